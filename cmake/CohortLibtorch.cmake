@@ -1,0 +1,157 @@
+# Finds libtorch and makes the imported target libtorch::torch out of it. Used by the build and, installed beside
+# the package config, by everybody who builds against Cohort.
+#
+# Looked for in this order; the first place that holds a libtorch is taken:
+#   1. COHORT_LIBTORCH, as a CMake or environment variable: named by the user, so it must be right
+#   2. the entries of CMAKE_PREFIX_PATH, as a CMake or environment variable
+#   3. COHORT_PROJECT_VENV: the .venv of the project, where there is one
+#   4. COHORT_BUILT_AGAINST: the place an installed Cohort was built against
+#   5. the torch of the active Python (found without importing it)
+# A place may be an unpacked libtorch zip, a wheel's folder `torch`, or the `share/cmake` folder inside either.
+#
+# An own target instead of find_package(Torch): it takes only libtorch_cpu and libc10, so a CUDA wheel needs no
+# CUDA toolkit, and it leaves no stray flags, paths or targets behind.
+
+include_guard(GLOBAL)
+
+# Sets `out` to the root folder (the one with include/ and lib/) that `place` means, or to nothing.
+function(_cohort_libtorch_root place out)
+  set(${out} "" PARENT_SCOPE)
+  foreach(root "${place}" "${place}/torch" "${place}/libtorch" "${place}/../.." "${place}/../../..")
+    if(EXISTS "${root}/lib/libtorch_cpu.so" AND EXISTS "${root}/lib/libc10.so"
+       AND EXISTS "${root}/include/ATen/ATen.h")
+      file(REAL_PATH "${root}" root)
+      set(${out} "${root}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
+
+function(_cohort_libtorch_version root out)
+  set(version "")
+  foreach(header include/torch/headeronly/version.h include/torch/csrc/api/include/torch/version.h)
+    if(EXISTS "${root}/${header}")
+      file(READ "${root}/${header}" text)
+      if(text MATCHES "define TORCH_VERSION_MAJOR ([0-9]+).*define TORCH_VERSION_MINOR ([0-9]+).*define TORCH_VERSION_PATCH ([0-9]+)")
+        set(version "${CMAKE_MATCH_1}.${CMAKE_MATCH_2}.${CMAKE_MATCH_3}")
+        break()
+      endif()
+    endif()
+  endforeach()
+  set(${out} "${version}" PARENT_SCOPE)
+endfunction()
+
+function(_cohort_libtorch_of_python out)
+  set(${out} "" PARENT_SCOPE)
+  find_program(COHORT_ACTIVE_PYTHON NAMES python3 python HINTS "$ENV{VIRTUAL_ENV}/bin" NO_CACHE)
+  if(NOT COHORT_ACTIVE_PYTHON)
+    return()
+  endif()
+  execute_process(
+    COMMAND "${COHORT_ACTIVE_PYTHON}" -c
+      "import importlib.util as u; s = u.find_spec('torch'); print(s.submodule_search_locations[0] if s else '')"
+    OUTPUT_VARIABLE place OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed TIMEOUT 30)
+  if(NOT failed)
+    set(${out} "${place}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Sets `root` and `why` in the caller.
+function(_cohort_choose_libtorch)
+  set(named "${COHORT_LIBTORCH}")
+  if(NOT named)
+    set(named "$ENV{COHORT_LIBTORCH}")
+  endif()
+  if(named)
+    _cohort_libtorch_root("${named}" root)
+    if(NOT root)
+      message(FATAL_ERROR
+        "COHORT_LIBTORCH is '${named}', but there is no libtorch: lib/libtorch_cpu.so and include/ATen/ATen.h are "
+        "missing.\nName the folder of an unpacked libtorch zip, or the folder 'torch' in a Python's site-packages, "
+        "or unset COHORT_LIBTORCH.")
+    endif()
+    set(root "${root}" PARENT_SCOPE)
+    set(why "named by COHORT_LIBTORCH" PARENT_SCOPE)
+    return()
+  endif()
+
+  string(REPLACE ":" ";" prefixes "$ENV{CMAKE_PREFIX_PATH}")
+  foreach(place IN LISTS CMAKE_PREFIX_PATH prefixes)
+    _cohort_libtorch_root("${place}" root)
+    if(root)
+      set(root "${root}" PARENT_SCOPE)
+      set(why "named by CMAKE_PREFIX_PATH" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+
+  file(GLOB places "${COHORT_PROJECT_VENV}/lib/python3*/site-packages/torch")
+  foreach(place IN LISTS places)
+    _cohort_libtorch_root("${place}" root)
+    if(root)
+      set(root "${root}" PARENT_SCOPE)
+      set(why "in the project's .venv" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+
+  if(COHORT_BUILT_AGAINST)
+    _cohort_libtorch_root("${COHORT_BUILT_AGAINST}" root)
+    if(root)
+      set(root "${root}" PARENT_SCOPE)
+      set(why "what this Cohort was built against" PARENT_SCOPE)
+      return()
+    endif()
+  endif()
+
+  _cohort_libtorch_of_python(place)
+  if(place)
+    _cohort_libtorch_root("${place}" root)
+    set(root "${root}" PARENT_SCOPE)
+    set(why "the torch of the active Python" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# cohort_find_libtorch(MINIMUM <version>)
+# Sets COHORT_LIBTORCH_ROOT and COHORT_LIBTORCH_VERSION and makes libtorch::torch.
+function(cohort_find_libtorch)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "MINIMUM" "")
+  set(root "")
+  _cohort_choose_libtorch()
+  if(NOT root)
+    message(FATAL_ERROR
+      "No libtorch found.\nRun `make setup` (it installs torch into the project's .venv), or name one: "
+      "-D COHORT_LIBTORCH=<unpacked libtorch zip, or the folder 'torch' in a Python's site-packages>.")
+  endif()
+
+  _cohort_libtorch_version("${root}" version)
+  if(NOT version)
+    message(FATAL_ERROR "The libtorch in ${root} (${why}) does not say its version; it may be damaged. "
+      "Reinstall it, or name another with -D COHORT_LIBTORCH=<folder>.")
+  endif()
+  if(version VERSION_LESS arg_MINIMUM)
+    message(FATAL_ERROR
+      "The libtorch in ${root} (${why}) is ${version}; Cohort needs ${arg_MINIMUM} or newer.\n"
+      "Upgrade it with `pip install --no-deps 'torch>=${arg_MINIMUM}'`, or name another with "
+      "-D COHORT_LIBTORCH=<folder>, or run `make setup` and configure without naming one.")
+  endif()
+  set(build cpu)
+  if(EXISTS "${root}/lib/libtorch_cuda.so")
+    set(build "CUDA build, its CPU part is used")
+  endif()
+  message(STATUS "libtorch ${version} (${build}) in ${root}: ${why}")
+
+  if(NOT TARGET libtorch::torch)
+    add_library(libtorch::c10 SHARED IMPORTED GLOBAL)
+    set_target_properties(libtorch::c10 PROPERTIES
+      IMPORTED_LOCATION "${root}/lib/libc10.so" IMPORTED_SONAME libc10.so)
+    add_library(libtorch::torch SHARED IMPORTED GLOBAL)
+    set_target_properties(libtorch::torch PROPERTIES
+      IMPORTED_LOCATION "${root}/lib/libtorch_cpu.so" IMPORTED_SONAME libtorch_cpu.so
+      INTERFACE_INCLUDE_DIRECTORIES "${root}/include;${root}/include/torch/csrc/api/include"
+      INTERFACE_COMPILE_FEATURES cxx_std_20
+      INTERFACE_LINK_LIBRARIES libtorch::c10)
+  endif()
+  set(COHORT_LIBTORCH_ROOT "${root}" PARENT_SCOPE)
+  set(COHORT_LIBTORCH_VERSION "${version}" PARENT_SCOPE)
+endfunction()

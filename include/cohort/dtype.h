@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cohort/export.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace cohort {
+
+/// The kind of number in a buffer. Below the torch line a tensor is bytes plus one of these.
+enum class DType : std::uint8_t { kF32, kF64, kBF16, kF16, kI8, kI16, kI32, kI64, kU8, kBool };
+
+inline constexpr DType kAllDTypes[] = {DType::kF32, DType::kF64, DType::kBF16, DType::kF16, DType::kI8,
+                                       DType::kI16, DType::kI32, DType::kI64,  DType::kU8,  DType::kBool};
+
+/// Bytes of one element.
+COHORT_EXPORT std::size_t size_bytes(DType dtype);
+/// `f32`, `bf16`, `i64`, … as in TOML, messages and JSON.
+COHORT_EXPORT std::string_view name(DType dtype);
+/// The inverse of name(), or nothing.
+COHORT_EXPORT std::optional<DType> dtype_named(std::string_view name);
+/// True for f32, f64, bf16 and f16.
+COHORT_EXPORT bool is_floating(DType dtype);
+
+}  // namespace cohort

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cohort/error.h>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <string>
+#include <type_traits>
+
+/// Checks of what must be true unless Cohort itself is wrong. They stay on in release builds, show both
+/// operands and throw BugError. A user's mistake is never reported by a check.
+///
+///     COHORT_CHECK(queue.empty());
+///     COHORT_CHECK_EQ(parts.size(), world, "after split of {}", group);
+
+namespace cohort::base {
+
+template <class T>
+std::string shown(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return fmt::format("{}", static_cast<std::underlying_type_t<T>>(value));
+  } else if constexpr (std::is_pointer_v<T> && !std::is_convertible_v<T, const char*>) {
+    return fmt::format("{}", static_cast<const void*>(value));
+  } else if constexpr (fmt::is_formattable<T>::value) {
+    return fmt::format("{}", value);
+  } else {
+    return "<value>";
+  }
+}
+
+inline std::string check_details() {
+  return {};
+}
+template <class... Args>
+std::string check_details(fmt::format_string<Args...> format, Args&&... args) {
+  return "; " + fmt::format(format, std::forward<Args>(args)...);
+}
+
+[[noreturn]] inline void check_failed(const char* condition, const std::string& values,
+                                      const std::string& details, SourcePlace place) {
+  throw BugError(fmt::format("check failed: {}{}{}", condition, values, details), place);
+}
+
+}  // namespace cohort::base
+
+#define COHORT_CHECK(condition, ...)                                                           \
+  do {                                                                                         \
+    if (!(condition)) [[unlikely]] {                                                           \
+      ::cohort::base::check_failed(#condition, "", ::cohort::base::check_details(__VA_ARGS__), \
+                                   ::cohort::SourcePlace::here());                             \
+    }                                                                                          \
+  } while (false)
+
+#define COHORT_CHECK_COMPARE(operation, a, b, ...)                                                      \
+  do {                                                                                                  \
+    const auto& cohort_a = (a);                                                                         \
+    const auto& cohort_b = (b);                                                                         \
+    if (!(cohort_a operation cohort_b)) [[unlikely]] {                                                  \
+      ::cohort::base::check_failed(                                                                     \
+          #a " " #operation " " #b,                                                                     \
+          " (" + ::cohort::base::shown(cohort_a) + " against " + ::cohort::base::shown(cohort_b) + ")", \
+          ::cohort::base::check_details(__VA_ARGS__), ::cohort::SourcePlace::here());                   \
+    }                                                                                                   \
+  } while (false)
+
+#define COHORT_CHECK_EQ(a, b, ...) COHORT_CHECK_COMPARE(==, a, b __VA_OPT__(, ) __VA_ARGS__)
+#define COHORT_CHECK_NE(a, b, ...) COHORT_CHECK_COMPARE(!=, a, b __VA_OPT__(, ) __VA_ARGS__)
+#define COHORT_CHECK_LT(a, b, ...) COHORT_CHECK_COMPARE(<, a, b __VA_OPT__(, ) __VA_ARGS__)
+#define COHORT_CHECK_LE(a, b, ...) COHORT_CHECK_COMPARE(<=, a, b __VA_OPT__(, ) __VA_ARGS__)
+#define COHORT_CHECK_GT(a, b, ...) COHORT_CHECK_COMPARE(>, a, b __VA_OPT__(, ) __VA_ARGS__)
+#define COHORT_CHECK_GE(a, b, ...) COHORT_CHECK_COMPARE(>=, a, b __VA_OPT__(, ) __VA_ARGS__)
