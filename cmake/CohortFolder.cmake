@@ -20,7 +20,7 @@ function(cohort_folder name)
     target_link_libraries(${target} PUBLIC cohort_${dependency})
   endforeach()
   if(folder_TORCH)
-    target_link_libraries(${target} PUBLIC libtorch::torch)
+    target_link_libraries(${target} PUBLIC cohort_torch)
   endif()
 
   list(JOIN folder_DEPENDS "\", \"" depends)

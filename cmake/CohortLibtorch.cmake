@@ -43,7 +43,11 @@ endfunction()
 
 function(_cohort_libtorch_of_python out)
   set(${out} "" PARENT_SCOPE)
-  find_program(COHORT_ACTIVE_PYTHON NAMES python3 python HINTS "$ENV{VIRTUAL_ENV}/bin" NO_CACHE)
+  set(active "")
+  if(DEFINED ENV{VIRTUAL_ENV})
+    set(active "$ENV{VIRTUAL_ENV}/bin")
+  endif()
+  find_program(COHORT_ACTIVE_PYTHON NAMES python3 python HINTS ${active} NO_CACHE)
   if(NOT COHORT_ACTIVE_PYTHON)
     return()
   endif()
@@ -54,6 +58,29 @@ function(_cohort_libtorch_of_python out)
   if(NOT failed)
     set(${out} "${place}" PARENT_SCOPE)
   endif()
+endfunction()
+
+# A CUDA build's libtorch_cpu.so loads two small CUDA libraries. pip brings them as packages of their own, which an
+# installation without dependencies leaves out.
+function(_cohort_check_cuda_build root)
+  execute_process(COMMAND ldd "${root}/lib/libtorch_cpu.so" OUTPUT_VARIABLE needed ERROR_QUIET)
+  string(REGEX MATCHALL "[^ \t\n]+ => not found" missing "${needed}")
+  if(NOT missing)
+    return()
+  endif()
+  list(TRANSFORM missing REPLACE " => not found" "")
+  list(JOIN missing ", " missing)
+  set(cuda "<version>")
+  if(EXISTS "${root}/version.py")
+    file(READ "${root}/version.py" text)
+    if(text MATCHES "cuda[^=\n]*= '([0-9.]+)'")
+      set(cuda "${CMAKE_MATCH_1}.*")
+    endif()
+  endif()
+  message(FATAL_ERROR
+    "The libtorch in ${root} is a CUDA build and misses ${missing}. No CUDA toolkit is needed, only these libraries:\n"
+    "  pip install --no-deps 'nvidia-cuda-runtime==${cuda}' 'nvidia-cuda-cupti==${cuda}'\n"
+    "into the same Python; or use a CPU build of torch.")
 endfunction()
 
 # Sets `root` and `why` in the caller.
@@ -138,6 +165,7 @@ function(cohort_find_libtorch)
   set(build cpu)
   if(EXISTS "${root}/lib/libtorch_cuda.so")
     set(build "CUDA build, its CPU part is used")
+    _cohort_check_cuda_build("${root}")
   endif()
   message(STATUS "libtorch ${version} (${build}) in ${root}: ${why}")
 

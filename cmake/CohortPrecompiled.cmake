@@ -3,12 +3,18 @@
 #   cohort_precompiled_nn       torch/nn.h: files that define or train modules
 # A target takes one with cohort_precompile(<target> tensor|nn).
 
+# libtorch as Cohort's own files see it. Its include folder carries a fmt of its own, newer than the distribution's and
+# without a compiled half: files above the torch line get that one, header-only.
+add_library(cohort_torch INTERFACE)
+target_link_libraries(cohort_torch INTERFACE libtorch::torch)
+target_compile_definitions(cohort_torch INTERFACE FMT_HEADER_ONLY=1)
+
 function(_cohort_precompiled name)
   set(target cohort_precompiled_${name})
   set(source "${CMAKE_BINARY_DIR}/precompiled/${name}.cpp")
   file(CONFIGURE OUTPUT "${source}" CONTENT "// Carrier of a precompiled header.\n")
   add_library(${target} OBJECT "${source}")
-  target_link_libraries(${target} PRIVATE cohort_options libtorch::torch)
+  target_link_libraries(${target} PRIVATE cohort_options cohort_torch)
   target_precompile_headers(${target} PRIVATE ${ARGN})
 endfunction()
 

@@ -1,0 +1,72 @@
+# Two commands do everything: `make demo` and `make test`. The rest is sugar; `make help` lists it.
+
+.DEFAULT_GOAL := help
+.PHONY: demo test help setup build dev quick docs format format-check tidy asan tsan gcc check install clean
+
+demo: ## install what is missing, build a release, run the main job
+	@dev/setup build
+	@dev/build release cohort cohort_tool cohort_libtorch_probe
+	build/release/bin/cohort doctor
+
+test: ## install what is missing, build, run every test
+	@dev/setup build test
+	@dev/build release
+	@dev/run-tests release
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+setup: ## install everything that any target needs
+	@dev/setup build test check
+
+build: ## build the release preset
+	@dev/setup build test
+	@dev/build release
+
+dev: ## build the dev preset, for a debugger
+	@dev/setup build test
+	@dev/build dev
+
+quick: ## build and run the pure tier only
+	@dev/build release
+	@dev/run-tests release -L pure
+
+docs: ## write again what is generated in docs/
+	@dev/build release cohort_tool
+	@dev/write-docs
+
+format: ## format all C++ files in place
+	@dev/setup check
+	@dev/format
+
+format-check: ## fail if a C++ file is not formatted
+	@dev/setup check
+	@dev/format --check
+
+tidy: ## static analysis of the torch-free folders
+	@dev/setup build test check
+	@dev/tidy
+
+asan: ## run pure, world and process tiers under the address and undefined-behaviour sanitizers
+	@dev/setup build test check
+	@dev/build asan
+	@dev/run-tests asan -L 'pure|world|process' -LE slow
+
+tsan: ## run the world tier under the thread sanitizer
+	@dev/setup build test check
+	@dev/build tsan
+	@dev/run-tests tsan -L world
+
+gcc: ## compile everything with the other compiler
+	@dev/setup build test check
+	@dev/build gcc
+
+check: format-check tidy asan tsan gcc ## all of the five above
+
+install: ## install into PREFIX (default: build/install)
+	@dev/setup build
+	@dev/build release cohort cohort_tool cohort_libtorch_probe
+	cmake --install build/release --prefix $(or $(PREFIX),build/install)
+
+clean: ## remove all builds (.venv stays)
+	rm -rf build
