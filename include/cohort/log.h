@@ -16,9 +16,9 @@ COHORT_EXPORT std::string_view name(LogLevel level);
 /// One thing that happened. The text lives only during LogSink::write.
 struct LogRecord {
   LogLevel level = LogLevel::kInfo;
-  std::chrono::system_clock::time_point time;
-  std::optional<int> rank;  ///< none before a rank is known: in the launcher and in tools
-  std::string_view text;
+  std::chrono::system_clock::time_point time{};
+  std::optional<int> rank = std::nullopt;  ///< none before a rank is known: in the launcher and in tools
+  std::string_view text{};
 };
 
 /// Where records go: injected, the library itself never prints.

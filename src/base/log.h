@@ -22,7 +22,7 @@ class Log {
  public:
   struct Options {
     LogLevel level = LogLevel::kInfo;
-    std::optional<int> rank;
+    std::optional<int> rank = std::nullopt;
   };
 
   Log(LogSink& sink, const Clock& clock, Options options) : sink_(&sink), clock_(&clock), options_(options) {}

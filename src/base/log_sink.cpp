@@ -1,10 +1,10 @@
 #include "base/log_sink.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
 #include <cerrno>
 #include <ctime>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 namespace cohort {
 namespace {

@@ -1,8 +1,8 @@
 #include "base/units.h"
 
-#include <fmt/format.h>
 #include <charconv>
 #include <cmath>
+#include <fmt/format.h>
 #include <optional>
 #include <span>
 

@@ -1,7 +1,7 @@
 #include "base/check.h"
 
-#include <gtest/gtest.h>
 #include <functional>
+#include <gtest/gtest.h>
 #include <vector>
 
 namespace cohort {

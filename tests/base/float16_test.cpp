@@ -1,8 +1,8 @@
 #include "base/float16.h"
 
-#include <gtest/gtest.h>
 #include <bit>
 #include <cmath>
+#include <gtest/gtest.h>
 #include <limits>
 
 namespace cohort {

@@ -2,12 +2,12 @@
 
 #include "base/log_sink.h"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
 #include <array>
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
+#include <unistd.h>
 
 namespace cohort {
 namespace {

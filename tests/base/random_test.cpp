@@ -1,8 +1,8 @@
 #include "base/normal.h"
 
+#include <cmath>
 #include <cohort/random.h>
 #include <gtest/gtest.h>
-#include <cmath>
 #include <set>
 #include <vector>
 

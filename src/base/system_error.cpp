@@ -1,0 +1,74 @@
+#include "base/system_error.h"
+
+#include <cctype>
+#include <fmt/format.h>
+#include <system_error>
+
+namespace cohort {
+namespace {
+
+bool is_letter_case(int (*test)(int), char letter) {
+  return test(static_cast<unsigned char>(letter)) != 0;
+}
+
+// A capital at the start of a word, not of an abbreviation, gives way.
+std::string words_of(int error_number) {
+  std::string words = std::generic_category().message(error_number);
+  if (words.size() > 1 && is_letter_case(std::isupper, words[0]) && !is_letter_case(std::isupper, words[1]))
+    words[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(words[0])));
+  return words;
+}
+
+std::string_view remedy_of(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+      return "Free some space there, or choose a place on another disk.";
+    case EDQUOT:
+      return "Free some space there, or ask for a larger quota.";
+    case EACCES:
+    case EPERM:
+      return "Check who owns it and which permissions it has.";
+    case EROFS:
+      return "Choose a place that can be written to.";
+    case EMFILE:
+      return "Raise the limit on open files (ulimit -n).";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+ErrorCode code_of(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+    case ESRCH:
+      return ErrorCode::kNotFound;
+    case EACCES:
+    case EPERM:
+      return ErrorCode::kPermission;
+    case ENOSPC:
+    case EDQUOT:
+      return ErrorCode::kDiskFull;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EAGAIN:
+      return ErrorCode::kExhausted;
+    case EEXIST:
+      return ErrorCode::kAlreadyExists;
+    case ENOSYS:
+    case ENOEXEC:
+      return ErrorCode::kUnsupported;
+    default:
+      return ErrorCode::kIo;
+  }
+}
+
+Error system_error(std::string_view action, int error_number, SourcePlace place) {
+  const Error error(code_of(error_number), fmt::format("{}: {}", action, words_of(error_number)), place);
+  const std::string_view remedy = remedy_of(error_number);
+  return remedy.empty() ? error : error.with_remedy(std::string(remedy));
+}
+
+}  // namespace cohort
