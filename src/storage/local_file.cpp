@@ -1,0 +1,110 @@
+#include "storage/local_file.h"
+
+#include "base/check.h"
+#include "base/descriptor.h"
+#include "base/system_error.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cohort::storage {
+namespace {
+
+constexpr std::uint64_t kLastOffset = std::numeric_limits<off_t>::max();
+
+class LocalReadableFile final : public ReadableFile {
+ public:
+  LocalReadableFile(std::string path, Descriptor descriptor)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+
+  Result<std::uint64_t> size_bytes() override {
+    struct stat found {};
+    if (::fstat(descriptor_.number(), &found) != 0)
+      return system_error(fmt::format("cannot tell the size of '{}'", path_), errno);
+    return static_cast<std::uint64_t>(found.st_size);
+  }
+
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) override {
+    if (offset > kLastOffset || into.size() > kLastOffset - offset) return 0;  // no file reaches so far
+    std::size_t done = 0;
+    while (done < into.size()) {
+      const auto rest = into.subspan(done);
+      const ssize_t count = uninterrupted([&] {
+        return ::pread(descriptor_.number(), rest.data(), rest.size(), static_cast<off_t>(offset + done));
+      });
+      if (count < 0) return system_error(fmt::format("cannot read '{}'", path_), errno);
+      if (count == 0) break;
+      done += static_cast<std::size_t>(count);
+    }
+    return done;
+  }
+
+ private:
+  const std::string path_;
+  const Descriptor descriptor_;
+};
+
+class LocalWritableFile final : public WritableFile {
+ public:
+  LocalWritableFile(std::string path, Descriptor descriptor)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+
+  Status append(std::span<const std::byte> bytes) override {
+    COHORT_CHECK(descriptor_.is_open(), "append to '{}' after close", path_);
+    while (!bytes.empty()) {
+      const ssize_t count =
+          uninterrupted([&] { return ::write(descriptor_.number(), bytes.data(), bytes.size()); });
+      if (count <= 0)
+        return system_error(fmt::format("cannot write to '{}'", path_), count == 0 ? EIO : errno);
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+    return {};
+  }
+
+  Status sync() override {
+    COHORT_CHECK(descriptor_.is_open(), "sync of '{}' after close", path_);
+    if (uninterrupted([&] { return ::fsync(descriptor_.number()); }) != 0)
+      return system_error(fmt::format("cannot sync '{}'", path_), errno);
+    return {};
+  }
+
+  Status close() override {
+    if (const auto error_number = descriptor_.close())
+      return system_error(fmt::format("cannot close '{}'", path_), *error_number);
+    return {};
+  }
+
+ private:
+  const std::string path_;
+  Descriptor descriptor_;
+};
+
+bool is_directory(const Descriptor& descriptor) {
+  struct stat found {};
+  return ::fstat(descriptor.number(), &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ReadableFile>> open_local_to_read(const std::string& path) {
+  const auto failure = [&](int error_number) {
+    return system_error(fmt::format("cannot open '{}' for reading", path), error_number);
+  };
+  Descriptor descriptor(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+  if (!descriptor.is_open()) return failure(errno);
+  if (is_directory(descriptor)) return failure(EISDIR);
+  return std::make_unique<LocalReadableFile>(path, std::move(descriptor));
+}
+
+Result<std::unique_ptr<WritableFile>> open_local_to_write(const std::string& path, WriteStart start) {
+  constexpr mode_t kAnybody = 0666;  // the process's umask takes away what it should
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (start == WriteStart::kEmpty ? O_TRUNC : 0);
+  Descriptor descriptor(uninterrupted([&] { return ::open(path.c_str(), flags, kAnybody); }));
+  if (!descriptor.is_open()) return system_error(fmt::format("cannot open '{}' for writing", path), errno);
+  return std::make_unique<LocalWritableFile>(path, std::move(descriptor));
+}
+
+}  // namespace cohort::storage

@@ -1,0 +1,68 @@
+#include "storage/whole_file.h"
+
+#include "base/units.h"
+#include "storage/path.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace cohort {
+namespace {
+
+constexpr std::uint64_t kFirstPieceBytes = 4096;
+
+Error too_large(const std::string& path, std::uint64_t max_bytes) {
+  return Error(ErrorCode::kUsage,
+               fmt::format("cannot read '{}': it holds more than the {} that are allowed here", path,
+                           format_bytes(max_bytes)))
+      .with_remedy("Check that this is the file you meant.");
+}
+
+Status write_and_sync(FileSystem& fs, const std::string& path, std::span<const std::byte> bytes) {
+  COHORT_ASSIGN_OR_RETURN(const auto file, fs.create(path));
+  Status written = file->append(bytes);
+  if (written) written = file->sync();
+  if (written) written = file->close();
+  return written;
+}
+
+Status replace(FileSystem& fs, const std::string& temporary, const std::string& path,
+               std::span<const std::byte> bytes) {
+  Status done = write_and_sync(fs, temporary, bytes);
+  if (done) done = fs.rename(temporary, path);
+  if (!done) {
+    // The first failure is the one to report; a temporary file that stays is overwritten next time.
+    (void)fs.remove(temporary);
+    return done;
+  }
+  return fs.sync_directory(storage::directory_of(path));
+}
+
+}  // namespace
+
+Result<std::string> read_file(FileSystem& fs, const std::string& path, std::uint64_t max_bytes) {
+  COHORT_ASSIGN_OR_RETURN(const auto file, fs.open_read(path));
+  COHORT_ASSIGN_OR_RETURN(const std::uint64_t claimed_bytes, file->size_bytes());
+  if (claimed_bytes > max_bytes) return too_large(path, max_bytes);
+  std::string content;
+  // One byte more than the claim, so that the usual file ends within the first piece.
+  std::uint64_t piece_bytes = std::max(claimed_bytes + 1, kFirstPieceBytes);
+  while (true) {
+    const std::size_t done = content.size();
+    content.resize(done + piece_bytes);
+    const auto piece = std::as_writable_bytes(std::span(content)).subspan(done);
+    COHORT_ASSIGN_OR_RETURN(const std::size_t count, file->read_at(done, piece));
+    content.resize(done + count);
+    if (content.size() > max_bytes) return too_large(path, max_bytes);
+    if (count < piece_bytes) return content;
+    piece_bytes = content.size();
+  }
+}
+
+Status write_file_atomically(FileSystem& fs, const std::string& path, std::span<const std::byte> bytes) {
+  const std::string temporary =
+      storage::joined(storage::directory_of(path), "." + storage::name_of(path) + ".tmp");
+  return replace(fs, temporary, path, bytes).within(fmt::format("cannot write '{}'", path));
+}
+
+}  // namespace cohort
