@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cohort/log.h>
+
+#include "base/log_sink.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cohort {
+
+/// [log]: what is said while a command works.
+struct LogConfig {
+  LogLevel level{};
+  LogFormat format{};
+};
+
+/// [launch]: the processes of a job and what each of them needs.
+struct LaunchConfig {
+  int ranks{};
+  std::optional<int> threads_per_rank;
+  std::uint64_t memory_per_rank{};
+  std::uint64_t shared_memory_per_rank{};
+  int open_files_per_rank{};
+  std::vector<std::string> interfaces;
+};
+
+/// [doctor]: how the machine is examined.
+struct DoctorConfig {
+  bool probe_libtorch{};
+  std::chrono::nanoseconds probe_limit{};
+  double memory_headroom{};
+};
+
+/// Everything a TOML file can say, checked and typed. Defaults, ranges and help stand in the table of
+/// keys.cpp; default_config() makes one.
+struct Config {
+  LogConfig log;
+  LaunchConfig launch;
+  DoctorConfig doctor;
+};
+
+}  // namespace cohort

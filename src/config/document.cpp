@@ -1,0 +1,121 @@
+#include "config/document.h"
+
+#include "config/toml.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <sstream>
+
+namespace cohort::config {
+namespace {
+
+struct Leaf {
+  Entry entry;
+  toml::source_position position;
+};
+
+std::string written_form(const toml::node& node) {
+  std::ostringstream out;
+  const auto flags = toml::toml_formatter::default_flags & ~toml::format_flags::allow_literal_strings;
+  out << toml::toml_formatter(toml::table{{"v", node}}, flags);
+  std::string text = out.str();
+  if (text.rfind("v = ", 0) == 0) text.erase(0, 4);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+std::string describe(const toml::node& node) {
+  if (node.is_table()) return "a table";
+  if (node.is_array()) return "a list";
+  if (node.is_date() || node.is_time() || node.is_date_time()) return "a date or time";
+  return "something else";
+}
+
+Value list_value(const toml::array& array) {
+  Value::TextList items;
+  for (const toml::node& item : array) {
+    const auto* text = item.as_string();
+    if (text == nullptr) return {Value::Other{"a list that holds more than text"}, written_form(array)};
+    items.push_back(text->get());
+  }
+  return {std::move(items), written_form(array)};
+}
+
+Value value_of(const toml::node& node) {
+  const std::string written = written_form(node);
+  if (const auto* flag = node.as_boolean()) return {flag->get(), written};
+  if (const auto* whole = node.as_integer()) return {whole->get(), written};
+  if (const auto* real = node.as_floating_point()) return {real->get(), written};
+  if (const auto* text = node.as_string()) return {text->get(), written};
+  if (const auto* array = node.as_array()) return list_value(*array);
+  return {Value::Other{describe(node)}, written};
+}
+
+void collect(const toml::table& table, const std::string& prefix, const std::string& file,
+             std::vector<Leaf>& leaves) {
+  for (const auto& [key, node] : table) {
+    const std::string name =
+        prefix.empty() ? std::string(key.str()) : fmt::format("{}.{}", prefix, key.str());
+    if (const auto* inner = node.as_table(); inner != nullptr && !inner->empty()) {
+      collect(*inner, name, file, leaves);
+    } else {
+      const toml::source_position at = key.source().begin;
+      leaves.push_back({{name, value_of(node), fmt::format("{}:{}", file, at.line)}, at});
+    }
+  }
+}
+
+Error not_toml(const std::string& file, std::size_t line, const std::string& reason) {
+  return Error(ErrorCode::kUsage, fmt::format("{}:{}: this is not valid TOML: {}", file, line, reason))
+      .with_remedy("Sections look like [launch], values like ranks = 2 or level = \"info\".");
+}
+
+Result<toml::table> parse_table(std::string_view text, const std::string& file) {
+  try {
+    return toml::parse(text, file);
+  } catch (const toml::parse_error& failure) {
+    const toml::source_position at = failure.source().begin;
+    return not_toml(file, at.line, fmt::format("{} (column {})", failure.description(), at.column));
+  } catch (const BrokenToml&) {
+    // The parser does not say where it was: it is on the first line without which it does not stumble.
+    std::size_t line = 1;
+    for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', end + 1), ++line) {
+      try {
+        (void)toml::parse(text.substr(0, end), file);
+      } catch (const toml::parse_error&) {  // cut inside a value that goes on below
+      } catch (const BrokenToml&) {
+        break;
+      }
+    }
+    return not_toml(file, line, "a name is missing or starts with a sign that no name may have");
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Entry>> parse_document(std::string_view text, const std::string& file_name) {
+  COHORT_ASSIGN_OR_RETURN(const toml::table table, parse_table(text, file_name));
+  std::vector<Leaf> leaves;
+  collect(table, "", file_name, leaves);
+  std::stable_sort(leaves.begin(), leaves.end(),
+                   [](const Leaf& a, const Leaf& b) { return a.position < b.position; });
+  std::vector<Entry> entries;
+  for (Leaf& leaf : leaves) entries.push_back(std::move(leaf.entry));
+  return entries;
+}
+
+Result<Entry> parse_override(const std::string& assignment) {
+  const std::string place = "--set " + assignment;
+  const auto equals = assignment.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return Error(ErrorCode::kUsage, place + ": a key and a value are wanted")
+        .with_remedy("Write --set launch.ranks=4.");
+  }
+  const std::string key = assignment.substr(0, equals);
+  const std::string text = assignment.substr(equals + 1);
+  const Result<toml::table> parsed = parse_table("v = " + text, place);
+  if (parsed && parsed->size() == 1) return Entry{key, value_of(*parsed->get("v")), place};
+  return Entry{key, Value{text, fmt::format("\"{}\"", text)}, place};
+}
+
+}  // namespace cohort::config

@@ -1,0 +1,48 @@
+#include "config/explain.h"
+
+#include "config/keys.h"
+
+#include <fmt/format.h>
+
+namespace cohort::config {
+namespace {
+
+std::string default_of(const Key& key) {
+  return key.fallback.empty() ? "decided at run time" : key.fallback;
+}
+
+}  // namespace
+
+std::string explain(const Key& key) {
+  const std::string_view section = section_of(key.name);
+  const std::string_view leaf = std::string_view(key.name).substr(section.size() + 1);
+  const std::string example = !key.fallback.empty() ? key.fallback : "4";
+  return fmt::format(
+      "{}\n  {}\n\n  type     {}\n  allowed  {}\n  default  {}\n\n  in a file           [{}]\n"
+      "                      {} = {}\n  on a command line   --set {}={}\n",
+      key.name, key.help, key.type, key.allowed, default_of(key), section, leaf, example, key.name, example);
+}
+
+std::string reference_page(std::span<const Key> keys) {
+  std::string page =
+      "# Configuration keys\n\n"
+      "Written by `cohort reference config` from the table in src/config/keys.cpp. A job is a TOML file; "
+      "every key may be\n"
+      "left out. `--set section.key=value` on a command line wins over the file. `cohort config explain KEY` "
+      "prints\n"
+      "one row, `cohort config check FILE` finds all mistakes of a file, `cohort config show FILE` prints "
+      "what results.\n";
+  for (const std::string& section : section_names(keys)) {
+    page += fmt::format(
+        "\n## [{}]\n\n| key | type | allowed | default | what it does |\n|---|---|---|---|---|\n", section);
+    for (const Key& key : keys) {
+      if (section_of(key.name) != section) continue;
+      const std::string fallback = key.fallback.empty() ? default_of(key) : fmt::format("`{}`", key.fallback);
+      page +=
+          fmt::format("| `{}` | {} | {} | {} | {} |\n", key.name, key.type, key.allowed, fallback, key.help);
+    }
+  }
+  return page;
+}
+
+}  // namespace cohort::config

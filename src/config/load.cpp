@@ -1,0 +1,108 @@
+#include "config/load.h"
+
+#include "base/check.h"
+#include "base/nearest.h"
+#include "config/document.h"
+#include "config/keys.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace cohort::config {
+namespace {
+
+bool is_section(std::span<const Key> keys, std::string_view name) {
+  const auto sections = section_names(keys);
+  return std::find(sections.begin(), sections.end(), name) != sections.end();
+}
+
+bool is_table(const Value& value) {
+  const auto* other = std::get_if<Value::Other>(&value.data);
+  return other != nullptr && other->description == "a table";
+}
+
+std::string unknown_key(std::span<const Key> keys, const Entry& entry) {
+  if (is_section(keys, entry.key)) {
+    return fmt::format("{}: '{}' is a section, not a key: write [{}] on a line of its own and its keys below",
+                       entry.place, entry.key, entry.key);
+  }
+  // A table where a key stands: launch.ranks.x, or [launch.ranks].
+  for (std::string_view outer = section_of(entry.key); !outer.empty(); outer = section_of(outer)) {
+    if (const Key* key = find_key(keys, outer)) {
+      return fmt::format("{}: '{}' is a key, not a section; it takes {}", entry.place, outer, key->allowed);
+    }
+  }
+  if (is_table(entry.value)) {
+    const auto meant = nearest(entry.key, section_names(keys));
+    return fmt::format("{}: there is no section [{}]; {}", entry.place, entry.key,
+                       meant ? fmt::format("did you mean [{}]?", *meant)
+                             : fmt::format("the sections are {}", fmt::join(section_names(keys), ", ")));
+  }
+  if (const auto meant = nearest_key(keys, entry.key)) {
+    return fmt::format("{}: there is no key '{}'; did you mean '{}'?", entry.place, entry.key, *meant);
+  }
+  return fmt::format("{}: there is no key '{}'; `cohort config explain` lists all keys", entry.place,
+                     entry.key);
+}
+
+std::string wrong_value(const Key& key, const Entry& entry, const Error& error) {
+  std::string text = fmt::format("{}: {} = {} {}; allowed: {}", entry.place, key.name, entry.value.written,
+                                 error.message(), key.allowed);
+  if (!error.remedy().empty()) text += fmt::format(". {}", error.remedy());
+  return text;
+}
+
+// Empty sections are harmless: nothing was said in them.
+bool is_empty_section(std::span<const Key> keys, const Entry& entry) {
+  return is_section(keys, entry.key) && is_table(entry.value);
+}
+
+std::optional<std::string> apply(std::span<const Key> keys, const Entry& entry, Loaded& loaded) {
+  if (is_empty_section(keys, entry)) return std::nullopt;
+  const Key* key = find_key(keys, entry.key);
+  if (key == nullptr) return unknown_key(keys, entry);
+  const Status status = key->read(entry.value, loaded.config);
+  if (!status) return wrong_value(*key, entry, status.error());
+  loaded.places[entry.key] = entry.place;
+  return std::nullopt;
+}
+
+Error all_mistakes(const std::vector<std::string>& mistakes) {
+  if (mistakes.size() == 1) return {ErrorCode::kUsage, mistakes.front()};
+  return {ErrorCode::kUsage, fmt::format("{} mistakes:\n  {}", mistakes.size(), fmt::join(mistakes, "\n  "))};
+}
+
+}  // namespace
+
+Config default_config(std::span<const Key> keys) {
+  Config config;
+  for (const Key& key : keys) {
+    if (key.fallback.empty()) continue;
+    const auto entry = parse_override(key.name + "=" + key.fallback);
+    COHORT_CHECK(entry.has_value(), "the default of {} is not TOML", key.name);
+    COHORT_CHECK(key.read(entry->value, config).has_value(), "the default of {} is not allowed", key.name);
+  }
+  return config;
+}
+
+Result<Loaded> load(std::span<const Key> keys, const Sources& sources) {
+  Loaded loaded{default_config(keys), {}};
+  std::vector<std::string> mistakes;
+  COHORT_ASSIGN_OR_RETURN(std::vector<Entry> entries, parse_document(sources.text, sources.file_name));
+  for (const std::string& assignment : sources.overrides) {
+    auto entry = parse_override(assignment);
+    if (entry) {
+      entries.push_back(std::move(*entry));
+    } else {
+      mistakes.push_back(entry.error().text());
+    }
+  }
+  for (const Entry& entry : entries) {
+    if (auto mistake = apply(keys, entry, loaded)) mistakes.push_back(std::move(*mistake));
+  }
+  if (!mistakes.empty()) return all_mistakes(mistakes);
+  return loaded;
+}
+
+}  // namespace cohort::config
