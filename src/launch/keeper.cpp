@@ -1,0 +1,165 @@
+#include "launch/keeper.h"
+
+#include "base/system_error.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace cohort::launch {
+namespace {
+
+// Signals meant for this process are for its other threads.
+void block_all_signals() {
+  sigset_t all;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+}
+
+int send_signal(int pidfd, int number) {
+  return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, number, nullptr, 0U));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Keeper>> Keeper::start(SpawnPlan plan, StreamSource output,
+                                              StreamSource error_output) {
+  std::unique_ptr<Keeper> keeper(new Keeper(std::move(output), std::move(error_output)));
+  Keeper& self = *keeper;
+  try {
+    self.thread_ = std::thread([&self, kept = std::move(plan)]() mutable { self.run(std::move(kept)); });
+  } catch (const std::system_error& failure) {
+    return system_error("cannot start the thread that stays with a process", failure.code().value());
+  }
+  std::unique_lock lock(self.mutex_);
+  self.changed_.wait(lock, [&self] { return self.started_.has_value(); });
+  COHORT_RETURN_IF_ERROR(*self.started_);
+  lock.unlock();
+  return keeper;
+}
+
+Keeper::Keeper(StreamSource output, StreamSource error_output)
+    : output_{std::move(output), {}}, error_output_{std::move(error_output), {}} {}
+
+Keeper::~Keeper() {
+  if (pidfd_.is_open()) send_signal(pidfd_.number(), SIGKILL);
+  if (thread_.joinable()) thread_.join();
+}
+
+std::optional<Result<ExitStatus>> Keeper::wait(TimePoint deadline, std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, std::move(stop), deadline, [this] { return ended_.has_value(); });
+  return ended_;
+}
+
+Result<bool> Keeper::signal(int number) {
+  if (send_signal(pidfd_.number(), number) == 0) return true;
+  if (errno == ESRCH) return false;
+  return system_error("cannot send a signal", errno);
+}
+
+CapturedOutput Keeper::output() const {
+  const std::lock_guard lock(mutex_);
+  return output_.captured;
+}
+
+CapturedOutput Keeper::error_output() const {
+  const std::lock_guard lock(mutex_);
+  return error_output_.captured;
+}
+
+void Keeper::run(SpawnPlan plan) noexcept {
+  block_all_signals();
+  const Status started = begin(plan);
+  plan = SpawnPlan{};  // closes the child's ends of the pipes, so that we see when it closes them
+  {
+    const std::lock_guard lock(mutex_);
+    started_ = started;
+  }
+  changed_.notify_all();
+  if (!started) return;
+
+  read_until_exit();
+  const auto status = reap();
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = status;
+  }
+  changed_.notify_all();
+}
+
+Status Keeper::begin(const SpawnPlan& plan) {
+  COHORT_ASSIGN_OR_RETURN(pid_, spawn(plan));
+  pidfd_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0U)));
+  if (pidfd_.is_open()) return {};
+  const int reason = errno;
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+  return system_error("cannot watch the new process", reason);
+}
+
+void Keeper::read_until_exit() noexcept {
+  constexpr std::size_t kPieceBytes = 1 << 16;
+  while (true) {
+    std::array<pollfd, 3> sources{{{pidfd_.number(), POLLIN, 0},
+                                   {output_.source.reading.number(), POLLIN, 0},
+                                   {error_output_.source.reading.number(), POLLIN, 0}}};
+    if (::poll(sources.data(), sources.size(), -1) < 0) continue;
+    if (sources[0].revents != 0) break;
+    if (sources[1].revents != 0) read_once(output_, kPieceBytes);
+    if (sources[2].revents != 0) read_once(error_output_, kPieceBytes);
+  }
+  drain(output_);
+  drain(error_output_);
+}
+
+// What stands in the pipe when the child has ended is all it wrote. A grandchild may go on writing: not ours.
+void Keeper::drain(Stream& stream) noexcept {
+  int waiting_bytes = 0;
+  if (stream.source.reading.is_open()) ::ioctl(stream.source.reading.number(), FIONREAD, &waiting_bytes);
+  auto left = static_cast<std::size_t>(std::max(waiting_bytes, 0));
+  while (left > 0) {
+    const std::size_t count = read_once(stream, left);
+    if (count == 0) break;
+    left -= count;
+  }
+  stream.source.reading.close();
+}
+
+std::size_t Keeper::read_once(Stream& stream, std::size_t limit_bytes) noexcept {
+  std::array<char, 1 << 16> piece;  // NOLINT: filled by read
+  const ssize_t count =
+      ::read(stream.source.reading.number(), piece.data(), std::min(limit_bytes, piece.size()));
+  if (count <= 0) {
+    if (count == 0 || errno != EINTR) stream.source.reading.close();
+    return 0;
+  }
+  const auto size_bytes = static_cast<std::size_t>(count);
+  const std::lock_guard lock(mutex_);
+  stream.captured.append({piece.data(), size_bytes}, stream.source.cap_bytes);
+  return size_bytes;
+}
+
+Result<ExitStatus> Keeper::reap() {
+  siginfo_t info{};
+  int failed = 0;
+  do {
+    failed = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED);
+  } while (failed != 0 && errno == EINTR);
+  if (failed != 0) {
+    return system_error("cannot learn how the process ended", errno)
+        .with_remedy("Do not ignore SIGCHLD and do not wait for all children in the program that starts it.");
+  }
+  if (info.si_code == CLD_EXITED) return ExitStatus{.code = info.si_status};
+  return ExitStatus{.signal = info.si_status};
+}
+
+}  // namespace cohort::launch

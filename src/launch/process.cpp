@@ -1,0 +1,133 @@
+#include "launch/process.h"
+
+#include "base/system_error.h"
+#include "launch/keeper.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+
+namespace cohort {
+namespace {
+
+using launch::StreamSource;
+
+std::map<std::string, std::string> our_environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const auto equals = text.find('=');
+    if (equals == 0 || equals == std::string_view::npos) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+// A copy above the three standard numbers.
+Result<Descriptor> copy_of(int descriptor) {
+  Descriptor copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, 3));
+  if (!copy.is_open() && errno == EBADF)
+    return Error(ErrorCode::kUsage, fmt::format("descriptor {} is not open", descriptor));
+  if (!copy.is_open()) return system_error(fmt::format("cannot pass on descriptor {}", descriptor), errno);
+  return copy;
+}
+
+Result<Descriptor> open_null(int flags) {
+  const Descriptor null(::open("/dev/null", flags | O_CLOEXEC));
+  if (!null.is_open()) return system_error("cannot open /dev/null", errno);
+  return copy_of(null.number());
+}
+
+// The end the program writes to; the end we read from goes into `source` if the stream is captured.
+Result<Descriptor> open_stream(const OutputChoice& choice, int ours, StreamSource& source) {
+  if (const auto* chosen = std::get_if<OutputToDescriptor>(&choice)) return copy_of(chosen->descriptor);
+  if (std::holds_alternative<InheritOutput>(choice)) {
+    return ::fcntl(ours, F_GETFD) < 0 ? open_null(O_WRONLY) : copy_of(ours);
+  }
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("cannot make a pipe", errno);
+  source.reading = Descriptor(ends[0]);
+  source.cap_bytes = std::get<CaptureOutput>(choice).cap_bytes;
+  const Descriptor writing(ends[1]);
+  return copy_of(writing.number());
+}
+
+}  // namespace
+
+Result<Process> Process::start(ProcessOptions options) {
+  const std::string program = options.argv.empty() ? "" : options.argv.front();
+  launch::SpawnPlan plan{.argv = std::move(options.argv),
+                         .working_directory = std::move(options.working_directory),
+                         .die_with_parent = options.die_with_parent,
+                         .core_dumps = options.core_dumps};
+  plan.environment = options.environment ? *std::move(options.environment) : our_environment();
+  for (const auto& [name, value] : options.extra_environment) plan.environment[name] = value;
+
+  StreamSource output;
+  StreamSource error_output;
+  COHORT_ASSIGN_OR_RETURN(plan.input, open_null(O_RDONLY));
+  COHORT_ASSIGN_OR_RETURN(plan.output, open_stream(options.output, STDOUT_FILENO, output));
+  COHORT_ASSIGN_OR_RETURN(plan.error_output, open_stream(options.error_output, STDERR_FILENO, error_output));
+  COHORT_ASSIGN_OR_RETURN(auto keeper,
+                          launch::Keeper::start(std::move(plan), std::move(output), std::move(error_output)));
+  return Process(program, std::move(keeper));
+}
+
+Process::Process(std::string program, std::unique_ptr<launch::Keeper> keeper)
+    : program_(std::move(program)), keeper_(std::move(keeper)) {}
+
+Process::~Process() = default;
+Process::Process(Process&&) noexcept = default;
+Process& Process::operator=(Process&&) noexcept = default;
+
+pid_t Process::pid() const {
+  return keeper_->pid();
+}
+
+std::string Process::described() const {
+  return fmt::format("'{}' (process {})", program_, pid());
+}
+
+Result<ExitStatus> Process::wait(TimePoint deadline, const std::stop_token& stop) {
+  if (auto ended = keeper_->wait(deadline, stop)) return std::move(*ended).within(described());
+  if (stop.stop_requested()) {
+    return Error(ErrorCode::kAborted, fmt::format("nobody waits for {} any more", described()));
+  }
+  return Error(ErrorCode::kTimedOut, fmt::format("{} still runs at the deadline", described()));
+}
+
+Result<std::optional<ExitStatus>> Process::poll() {
+  auto ended = keeper_->wait(TimePoint{}, {});
+  if (!ended) return std::optional<ExitStatus>();
+  COHORT_ASSIGN_OR_RETURN(const ExitStatus status, std::move(*ended).within(described()));
+  return std::optional<ExitStatus>(status);
+}
+
+Status Process::signal(int number) {
+  COHORT_ASSIGN_OR_RETURN(const bool sent, keeper_->signal(number).within(described()));
+  if (!sent) return Error(ErrorCode::kNotFound, fmt::format("{} has already ended", described()));
+  return {};
+}
+
+Result<ExitStatus> Process::terminate(std::chrono::nanoseconds grace) {
+  for (const int number : {SIGTERM, SIGCONT}) COHORT_RETURN_IF_ERROR(keeper_->signal(number));
+  auto asked = wait(std::chrono::steady_clock::now() + grace);
+  if (asked || asked.error().code() != ErrorCode::kTimedOut) return asked;
+  COHORT_RETURN_IF_ERROR(keeper_->signal(SIGKILL));
+  return wait(TimePoint::max());
+}
+
+CapturedOutput Process::output() const {
+  return keeper_->output();
+}
+
+CapturedOutput Process::error_output() const {
+  return keeper_->error_output();
+}
+
+}  // namespace cohort
