@@ -1,0 +1,62 @@
+#pragma once
+
+#include "machine/sources.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The limits a container or a service manager puts on this process. A process is in one control group per
+/// hierarchy; every group from its own up to the root of the mount may set a limit, and the smallest holds.
+///
+///     /proc/self/cgroup      4:memory:/jobs/7          in which group
+///     /proc/self/mountinfo   … / /sys/fs/cgroup/memory … - cgroup … rw,memory      where it is seen
+///     /sys/fs/cgroup/memory/jobs/7/memory.limit_in_bytes, …/jobs/…, …              what it allows
+
+namespace cohort::machine {
+
+enum class CgroupKind { kV1, kV2 };
+
+/// One line of /proc/self/cgroup.
+struct CgroupMembership {
+  CgroupKind kind = CgroupKind::kV2;
+  std::vector<std::string> controllers;  ///< none for version 2
+  std::string path;
+};
+
+/// A mounted hierarchy, from one line of /proc/self/mountinfo.
+struct CgroupMount {
+  CgroupKind kind = CgroupKind::kV2;
+  std::vector<std::string> controllers;  ///< none for version 2
+  std::string root;                      ///< the group that is seen at `point`
+  std::string point;
+};
+
+/// A folder with the files of one group.
+struct CgroupFolder {
+  CgroupKind kind = CgroupKind::kV2;
+  std::string path;
+};
+
+Result<std::vector<CgroupMembership>> parse_cgroup_memberships(std::string_view text);
+/// Mounts of other kinds are left out.
+Result<std::vector<CgroupMount>> parse_cgroup_mounts(std::string_view mountinfo);
+/// Where limits of `controller` may stand: the process's own group first, then those around it.
+std::vector<CgroupFolder> cgroup_folders(const std::vector<CgroupMembership>& memberships,
+                                         const std::vector<CgroupMount>& mounts, std::string_view controller);
+
+/// `200000 100000` is 2 cores, `max 100000` is no limit (version 2).
+Result<std::optional<double>> parse_cpu_max(std::string_view text);
+/// A quota of -1 is no limit (version 1).
+Result<std::optional<double>> parse_cpu_quota(std::string_view quota, std::string_view period);
+/// A number of bytes; `max` and numbers beyond any memory are no limit (both versions).
+Result<std::optional<std::uint64_t>> parse_memory_limit(std::string_view text);
+
+/// How many cores' worth of time this process may use, or nothing if there is no quota.
+Result<std::optional<double>> cgroup_cpu_quota(const ReadText& read);
+/// How many bytes this process and its neighbours in the group may use, or nothing if there is no limit.
+Result<std::optional<std::uint64_t>> cgroup_memory_limit(const ReadText& read);
+
+}  // namespace cohort::machine

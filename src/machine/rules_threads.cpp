@@ -1,0 +1,48 @@
+#include "machine/rules.h"
+
+#include <fmt/format.h>
+
+namespace cohort::machine {
+namespace {
+
+std::string setting(const Survey& survey, const std::string& name) {
+  const auto found = survey.thread_settings.find(name);
+  return found == survey.thread_settings.end() ? "" : found->second;
+}
+
+bool is_passive(std::string_view policy) {
+  return policy == "PASSIVE" || policy == "passive";
+}
+
+}  // namespace
+
+void judge_thread_counts(const Survey& survey, const Wishes& wishes, Findings& findings) {
+  const std::string omp = setting(survey, "OMP_NUM_THREADS");
+  const std::string mkl = setting(survey, "MKL_NUM_THREADS");
+  if (omp.empty()) {
+    return findings.note("thread counts",
+                         "OMP_NUM_THREADS is not set: a program started by hand takes every core",
+                         fmt::format("Set OMP_NUM_THREADS and MKL_NUM_THREADS to {} for each rank of a "
+                                     "program that is started by hand.",
+                                     load_of(survey, wishes).threads_per_rank));
+  }
+  if (!mkl.empty() && mkl != omp) {
+    return findings.warning(
+        "thread counts", fmt::format("OMP_NUM_THREADS={} but MKL_NUM_THREADS={}: the latter wins", omp, mkl),
+        "Set both to the same number, or unset MKL_NUM_THREADS: it overrides the thread count of all of "
+        "libtorch.");
+  }
+  findings.fine("thread counts", fmt::format("OMP_NUM_THREADS={}", omp));
+}
+
+void judge_waiting(const Survey& survey, const Wishes& wishes, Findings& findings) {
+  if (is_passive(setting(survey, "OMP_WAIT_POLICY")) || setting(survey, "GOMP_SPINCOUNT") == "0")
+    return findings.fine("waiting threads", "give their core away");
+  if (load_of(survey, wishes).is_too_much()) {
+    return findings.warning("waiting threads", "spin, and take cores from threads that have work",
+                            "Set OMP_WAIT_POLICY=PASSIVE while there are more threads than cores.");
+  }
+  findings.fine("waiting threads", "spin, which is fastest while every thread has a core");
+}
+
+}  // namespace cohort::machine

@@ -1,0 +1,102 @@
+#include "machine/diagnose.h"
+
+#include "machine/healthy_machine.h"
+
+#include <gtest/gtest.h>
+
+namespace cohort::machine {
+namespace {
+
+TEST(DiagnoseCores, AsManyThreadsAsCoresAreFine) {
+  expect_finding(healthy_machine(), {.ranks = 4, .threads_per_rank = 2}, "cores", Severity::kFine,
+                 "8 usable cores for 4 ranks × 2 threads");
+  expect_finding(healthy_machine(), {.ranks = 3}, "cores", Severity::kFine,
+                 "8 usable cores for 3 ranks × 2 threads");
+}
+
+TEST(DiagnoseCores, OneThreadMoreIsAWarningWithTheNumbers) {
+  const Wishes wishes{.ranks = 3, .threads_per_rank = 3};
+  expect_finding(healthy_machine(), wishes, "cores", Severity::kWarning,
+                 "3 ranks × 3 threads = 9 on 8 usable cores: slower by 6 to 15 times");
+  const std::string remedy = finding(healthy_machine(), wishes, "cores").remedy;
+  EXPECT_NE(remedy.find("at most 8"), std::string::npos) << remedy;
+  EXPECT_NE(remedy.find("OMP_WAIT_POLICY=PASSIVE"), std::string::npos) << remedy;
+}
+
+TEST(DiagnoseCores, MoreRanksThanCoresAreAWarningWhateverTheThreads) {
+  expect_finding(healthy_machine(), {.ranks = 9}, "cores", Severity::kWarning,
+                 "9 ranks × 1 thread = 9 on 8 usable cores: slower by 6 to 15 times");
+  const Wishes absurd{.ranks = 2'000'000'000, .threads_per_rank = 2'000'000'000};
+  EXPECT_EQ(finding(healthy_machine(), absurd, "cores").severity, Severity::kWarning);
+}
+
+TEST(DiagnoseCores, TheQuotaCountsForTheLoad) {
+  Survey survey = healthy_machine();
+  survey.cores.quota = std::optional(1.5);
+  expect_finding(survey, {.ranks = 2}, "cores", Severity::kWarning,
+                 "2 ranks × 1 thread = 2 on 1 usable core: slower by 6 to 15 times");
+}
+
+TEST(DiagnoseCores, NoneIsAProblem) {
+  Survey survey = healthy_machine();
+  survey.cores.allowed = 0;
+  expect_finding(survey, {}, "cores", Severity::kProblem, "not a single core may be used");
+}
+
+TEST(DiagnoseCores, UnknownOnesAreANote) {
+  Survey survey = healthy_machine();
+  survey.cores = {};
+  expect_finding(survey, {.ranks = 100}, "cores", Severity::kNote, "not known: nobody looked");
+}
+
+TEST(DiagnoseQuota, BelowTheCoresIsANote) {
+  Survey survey = healthy_machine();
+  expect_finding(survey, {}, "cpu quota", Severity::kFine, "none");
+  survey.cores.quota = std::optional(8.0);
+  expect_finding(survey, {}, "cpu quota", Severity::kFine, "time for 8 cores");
+  survey.cores.quota = std::optional(2.5);
+  expect_finding(survey, {}, "cpu quota", Severity::kNote, "time for 2.5 of the 8 cores that programs see");
+  EXPECT_NE(finding(survey, {}, "cpu quota").remedy.find("counts on 2 cores"), std::string::npos);
+}
+
+TEST(DiagnoseInstructionSets, WithoutAvx2AreAWarning) {
+  Survey survey = healthy_machine();
+  expect_finding(survey, {}, "instruction sets", Severity::kFine, "avx2 fma");
+  survey.cores.instruction_sets = std::vector<std::string>{"fma"};
+  expect_finding(survey, {}, "instruction sets", Severity::kWarning,
+                 "no AVX2: libtorch falls back to its slow kernels");
+}
+
+TEST(DiagnoseThreadCounts, UnsetIsANoteThatSaysWhatTheLauncherSets) {
+  Survey survey = healthy_machine();
+  expect_finding(survey, {}, "thread counts", Severity::kFine, "OMP_NUM_THREADS=2");
+  survey.thread_settings = {};
+  expect_finding(survey, {}, "thread counts", Severity::kNote,
+                 "OMP_NUM_THREADS is not set: a program started by hand takes every core");
+  const std::string remedy = finding(survey, {.ranks = 2}, "thread counts").remedy;
+  EXPECT_NE(remedy.find("to 4 for each rank"), std::string::npos) << remedy;
+}
+
+TEST(DiagnoseThreadCounts, ContradictionIsAWarning) {
+  Survey survey = healthy_machine();
+  survey.thread_settings["MKL_NUM_THREADS"] = "4";
+  expect_finding(survey, {}, "thread counts", Severity::kWarning,
+                 "OMP_NUM_THREADS=2 but MKL_NUM_THREADS=4: the latter wins");
+}
+
+TEST(DiagnoseWaiting, SpinningIsAWarningOnlyWithTooManyThreads) {
+  Survey survey = healthy_machine();
+  expect_finding(survey, {.ranks = 8}, "waiting threads", Severity::kFine,
+                 "spin, which is fastest while every thread has a core");
+  expect_finding(survey, {.ranks = 9}, "waiting threads", Severity::kWarning,
+                 "spin, and take cores from threads that have work");
+  survey.thread_settings["OMP_WAIT_POLICY"] = "PASSIVE";
+  expect_finding(survey, {.ranks = 9}, "waiting threads", Severity::kFine, "give their core away");
+  survey.thread_settings["OMP_WAIT_POLICY"] = "ACTIVE";
+  EXPECT_EQ(finding(survey, {.ranks = 9}, "waiting threads").severity, Severity::kWarning);
+  survey.thread_settings["GOMP_SPINCOUNT"] = "0";
+  EXPECT_EQ(finding(survey, {.ranks = 9}, "waiting threads").severity, Severity::kFine);
+}
+
+}  // namespace
+}  // namespace cohort::machine
