@@ -1,0 +1,1 @@
+config check bad_size.toml

@@ -1,0 +1,1 @@
+config check date_for_a_flag.toml

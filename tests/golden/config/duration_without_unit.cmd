@@ -1,0 +1,1 @@
+config check duration_without_unit.toml

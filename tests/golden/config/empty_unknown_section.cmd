@@ -1,0 +1,1 @@
+config check empty_unknown_section.toml

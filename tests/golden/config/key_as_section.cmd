@@ -1,0 +1,1 @@
+config check key_as_section.toml

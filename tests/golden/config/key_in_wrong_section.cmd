@@ -1,0 +1,1 @@
+config check key_in_wrong_section.toml

@@ -1,0 +1,1 @@
+config check list_of_numbers.toml

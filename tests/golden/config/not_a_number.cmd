@@ -1,0 +1,1 @@
+config check not_a_number.toml

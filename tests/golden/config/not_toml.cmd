@@ -1,0 +1,1 @@
+config check not_toml.toml

@@ -1,0 +1,1 @@
+config check out_of_range.toml

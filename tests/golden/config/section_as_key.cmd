@@ -1,0 +1,1 @@
+config check section_as_key.toml

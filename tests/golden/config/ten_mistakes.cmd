@@ -1,0 +1,1 @@
+config check ten_mistakes.toml

@@ -1,0 +1,1 @@
+config check too_large_number.toml

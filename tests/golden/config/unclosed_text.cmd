@@ -1,0 +1,1 @@
+config check unclosed_text.toml

@@ -1,0 +1,1 @@
+config check unknown_section.toml

@@ -1,0 +1,1 @@
+config check written_twice.toml

@@ -1,0 +1,1 @@
+config check wrong_type.toml

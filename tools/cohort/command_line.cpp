@@ -1,0 +1,135 @@
+#include "command_line.h"
+
+#include "base/nearest.h"
+
+#include <algorithm>
+#include <cohort/version.h>
+#include <fmt/format.h>
+
+namespace cohort::tool {
+namespace {
+
+constexpr const char* kHiddenGroup = "";
+
+std::string exit_code_footer() {
+  std::string text = "Exit codes:\n";
+  for (const ExitCodeRow& row : exit_codes()) {
+    text += fmt::format("  {:<27} {}\n", static_cast<int>(row.code), row.meaning);
+  }
+  return text;
+}
+
+std::string group_summary(const std::string& word) {
+  if (word == "config") return "Explain, check and show the configuration of a job";
+  return {};
+}
+
+std::vector<std::string> names_below(const CLI::App* app) {
+  std::vector<std::string> names;
+  for (const CLI::App* child : visible_subcommands(app)) names.push_back(child->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App* app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app->get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string full_name(const CLI::App* app) {
+  return app->get_parent() == nullptr ? app->get_name()
+                                      : full_name(app->get_parent()) + " " + app->get_name();
+}
+
+std::vector<const CLI::App*> visible_subcommands(const CLI::App* app) {
+  return app->get_subcommands([](const CLI::App* child) { return child->get_group() != kHiddenGroup; });
+}
+
+CommandLine::CommandLine() : commands_(make_commands()), app_(std::make_unique<CLI::App>()) {
+  app_->name("cohort");
+  app_->description("Distributed training for libtorch.");
+  app_->set_help_flag("-h,--help", "Print this help and stop");
+  app_->set_version_flag("--version", std::string(version()), "Print the version and stop");
+  app_->require_subcommand(1);
+  app_->footer(exit_code_footer());
+  for (const auto& command : commands_) {
+    CLI::App* place = node(command->words(), command->summary());
+    command->add_options(*place);
+    nodes_.emplace_back(place, command.get());
+  }
+}
+
+CLI::App* CommandLine::node(const std::vector<std::string>& words, const std::string& summary) {
+  CLI::App* place = app_.get();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool last = i + 1 == words.size();
+    const auto existing =
+        place->get_subcommands([&](const CLI::App* child) { return child->get_name() == words[i]; });
+    if (!existing.empty()) {
+      place = const_cast<CLI::App*>(existing.front());
+      continue;
+    }
+    place = place->add_subcommand(words[i], last ? summary : group_summary(words[i]));
+    place->footer("");
+    if (last && summary.empty()) place->group(kHiddenGroup);
+    if (!last) place->require_subcommand(1);
+  }
+  return place;
+}
+
+const CLI::App* CommandLine::chosen() const {
+  const CLI::App* app = app_.get();
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return app;
+}
+
+const Command* CommandLine::command_of(const CLI::App* app) const {
+  for (const auto& [place, command] : nodes_) {
+    if (place == app) return command;
+  }
+  return nullptr;
+}
+
+Error CommandLine::explained(const CLI::ParseError& failure) const {
+  const CLI::App* app = chosen();
+  const std::string name = full_name(app);
+  const auto strays = app_->remaining(true);
+  std::string message = failure.what();
+  std::string hint = fmt::format("Run `{} --help` to see what it takes.", name);
+  const bool wants_word = !visible_subcommands(app).empty();
+  if (!strays.empty()) {
+    const bool is_option = strays.front().rfind('-', 0) == 0;
+    message = is_option    ? fmt::format("`{}` has no option {}", name, strays.front())
+              : wants_word ? fmt::format("`{}` has no command '{}'", name, strays.front())
+                           : fmt::format("`{}` does not take '{}'", name, strays.front());
+    const std::string word = strays.front().substr(0, strays.front().find('='));
+    const auto known = is_option ? option_names(app) : names_below(app);
+    if (const auto meant = nearest(word, known)) hint = fmt::format("Did you mean {}? {}", *meant, hint);
+  } else if (wants_word) {
+    message = fmt::format("`{}` needs a command: {}", name, fmt::join(names_below(app), ", "));
+  }
+  return Error(ErrorCode::kUsage, message).with_remedy(hint);
+}
+
+Result<Command*> CommandLine::parse(std::vector<std::string> arguments, std::string& help) {
+  std::reverse(arguments.begin(), arguments.end());
+  try {
+    app_->parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* parent = chosen()->get_parent();
+    help = chosen()->help(parent == nullptr ? "" : full_name(parent));
+    return nullptr;
+  } catch (const CLI::CallForVersion& version_text) {
+    help = std::string(version_text.what()) + '\n';
+    return nullptr;
+  } catch (const CLI::ParseError& failure) {
+    return explained(failure);
+  }
+  return const_cast<Command*>(command_of(chosen()));
+}
+
+}  // namespace cohort::tool

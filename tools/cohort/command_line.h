@@ -1,0 +1,44 @@
+#pragma once
+
+#include "commands.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cohort::tool {
+
+/// All commands hung into one tree of words and options, ready to parse.
+///
+/// Lifetime: owns the commands.
+class CommandLine {
+ public:
+  CommandLine();
+
+  /// Reads the arguments (without the program's name) and returns the command to run.
+  /// Failure: kUsage. When help was asked for instead, returns null and leaves the text in `help`.
+  Result<Command*> parse(std::vector<std::string> arguments, std::string& help);
+
+  const CLI::App& app() const { return *app_; }
+  const std::vector<std::unique_ptr<Command>>& commands() const { return commands_; }
+  /// The command that `app`, a node of the tree, stands for, or null for a group such as `config`.
+  const Command* command_of(const CLI::App* app) const;
+
+ private:
+  CLI::App* node(const std::vector<std::string>& words, const std::string& summary);
+  Error explained(const CLI::ParseError& failure) const;
+  const CLI::App* chosen() const;
+
+  std::vector<std::unique_ptr<Command>> commands_;
+  std::unique_ptr<CLI::App> app_;
+  std::vector<std::pair<const CLI::App*, Command*>> nodes_;
+};
+
+/// The words that lead to a node: "cohort config explain".
+std::string full_name(const CLI::App* app);
+
+/// The subcommands of a node that people see.
+std::vector<const CLI::App*> visible_subcommands(const CLI::App* app);
+
+}  // namespace cohort::tool

@@ -1,0 +1,18 @@
+#include "commands.h"
+
+namespace cohort::tool {
+
+std::vector<std::unique_ptr<Command>> make_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_doctor_command());
+  commands.push_back(make_config_explain_command());
+  commands.push_back(make_config_check_command());
+  commands.push_back(make_config_show_command());
+  commands.push_back(make_version_command());
+  commands.push_back(make_completion_command());
+  commands.push_back(make_complete_command());
+  commands.push_back(make_reference_command());
+  return commands;
+}
+
+}  // namespace cohort::tool

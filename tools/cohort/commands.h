@@ -1,0 +1,22 @@
+#pragma once
+
+#include "command.h"
+
+#include <memory>
+#include <vector>
+
+namespace cohort::tool {
+
+/// Every command, in the order of the help. A new one is a line here and a file of its own.
+std::vector<std::unique_ptr<Command>> make_commands();
+
+std::unique_ptr<Command> make_version_command();
+std::unique_ptr<Command> make_doctor_command();
+std::unique_ptr<Command> make_config_explain_command();
+std::unique_ptr<Command> make_config_check_command();
+std::unique_ptr<Command> make_config_show_command();
+std::unique_ptr<Command> make_completion_command();
+std::unique_ptr<Command> make_complete_command();
+std::unique_ptr<Command> make_reference_command();
+
+}  // namespace cohort::tool

@@ -1,0 +1,23 @@
+#include "exit_code.h"
+
+namespace cohort::tool {
+
+std::span<const ExitCodeRow> exit_codes() {
+  static constexpr ExitCodeRow kRows[] = {
+      {ExitCode::kDone, "done", "What was asked for was done."},
+      {ExitCode::kFailed, "failed",
+       "It could not be done, or the doctor found a problem; the message says why."},
+      {ExitCode::kUsage, "usage",
+       "A mistake in the command, a flag, a file or a value; nothing was started."},
+      {ExitCode::kBug, "bug", "A check inside Cohort failed; please report the message."},
+  };
+  return kRows;
+}
+
+ExitCode exit_code_of(const Error& error) {
+  if (error.code() == ErrorCode::kUsage) return ExitCode::kUsage;
+  if (error.code() == ErrorCode::kBug) return ExitCode::kBug;
+  return ExitCode::kFailed;
+}
+
+}  // namespace cohort::tool

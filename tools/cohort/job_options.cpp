@@ -1,0 +1,48 @@
+#include "job_options.h"
+
+#include "storage/local_file_system.h"
+#include "storage/whole_file.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace cohort::tool {
+namespace {
+
+constexpr std::uint64_t kLargestFile = 16u << 20;
+
+}  // namespace
+
+void JobOptions::add_to(CLI::App& app, File file) {
+  CLI::Option* option = app.add_option("file", file_, "The job: a TOML file");
+  if (file == File::kRequired) option->required();
+  app.add_option("--set", overrides_, "Set a key, as in --set launch.ranks=4; wins over the file")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+}
+
+Result<config::Loaded> JobOptions::load() const {
+  config::Sources sources{.text = {}, .file_name = file_, .overrides = overrides_};
+  if (!file_.empty()) {
+    LocalFileSystem files;
+    auto text = read_file(files, file_, kLargestFile);
+    if (!text)
+      return Error(ErrorCode::kUsage, text.error().text()).with_remedy("Name a TOML file that can be read.");
+    sources.text = std::move(*text);
+  }
+  return config::load(keys_, sources);
+}
+
+std::vector<std::string> JobOptions::candidates(const std::string& option) const {
+  if (option != "--set") return {};
+  std::vector<std::string> words;
+  for (const config::Key& key : keys_) {
+    words.push_back(key.name + "=");
+    for (const std::string& value : key.choices) words.push_back(fmt::format("{}={}", key.name, value));
+  }
+  return words;
+}
+
+}  // namespace cohort::tool

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <map>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+namespace cohort::tool {
+
+enum class Colour { kNone, kGreen, kYellow, kRed, kBold, kFaint };
+
+/// What a command gets from the process it runs in.
+struct Session {
+  std::ostream& out;
+  std::map<std::string, std::string> environment;
+  std::string program;           ///< the path of this executable
+  bool out_is_terminal = false;  ///< colours are written then, and only then
+  int width = 100;               ///< columns of the terminal
+
+  /// The text in a colour, or as it is where nobody would see colours.
+  std::string coloured(std::string_view text, Colour colour) const;
+};
+
+/// The session of this process, writing to `out` (standard output).
+Session make_session(std::ostream& out, char** environment);
+
+}  // namespace cohort::tool

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "session.h"
+
+#include <string>
+#include <vector>
+
+namespace cohort::tool {
+
+/// A cell: its text, and a colour for terminals.
+struct Cell {
+  std::string text;
+  Colour colour = Colour::kNone;
+};
+
+/// Rows in aligned columns; what does not fit the width is wrapped inside the last column.
+///
+///     Table table({"key", "what it does"});
+///     table.add({{"log.level"}, {"The least serious kind …"}});
+///     session.out << table.text(session);
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
+
+  void add(std::vector<Cell> row);
+  std::string text(const Session& session) const;
+
+ private:
+  std::vector<std::string> header_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+/// How many columns a UTF-8 text takes on a terminal (one per code point).
+std::size_t columns_of(std::string_view text);
+
+/// The text cut into lines of at most `width` columns, at spaces where there are any.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
+}  // namespace cohort::tool

@@ -1,0 +1,40 @@
+#include "commands.h"
+
+#include <CLI/CLI.hpp>
+#include <cohort/version.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace cohort::tool {
+namespace {
+
+/// `cohort version`: what this is and what it was built from.
+class VersionCommand final : public Command {
+ public:
+  std::vector<std::string> words() const override { return {"version"}; }
+  std::string summary() const override { return "Print the versions of Cohort, libtorch and the compiler"; }
+  void add_options(CLI::App& app) override { app.add_flag("--json", json_, "One JSON object"); }
+
+  Result<ExitCode> run(Session& session) override {
+    if (json_) {
+      const nlohmann::ordered_json object{
+          {"cohort", version()}, {"libtorch", built_against_libtorch()}, {"compiler", built_with_compiler()}};
+      session.out << object.dump(2) << '\n';
+    } else {
+      session.out << fmt::format("cohort    {}\nlibtorch  {}\ncompiler  {}\n", version(),
+                                 built_against_libtorch(), built_with_compiler());
+    }
+    return ExitCode::kDone;
+  }
+
+ private:
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_version_command() {
+  return std::make_unique<VersionCommand>();
+}
+
+}  // namespace cohort::tool
