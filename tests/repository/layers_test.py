@@ -1,0 +1,86 @@
+"""The layering check passes on the project and fails on every planted mistake."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(sys.argv.pop(1))
+
+
+def check(root, layers, *more):
+    return subprocess.run([sys.executable, ROOT / "dev/check-layers", "--root", root, "--layers", layers, *more],
+                          capture_output=True, text=True)
+
+
+class OnTheProject(unittest.TestCase):
+    def test_the_walls_stand(self):
+        result = check(ROOT, BUILD / "layers.json", "--build", BUILD)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+
+class Planted(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = pathlib.Path(scratch.name)
+        for part in ("src", "include"):
+            shutil.copytree(ROOT / part, self.root / part)
+        self.layers = json.loads((BUILD / "layers.json").read_text())
+
+    def plant(self, file, line):
+        path = self.root / file
+        path.write_text(line + "\n" + (path.read_text() if path.exists() else ""))
+
+    def mistakes(self):
+        file = self.root / "layers.json"
+        file.write_text(json.dumps(self.layers))
+        result = check(self.root, file)
+        self.assertEqual(result.returncode, 1 if result.stderr else 0)
+        return result.stderr
+
+    def test_nothing_planted_nothing_found(self):
+        self.assertEqual(self.mistakes(), "")
+
+    def test_a_torch_header_below_the_line(self):
+        self.plant("src/base/units.cpp", "#include <torch/nn.h>")
+        self.assertIn("a torch-free folder reaches torch: src/base/units.cpp -> torch/nn.h", self.mistakes())
+
+    def test_a_torch_header_reached_through_a_public_header(self):
+        self.plant("include/cohort/dtype.h", "#include <ATen/ATen.h>")
+        self.assertIn("src/base/dtype.cpp -> include/cohort/dtype.h -> ATen/ATen.h", self.mistakes())
+
+    def test_an_edge_that_cmake_does_not_declare(self):
+        self.plant("src/base/units.cpp", '#include "config/config.h"')
+        self.assertIn('src/base/units.cpp includes "config/config.h", but src/base/CMakeLists.txt does not declare '
+                      "DEPENDS config", self.mistakes())
+
+    def test_a_circle(self):
+        self.plant("src/base/units.cpp", '#include "config/config.h"')
+        self.layers["folders"]["base"]["depends"].append("config")
+        self.assertIn("in a circle: base -> config -> base", self.mistakes())
+
+    def test_a_declared_edge_that_nobody_uses(self):
+        self.layers["folders"]["base"]["depends"].append("storage")
+        self.assertIn("declares DEPENDS storage, but no file of src/base includes it", self.mistakes())
+
+    def test_a_torch_free_folder_that_depends_on_one_with_torch(self):
+        self.plant("src/config/load.cpp", '#include "tensor/torch_facts.h"')
+        self.layers["folders"]["config"]["depends"].append("tensor")
+        self.assertIn("src/config is torch-free but declares DEPENDS tensor", self.mistakes())
+
+    def test_a_public_header_that_shows_a_private_one(self):
+        self.plant("include/cohort/error.h", '#include "base/result.h"')
+        self.assertIn("include/cohort/error.h is public but includes the private", self.mistakes())
+
+    def test_a_folder_that_cmake_does_not_know(self):
+        (self.root / "src/stray").mkdir()
+        self.assertIn("src/stray is no folder that CMake declares", self.mistakes())
+
+
+if __name__ == "__main__":
+    unittest.main()

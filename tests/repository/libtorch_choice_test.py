@@ -1,0 +1,142 @@
+"""Which libtorch is chosen, and what is said when none will do. The places are stand-ins that hold only what is looked at."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMPILER = sys.argv.pop(1)
+
+PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(choice LANGUAGES CXX)
+include({root}/cmake/CohortLibtorch.cmake)
+cohort_find_libtorch(MINIMUM 2.13)
+message(STATUS "chosen ${{COHORT_LIBTORCH_ROOT}} ${{COHORT_LIBTORCH_VERSION}}")
+"""
+
+VERSION = """#define TORCH_VERSION_MAJOR {}
+#define TORCH_VERSION_MINOR {}
+#define TORCH_VERSION_PATCH {}
+"""
+
+
+def make_libtorch(root, version="2.13.0", header="include/torch/headeronly/version.h"):
+    for name in ("lib/libtorch_cpu.so", "lib/libc10.so", "include/ATen/ATen.h", header):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+    (root / header).write_text(VERSION.format(*version.split(".")))
+    return root.resolve()
+
+
+class Choice(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = pathlib.Path(scratch.name)
+        (self.dir / "project").mkdir()
+        (self.dir / "project/CMakeLists.txt").write_text(PROJECT.format(root=ROOT))
+        # A python3 that knows no torch, unless a test says otherwise.
+        self.set_python_torch("")
+
+    def set_python_torch(self, place):
+        fake = self.dir / "bin/python3"
+        fake.parent.mkdir(exist_ok=True)
+        fake.write_text(f"#!/bin/sh\necho '{place}'\n")
+        fake.chmod(0o755)
+
+    def configure(self, *definitions, **environment):
+        clean = {name: value for name, value in os.environ.items()
+                 if name not in ("COHORT_LIBTORCH", "CMAKE_PREFIX_PATH", "VIRTUAL_ENV")}
+        clean["PATH"] = f"{self.dir / 'bin'}:{clean['PATH']}"
+        result = subprocess.run(["cmake", "-S", self.dir / "project", "-B", self.dir / "build", "-G", "Ninja",
+                                 f"-DCMAKE_CXX_COMPILER={COMPILER}", *definitions],
+                                capture_output=True, text=True, env={**clean, **environment})
+        return result.returncode, " ".join((result.stdout + result.stderr).split())
+
+    def assert_chosen(self, root, why, outcome):
+        code, text = outcome
+        self.assertEqual(code, 0, text)
+        self.assertIn(f"libtorch 2.13.0 (cpu) in {root}: {why}", text)
+        self.assertIn(f"chosen {root} 2.13.0", text)
+
+    def test_named_as_a_variable_of_cmake(self):
+        root = make_libtorch(self.dir / "libtorch")
+        self.assert_chosen(root, "named by COHORT_LIBTORCH", self.configure(f"-DCOHORT_LIBTORCH={root}"))
+
+    def test_named_in_the_environment_and_above_everything_else(self):
+        root = make_libtorch(self.dir / "libtorch")
+        other = make_libtorch(self.dir / "other")
+        outcome = self.configure(f"-DCMAKE_PREFIX_PATH={other}", COHORT_LIBTORCH=str(root))
+        self.assert_chosen(root, "named by COHORT_LIBTORCH", outcome)
+
+    def test_a_name_that_is_wrong_is_not_passed_over(self):
+        make_libtorch(self.dir / "other")
+        code, text = self.configure("-DCOHORT_LIBTORCH=/nowhere", f"-DCMAKE_PREFIX_PATH={self.dir / 'other'}")
+        self.assertEqual(code, 1)
+        self.assertIn("COHORT_LIBTORCH is '/nowhere', but there is no libtorch", text)
+
+    def test_an_entry_of_the_prefix_path(self):
+        root = make_libtorch(self.dir / "site-packages/torch")
+        for entry in (root, root.parent, root / "share/cmake", root / "share/cmake/Torch"):
+            entry.mkdir(parents=True, exist_ok=True)
+            self.assert_chosen(root, "named by CMAKE_PREFIX_PATH", self.configure(f"-DCMAKE_PREFIX_PATH=/opt;{entry}"))
+        self.assert_chosen(root, "named by CMAKE_PREFIX_PATH", self.configure("-DCMAKE_PREFIX_PATH=",
+                                                                             CMAKE_PREFIX_PATH=f"/opt:{root}"))
+
+    def test_the_venv_of_the_project_before_the_active_python(self):
+        root = make_libtorch(self.dir / "venv/lib/python3.11/site-packages/torch")
+        self.set_python_torch(make_libtorch(self.dir / "elsewhere/torch"))
+        self.assert_chosen(root, "in the project's .venv", self.configure(f"-DCOHORT_PROJECT_VENV={self.dir / 'venv'}"))
+
+    def test_what_an_installed_cohort_was_built_against(self):
+        root = make_libtorch(self.dir / "libtorch")
+        self.assert_chosen(root, "what this Cohort was built against",
+                           self.configure(f"-DCOHORT_BUILT_AGAINST={root}"))
+
+    def test_the_active_python(self):
+        root = make_libtorch(self.dir / "elsewhere/torch")
+        self.set_python_torch(root)
+        self.assert_chosen(root, "the torch of the active Python", self.configure())
+
+    def test_none_at_all(self):
+        code, text = self.configure()
+        self.assertEqual(code, 1)
+        self.assertIn("No libtorch found. Run `make setup`", text)
+
+    def test_an_older_one_is_refused_with_the_remedy(self):
+        for version, header in (("2.12.1", "include/torch/headeronly/version.h"),
+                                ("2.4.0", "include/torch/csrc/api/include/torch/version.h")):
+            root = make_libtorch(self.dir / version, version, header)
+            code, text = self.configure(f"-DCOHORT_LIBTORCH={root}")
+            self.assertEqual(code, 1)
+            self.assertIn(f"is {version}; Cohort needs 2.13 or newer. Upgrade it with `pip install", text)
+
+    def test_one_that_does_not_say_its_version(self):
+        root = make_libtorch(self.dir / "libtorch")
+        (root / "include/torch/headeronly/version.h").write_text("")
+        code, text = self.configure(f"-DCOHORT_LIBTORCH={root}")
+        self.assertEqual(code, 1)
+        self.assertIn("does not say its version", text)
+
+    def test_a_cuda_build_without_its_two_libraries(self):
+        root = make_libtorch(self.dir / "libtorch")
+        (root / "lib/libtorch_cuda.so").touch()
+        (root / "version.py").write_text("cuda: Optional[str] = '13.0'\n")
+        empty = self.dir / "empty.c"
+        empty.write_text("")
+        compile_shared = [COMPILER.replace("++", ""), "-x", "c", empty, "-shared", "-nostdlib", "-Wl,--no-as-needed", "-o"]
+        subprocess.run([*compile_shared, root / "lib/libcohort_stand_in.so.13", "-Wl,-soname,libcohort_stand_in.so.13"], check=True)
+        subprocess.run([*compile_shared, root / "lib/libtorch_cpu.so", "-Wl,-rpath,$ORIGIN", "-x", "none",
+                        root / "lib/libcohort_stand_in.so.13"], check=True)
+        self.assertEqual(self.configure(f"-DCOHORT_LIBTORCH={root}")[0], 0)
+        (root / "lib/libcohort_stand_in.so.13").rename(root / "hidden")
+        code, text = self.configure(f"-DCOHORT_LIBTORCH={root}")
+        self.assertEqual(code, 1)
+        self.assertIn("pip install --no-deps 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cupti==13.0.*'", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
