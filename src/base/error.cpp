@@ -17,8 +17,9 @@ std::string_view short_file(const char* file) {
 
 void append_sentence(std::string& paragraph, std::string_view sentence) {
   if (sentence.empty()) return;
-  if (!paragraph.empty() && std::string_view(".!?").find(paragraph.back()) == std::string_view::npos)
+  if (!paragraph.empty() && std::string_view(".!?").find(paragraph.back()) == std::string_view::npos) {
     paragraph += '.';
+  }
   paragraph += ' ';
   paragraph += sentence;
 }

@@ -14,8 +14,9 @@ bool is_letter_case(int (*test)(int), char letter) {
 // A capital at the start of a word, not of an abbreviation, gives way.
 std::string words_of(int error_number) {
   std::string words = std::generic_category().message(error_number);
-  if (words.size() > 1 && is_letter_case(std::isupper, words[0]) && !is_letter_case(std::isupper, words[1]))
+  if (words.size() > 1 && is_letter_case(std::isupper, words[0]) && !is_letter_case(std::isupper, words[1])) {
     words[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(words[0])));
+  }
   return words;
 }
 

@@ -81,7 +81,7 @@ std::string list_text(const std::vector<std::string>& items) {
 
 }  // namespace
 
-Key flag(std::string name, Field<bool> field, bool fallback, std::string help) {
+Key flag(std::string name, const Field<bool>& field, bool fallback, std::string help) {
   const auto text = [](bool value) { return value ? "true" : "false"; };
   return {.name = std::move(name),
           .type = "flag",
@@ -97,7 +97,8 @@ Key flag(std::string name, Field<bool> field, bool fallback, std::string help) {
           .show = [field, text](const Config& config) { return std::string(text(field(config))); }};
 }
 
-Key whole_number(std::string name, Field<int> field, int fallback, Range<int> range, std::string help) {
+Key whole_number(std::string name, const Field<int>& field, int fallback, Range<int> range,
+                 std::string help) {
   return {.name = std::move(name),
           .type = "whole number",
           .allowed = fmt::format("a whole number from {} to {}", range.least, range.most),
@@ -108,7 +109,7 @@ Key whole_number(std::string name, Field<int> field, int fallback, Range<int> ra
           .show = [field](const Config& config) { return std::to_string(field(config)); }};
 }
 
-Key optional_whole_number(std::string name, Field<std::optional<int>> field, Range<int> range,
+Key optional_whole_number(std::string name, const Field<std::optional<int>>& field, Range<int> range,
                           std::string help) {
   return {.name = std::move(name),
           .type = "whole number",
@@ -128,7 +129,7 @@ Key optional_whole_number(std::string name, Field<std::optional<int>> field, Ran
           }};
 }
 
-Key real_number(std::string name, Field<double> field, double fallback, Range<double> range,
+Key real_number(std::string name, const Field<double>& field, double fallback, Range<double> range,
                 std::string help) {
   const auto parse = [range](const Value& value) -> Result<double> {
     double number = std::nan("");
@@ -152,8 +153,8 @@ Key real_number(std::string name, Field<double> field, double fallback, Range<do
           .show = [field](const Config& config) { return fmt::format("{}", field(config)); }};
 }
 
-Key size(std::string name, Field<std::uint64_t> field, std::uint64_t fallback, Range<std::uint64_t> range,
-         std::string help) {
+Key size(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
+         Range<std::uint64_t> range, std::string help) {
   return {.name = std::move(name),
           .type = "size",
           .allowed = fmt::format("a size from {} to {}", format_bytes(range.least), format_bytes(range.most)),
@@ -167,8 +168,8 @@ Key size(std::string name, Field<std::uint64_t> field, std::uint64_t fallback, R
           .show = [field](const Config& config) { return quoted(format_bytes(field(config))); }};
 }
 
-Key duration(std::string name, Field<std::chrono::nanoseconds> field, std::chrono::nanoseconds fallback,
-             Range<std::chrono::nanoseconds> range, std::string help) {
+Key duration(std::string name, const Field<std::chrono::nanoseconds>& field,
+             std::chrono::nanoseconds fallback, Range<std::chrono::nanoseconds> range, std::string help) {
   const auto parse = [range](const Value& value) {
     return read_quantity<std::chrono::nanoseconds>(value, range, parse_duration);
   };
@@ -183,7 +184,7 @@ Key duration(std::string name, Field<std::chrono::nanoseconds> field, std::chron
           .show = [field](const Config& config) { return quoted(format_duration(field(config))); }};
 }
 
-Key text_list(std::string name, Field<std::vector<std::string>> field, std::string help) {
+Key text_list(std::string name, const Field<std::vector<std::string>>& field, std::string help) {
   const auto parse = [](const Value& value) -> Result<std::vector<std::string>> {
     if (const auto* items = std::get_if<Value::TextList>(&value.data)) return *items;
     return wrong_kind(value);
@@ -198,7 +199,7 @@ Key text_list(std::string name, Field<std::vector<std::string>> field, std::stri
           .show = [field](const Config& config) { return list_text(field(config)); }};
 }
 
-Key choice(std::string name, std::vector<std::string> words, std::string fallback,
+Key choice(std::string name, std::vector<std::string> words, const std::string& fallback,
            std::function<void(Config&, std::size_t)> set, std::function<std::size_t(const Config&)> get,
            std::string help) {
   const auto read = [words, set = std::move(set)](const Value& value, Config& config) -> Status {
@@ -207,8 +208,9 @@ Key choice(std::string name, std::vector<std::string> words, std::string fallbac
     const auto found = std::find(words.begin(), words.end(), *word);
     if (found == words.end()) {
       Error error(ErrorCode::kUsage, "is not known");
-      if (const auto meant = nearest(*word, words))
+      if (const auto meant = nearest(*word, words)) {
         error = error.with_remedy(fmt::format("Did you mean \"{}\"?", *meant));
+      }
       return error;
     }
     set(config, static_cast<std::size_t>(found - words.begin()));

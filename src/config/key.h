@@ -43,20 +43,20 @@ struct Field {
 };
 
 // The kinds of keys. Each makes a row out of a field, its default, its range and its help.
-Key flag(std::string name, Field<bool> field, bool fallback, std::string help);
-Key whole_number(std::string name, Field<int> field, int fallback, Range<int> range, std::string help);
-Key optional_whole_number(std::string name, Field<std::optional<int>> field, Range<int> range,
+Key flag(std::string name, const Field<bool>& field, bool fallback, std::string help);
+Key whole_number(std::string name, const Field<int>& field, int fallback, Range<int> range, std::string help);
+Key optional_whole_number(std::string name, const Field<std::optional<int>>& field, Range<int> range,
                           std::string help);
-Key real_number(std::string name, Field<double> field, double fallback, Range<double> range,
+Key real_number(std::string name, const Field<double>& field, double fallback, Range<double> range,
                 std::string help);
-Key size(std::string name, Field<std::uint64_t> field, std::uint64_t fallback, Range<std::uint64_t> range,
-         std::string help);
-Key duration(std::string name, Field<std::chrono::nanoseconds> field, std::chrono::nanoseconds fallback,
-             Range<std::chrono::nanoseconds> range, std::string help);
-Key text_list(std::string name, Field<std::vector<std::string>> field, std::string help);
+Key size(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
+         Range<std::uint64_t> range, std::string help);
+Key duration(std::string name, const Field<std::chrono::nanoseconds>& field,
+             std::chrono::nanoseconds fallback, Range<std::chrono::nanoseconds> range, std::string help);
+Key text_list(std::string name, const Field<std::vector<std::string>>& field, std::string help);
 
 /// A key that takes one of a few words; `words` pairs each with the index stored by `set`.
-Key choice(std::string name, std::vector<std::string> words, std::string fallback,
+Key choice(std::string name, std::vector<std::string> words, const std::string& fallback,
            std::function<void(Config&, std::size_t)> set, std::function<std::size_t(const Config&)> get,
            std::string help);
 

@@ -31,8 +31,9 @@ std::map<std::string, std::string> our_environment() {
 // A copy above the three standard numbers.
 Result<Descriptor> copy_of(int descriptor) {
   Descriptor copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, 3));
-  if (!copy.is_open() && errno == EBADF)
+  if (!copy.is_open() && errno == EBADF) {
     return Error(ErrorCode::kUsage, fmt::format("descriptor {} is not open", descriptor));
+  }
   if (!copy.is_open()) return system_error(fmt::format("cannot pass on descriptor {}", descriptor), errno);
   return copy;
 }

@@ -81,8 +81,9 @@ std::vector<CgroupFolder> cgroup_folders(const std::vector<CgroupMembership>& me
     });
     if (!concerns(membership) || mount == mounts.end()) continue;
     std::string below = path_below(mount->root, membership.path);
-    for (; !below.empty(); below.resize(below.rfind('/')))
+    for (; !below.empty(); below.resize(below.rfind('/'))) {
       folders.push_back({.kind = mount->kind, .path = mount->point + below});
+    }
     folders.push_back({.kind = mount->kind, .path = mount->point});
   }
   return folders;

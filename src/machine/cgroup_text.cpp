@@ -39,8 +39,9 @@ std::string unescaped(std::string_view text) {
 Result<double> cores_of(std::string_view quota, std::string_view period) {
   COHORT_ASSIGN_OR_RETURN(const std::uint64_t used, parse_count(quota));
   COHORT_ASSIGN_OR_RETURN(const std::uint64_t within, parse_count(period));
-  if (used == 0 || within == 0)
+  if (used == 0 || within == 0) {
     return Error(ErrorCode::kCorrupt, fmt::format("{} of {} µs is not a share of time", used, within));
+  }
   return static_cast<double>(used) / static_cast<double>(within);
 }
 
@@ -52,8 +53,9 @@ Result<std::vector<CgroupMembership>> parse_cgroup_memberships(std::string_view 
     if (line.empty()) continue;
     const auto first = line.find(':');
     const auto second = first == std::string_view::npos ? first : line.find(':', first + 1);
-    if (second == std::string_view::npos || line.substr(second + 1).substr(0, 1) != "/")
+    if (second == std::string_view::npos || line.substr(second + 1).substr(0, 1) != "/") {
       return Error(ErrorCode::kCorrupt, fmt::format("'{}' is not of the form number:names:/path", line));
+    }
     const std::string_view names = line.substr(first + 1, second - first - 1);
     memberships.push_back({.kind = names.empty() ? CgroupKind::kV2 : CgroupKind::kV1,
                            .controllers = names_in(names),
@@ -68,8 +70,9 @@ Result<std::vector<CgroupMount>> parse_cgroup_mounts(std::string_view mountinfo)
     if (line.empty()) continue;
     const auto words = words_of(line);
     const auto dash = std::find(words.begin(), words.end(), "-");
-    if (words.size() < 6 || words.end() - dash < 4)
+    if (words.size() < 6 || words.end() - dash < 4) {
       return Error(ErrorCode::kCorrupt, fmt::format("'{}' does not describe a mount", line));
+    }
     if (dash[1] != "cgroup" && dash[1] != "cgroup2") continue;
     const CgroupKind kind = dash[1] == "cgroup" ? CgroupKind::kV1 : CgroupKind::kV2;
     mounts.push_back({.kind = kind,
@@ -82,8 +85,9 @@ Result<std::vector<CgroupMount>> parse_cgroup_mounts(std::string_view mountinfo)
 
 Result<std::optional<double>> parse_cpu_max(std::string_view text) {
   const auto words = words_of(text);
-  if (words.size() != 2)
+  if (words.size() != 2) {
     return Error(ErrorCode::kCorrupt, fmt::format("'{}' is not a quota and a period", trimmed(text)));
+  }
   if (words[0] == "max") return std::optional<double>();
   COHORT_ASSIGN_OR_RETURN(const double cores, cores_of(words[0], words[1]));
   return std::optional<double>(cores);

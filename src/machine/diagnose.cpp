@@ -30,8 +30,9 @@ std::string_view name(Severity severity) {
 }
 
 Status validate(const Wishes& wishes) {
-  if (wishes.ranks < 1)
+  if (wishes.ranks < 1) {
     return refused(fmt::format("a job cannot have {} ranks", wishes.ranks), "Ask for 1 rank or more.");
+  }
   if (wishes.threads_per_rank && *wishes.threads_per_rank < 1) {
     return refused(fmt::format("a rank cannot have {} threads", *wishes.threads_per_rank),
                    "Ask for 1 thread or more, or leave it to Cohort.");

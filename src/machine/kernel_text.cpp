@@ -40,8 +40,9 @@ std::vector<std::string_view> words_of(std::string_view text) {
 std::optional<std::string_view> field(std::string_view text, std::string_view key, char separator) {
   for (const std::string_view line : split(text, '\n')) {
     const auto end = line.find(separator);
-    if (end != std::string_view::npos && trimmed(line.substr(0, end)) == key)
+    if (end != std::string_view::npos && trimmed(line.substr(0, end)) == key) {
       return trimmed(line.substr(end + 1));
+    }
   }
   return std::nullopt;
 }
@@ -50,8 +51,9 @@ Result<std::uint64_t> parse_count(std::string_view text) {
   const std::string_view digits = trimmed(text);
   std::uint64_t number = 0;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (failure != std::errc() || end != digits.data() + digits.size())
+  if (failure != std::errc() || end != digits.data() + digits.size()) {
     return Error(ErrorCode::kCorrupt, fmt::format("'{}' is not a whole number", digits));
+  }
   return number;
 }
 
@@ -64,8 +66,9 @@ Result<int> parse_list_length(std::string_view text) {
     if (dash != std::string_view::npos) {
       COHORT_ASSIGN_OR_RETURN(last, parse_count(range.substr(dash + 1)));
     }
-    if (last < first || last > std::numeric_limits<std::uint16_t>::max())
+    if (last < first || last > std::numeric_limits<std::uint16_t>::max()) {
       return Error(ErrorCode::kCorrupt, fmt::format("'{}' is not a range of numbers", range));
+    }
     length += last - first + 1;
   }
   return static_cast<int>(length);

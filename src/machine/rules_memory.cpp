@@ -15,8 +15,9 @@ std::uint64_t needed_bytes(const Wishes& wishes) {
   std::uint64_t each = 0;
   std::uint64_t all = 0;
   if (__builtin_add_overflow(wishes.memory_per_rank_bytes, wishes.shared_memory_per_rank_bytes, &each) ||
-      __builtin_mul_overflow(each, static_cast<std::uint64_t>(wishes.ranks), &all))
+      __builtin_mul_overflow(each, static_cast<std::uint64_t>(wishes.ranks), &all)) {
     return kMostBytes;
+  }
   return all;
 }
 

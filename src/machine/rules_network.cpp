@@ -18,8 +18,9 @@ bool reaches_others(const Interface& interface) {
 
 std::string names_of(const std::vector<Interface>& interfaces) {
   std::vector<std::string> names;
-  for (const Interface& interface : interfaces)
+  for (const Interface& interface : interfaces) {
     names.push_back(interface.name + (interface.up ? "" : " (down)"));
+  }
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -48,8 +49,9 @@ void judge_network(const Survey& survey, const Wishes&, Findings& findings) {
   if (!interfaces) return findings.unknown("network", interfaces.error());
   std::vector<std::string> ways;
   for (const Interface& interface : *interfaces) {
-    if (reaches_others(interface))
+    if (reaches_others(interface)) {
       ways.push_back(fmt::format("{} {}", interface.name, address_of(interface)));
+    }
   }
   if (ways.empty()) {
     return findings.note("network", "only the loopback interface: jobs on this host alone",

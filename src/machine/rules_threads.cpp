@@ -36,8 +36,9 @@ void judge_thread_counts(const Survey& survey, const Wishes& wishes, Findings& f
 }
 
 void judge_waiting(const Survey& survey, const Wishes& wishes, Findings& findings) {
-  if (is_passive(setting(survey, "OMP_WAIT_POLICY")) || setting(survey, "GOMP_SPINCOUNT") == "0")
+  if (is_passive(setting(survey, "OMP_WAIT_POLICY")) || setting(survey, "GOMP_SPINCOUNT") == "0") {
     return findings.fine("waiting threads", "give their core away");
+  }
   if (load_of(survey, wishes).is_too_much()) {
     return findings.warning("waiting threads", "spin, and take cores from threads that have work",
                             "Set OMP_WAIT_POLICY=PASSIVE while there are more threads than cores.");

@@ -23,8 +23,9 @@ Result<int> parse_field(std::string_view cpuinfo, std::string_view key) {
   const auto text = field(cpuinfo, key, ':');
   if (!text) return without(key);
   COHORT_ASSIGN_OR_RETURN(const std::uint64_t number, parse_count(*text));
-  if (number == 0 || number > kMostProcessors)
+  if (number == 0 || number > kMostProcessors) {
     return Error(ErrorCode::kCorrupt, fmt::format("{} cannot be '{}'", number, key));
+  }
   return static_cast<int>(number);
 }
 
@@ -76,8 +77,9 @@ Result<std::vector<std::string>> parse_instruction_sets(std::string_view cpuinfo
 Result<int> parse_threads_per_core(std::string_view cpuinfo) {
   COHORT_ASSIGN_OR_RETURN(const int threads, parse_field(cpuinfo, "siblings"));
   COHORT_ASSIGN_OR_RETURN(const int cores, parse_field(cpuinfo, "cpu cores"));
-  if (threads < cores)
+  if (threads < cores) {
     return Error(ErrorCode::kCorrupt, fmt::format("{} threads cannot share {} cores", threads, cores));
+  }
   return threads / cores;
 }
 

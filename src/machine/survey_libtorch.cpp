@@ -31,8 +31,9 @@ Result<Lines> parse_lines(std::string_view text) {
     const auto blank = line.find(' ');
     const std::string_view key = line.substr(0, blank);
     const std::string_view value = blank == std::string_view::npos ? "" : trimmed(line.substr(blank));
-    if (!is_key(key) || value.empty())
+    if (!is_key(key) || value.empty()) {
       return broken(fmt::format("the line '{}' is no known key and its value", line));
+    }
     if (!lines.emplace(key, value).second) return broken(fmt::format("'{}' is there twice", key));
   }
   for (const std::string_view key : kKeys) {
@@ -44,15 +45,17 @@ Result<Lines> parse_lines(std::string_view text) {
 Result<double> parse_milliseconds(std::string_view key, std::string_view text) {
   double number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(number) || number < 0)
+  if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(number) || number < 0) {
     return broken(fmt::format("'{}' is '{}' and not a time in ms", key, text));
+  }
   return number;
 }
 
 Result<int> parse_threads(std::string_view text) {
   const Result<std::uint64_t> count = parse_count(text);
-  if (!count || *count == 0 || *count > kMostThreads)
+  if (!count || *count == 0 || *count > kMostThreads) {
     return broken(fmt::format("'threads' is '{}' and not a number of threads", text));
+  }
   return static_cast<int>(*count);
 }
 
@@ -85,8 +88,9 @@ Result<Libtorch> parse_probe(std::string_view text) {
   Libtorch libtorch;
   libtorch.version = lines.at("version");
   libtorch.capability = lines.at("capability");
-  if (!release_of(libtorch.version))
+  if (!release_of(libtorch.version)) {
     return broken(fmt::format("'version' is '{}' and not a version", libtorch.version));
+  }
   COHORT_ASSIGN_OR_RETURN(libtorch.threads, parse_threads(lines.at("threads")));
   COHORT_ASSIGN_OR_RETURN(libtorch.matmul_ms, parse_milliseconds("matmul_ms", lines.at("matmul_ms")));
   COHORT_ASSIGN_OR_RETURN(libtorch.load_ms, parse_milliseconds("load_ms", lines.at("load_ms")));

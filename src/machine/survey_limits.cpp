@@ -15,9 +15,10 @@ std::optional<std::uint64_t> bounded(rlim_t value) {
 template <class Resource>
 Result<Limit> limit_of(Resource resource) {
   struct rlimit answer {};
-  if (::getrlimit(resource, &answer) != 0)
+  if (::getrlimit(resource, &answer) != 0) {
     return Error(ErrorCode::kIo,
                  "the kernel does not tell a limit: " + std::generic_category().message(errno));
+  }
   return Limit{.soft = bounded(answer.rlim_cur), .hard = bounded(answer.rlim_max)};
 }
 

@@ -24,11 +24,13 @@ Result<std::uint64_t> parse_memory_line(std::string_view meminfo, std::string_vi
   const auto value = field(meminfo, key, ':');
   if (!value) return Error(ErrorCode::kUnsupported, fmt::format("there is no line '{}'", key));
   const auto words = words_of(*value);
-  if (words.size() != 2 || words[1] != "kB")
+  if (words.size() != 2 || words[1] != "kB") {
     return Error(ErrorCode::kCorrupt, fmt::format("'{}' is '{}' and not a number of kB", key, *value));
+  }
   COHORT_ASSIGN_OR_RETURN(const std::uint64_t kibibytes, parse_count(words[0]));
-  if (kibibytes > std::numeric_limits<std::uint64_t>::max() / 1024)
+  if (kibibytes > std::numeric_limits<std::uint64_t>::max() / 1024) {
     return Error(ErrorCode::kCorrupt, fmt::format("'{}' is more than 2^64 bytes", key));
+  }
   return kibibytes * 1024;
 }
 

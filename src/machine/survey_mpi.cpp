@@ -12,8 +12,9 @@ Result<std::string> word_after(std::string_view text, std::string_view mark) {
   const auto start = text.find(mark);
   const auto words = start == std::string_view::npos ? std::vector<std::string_view>()
                                                      : words_of(text.substr(start + mark.size()));
-  if (words.empty())
+  if (words.empty()) {
     return Error(ErrorCode::kCorrupt, fmt::format("mpirun tells no version after '{}'", mark));
+  }
   const std::string_view word = words.front();
   return std::string(word.substr(0, word.find(',')));
 }
@@ -45,9 +46,10 @@ Result<Mpi> parse_mpi_version(std::string_view text) {
 Fact<Mpi> survey_mpi(const RunProgram& run, std::chrono::nanoseconds limit) {
   const Result<ProgramOutput> output = run({"mpirun", "--version"}, limit);
   if (!output) return output.error();
-  if (output->exit_code != 0)
+  if (output->exit_code != 0) {
     return Error(ErrorCode::kUnsupported,
                  fmt::format("'mpirun --version' ended with code {}", output->exit_code));
+  }
   return parse_mpi_version(output->out);
 }
 

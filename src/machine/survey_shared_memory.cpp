@@ -37,8 +37,9 @@ Result<Overcommit> parse_overcommit(std::string_view text) {
 
 Result<std::string> parse_chosen_word(std::string_view text) {
   for (const std::string_view word : words_of(text)) {
-    if (word.size() > 2 && word.front() == '[' && word.back() == ']')
+    if (word.size() > 2 && word.front() == '[' && word.back() == ']') {
       return std::string(word.substr(1, word.size() - 2));
+    }
   }
   return Error(ErrorCode::kCorrupt, fmt::format("no word of '{}' stands in brackets", trimmed(text)));
 }

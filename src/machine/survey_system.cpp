@@ -23,9 +23,10 @@ std::string unquoted(std::string_view text) {
 
 Result<std::string> kernel_release() {
   struct utsname answer {};
-  if (::uname(&answer) != 0)
+  if (::uname(&answer) != 0) {
     return Error(ErrorCode::kIo,
                  "the kernel does not tell its release: " + std::generic_category().message(errno));
+  }
   return std::string(answer.release);
 }
 

@@ -9,11 +9,13 @@ template <class Body>
 auto FaultyFileSystem::call(Body body, const OnFile& file) -> decltype(body()) {
   const std::lock_guard lock(mutex_);
   ++calls_;
-  if (power_ == Power::kOff)
+  if (power_ == Power::kOff) {
     return Error(ErrorCode::kAborted, fmt::format("file system call {} finds the power gone", calls_));
-  if (file.opened_after && *file.opened_after != crashes_)
+  }
+  if (file.opened_after && *file.opened_after != crashes_) {
     return Error(ErrorCode::kStale,
                  fmt::format("file system call {} is on a file from before a crash", calls_));
+  }
   if (strikes_now()) {
     if (file.partly) file.partly();
     return strike();
@@ -26,8 +28,9 @@ bool FaultyFileSystem::strikes_now() const {
 }
 
 Error FaultyFileSystem::strike() {
-  if (faults_.crash_call != calls_)
+  if (faults_.crash_call != calls_) {
     return Error(faults_.code, fmt::format("file system call {} is made to fail", calls_));
+  }
   cut_power();
   return Error(ErrorCode::kAborted, fmt::format("the power goes at file system call {}", calls_));
 }

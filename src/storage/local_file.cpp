@@ -22,8 +22,9 @@ class LocalReadableFile final : public ReadableFile {
 
   Result<std::uint64_t> size_bytes() override {
     struct stat found {};
-    if (::fstat(descriptor_.number(), &found) != 0)
+    if (::fstat(descriptor_.number(), &found) != 0) {
       return system_error(fmt::format("cannot tell the size of '{}'", path_), errno);
+    }
     return static_cast<std::uint64_t>(found.st_size);
   }
 
@@ -57,8 +58,9 @@ class LocalWritableFile final : public WritableFile {
     while (!bytes.empty()) {
       const ssize_t count =
           uninterrupted([&] { return ::write(descriptor_.number(), bytes.data(), bytes.size()); });
-      if (count <= 0)
+      if (count <= 0) {
         return system_error(fmt::format("cannot write to '{}'", path_), count == 0 ? EIO : errno);
+      }
       bytes = bytes.subspan(static_cast<std::size_t>(count));
     }
     return {};
@@ -66,14 +68,16 @@ class LocalWritableFile final : public WritableFile {
 
   Status sync() override {
     COHORT_CHECK(descriptor_.is_open(), "sync of '{}' after close", path_);
-    if (uninterrupted([&] { return ::fsync(descriptor_.number()); }) != 0)
+    if (uninterrupted([&] { return ::fsync(descriptor_.number()); }) != 0) {
       return system_error(fmt::format("cannot sync '{}'", path_), errno);
+    }
     return {};
   }
 
   Status close() override {
-    if (const auto error_number = descriptor_.close())
+    if (const auto error_number = descriptor_.close()) {
       return system_error(fmt::format("cannot close '{}'", path_), *error_number);
+    }
     return {};
   }
 

@@ -62,7 +62,8 @@ Result<std::vector<std::string>> LocalFileSystem::list(const std::string& direct
   if (!open) return failure(errno);
   std::vector<std::string> names;
   errno = 0;  // readdir tells its end from a failure by this alone
-  while (const dirent* entry = ::readdir(open.get())) {
+  while (const dirent* entry =
+             ::readdir(open.get())) {  // NOLINT(concurrency-mt-unsafe): the stream is ours alone
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
     errno = 0;
@@ -80,15 +81,17 @@ Status LocalFileSystem::make_directories(const std::string& directory) {
     const std::string part = directory.substr(0, end);
     if (::mkdir(part.c_str(), kAnybody) == 0) continue;
     const int error_number = errno;
-    if (!is_directory(part))
+    if (!is_directory(part)) {
       return system_error(fmt::format("cannot make directory '{}'", part), error_number);
+    }
   } while (end != std::string::npos);
   return {};
 }
 
 Status LocalFileSystem::rename(const std::string& from, const std::string& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0)
+  if (::rename(from.c_str(), to.c_str()) != 0) {
     return system_error(fmt::format("cannot rename '{}' to '{}'", from, to), errno);
+  }
   return {};
 }
 
@@ -110,8 +113,9 @@ Status LocalFileSystem::sync_directory(const std::string& directory) {
 
 Result<std::uint64_t> LocalFileSystem::free_bytes(const std::string& path) {
   struct statvfs found {};
-  if (uninterrupted([&] { return ::statvfs(path.c_str(), &found); }) != 0)
+  if (uninterrupted([&] { return ::statvfs(path.c_str(), &found); }) != 0) {
     return system_error(fmt::format("cannot tell the free space at '{}'", path), errno);
+  }
   return static_cast<std::uint64_t>(found.f_bavail) * found.f_frsize;
 }
 

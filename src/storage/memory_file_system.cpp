@@ -60,8 +60,9 @@ class MemoryWritableFile final : public WritableFile {
     const std::lock_guard lock(disk_.mutex);
     const auto fitting = bytes.first(std::min<std::uint64_t>(bytes.size(), disk_.free_bytes()));
     node_->content.insert(node_->content.end(), fitting.begin(), fitting.end());
-    if (fitting.size() < bytes.size())
+    if (fitting.size() < bytes.size()) {
       return system_error(fmt::format("cannot write to '{}'", path_), ENOSPC);
+    }
     return {};
   }
 

@@ -124,8 +124,9 @@ OrErrno<NodePointer> MemoryTree::find_or_make_file(const std::string& path) {
   if (!path.empty() && components(path).empty()) return failed(EISDIR);
   const auto place = place_of(path);
   if (!place) return failed(place.error());
-  if (!place->node)
+  if (!place->node) {
     return place->directory->entries[place->name] = std::make_shared<MemoryNode>(FileKind::kFile);
+  }
   if (place->node->kind != FileKind::kFile) return failed(EISDIR);
   return place->node;
 }

@@ -122,8 +122,9 @@ class DoctorCommand final : public Command {
     };
     const auto problems = count(Severity::kProblem);
     const auto warnings = count(Severity::kWarning);
-    if (problems > 0)
+    if (problems > 0) {
       return session.coloured(fmt::format("{} problem(s): the job would not run.", problems), Colour::kRed);
+    }
     if (warnings > 0) {
       return session.coloured(fmt::format("{} warning(s): the job would run, but badly.", warnings),
                               Colour::kYellow);

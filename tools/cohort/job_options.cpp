@@ -28,8 +28,9 @@ Result<config::Loaded> JobOptions::load() const {
   if (!file_.empty()) {
     LocalFileSystem files;
     auto text = read_file(files, file_, kLargestFile);
-    if (!text)
+    if (!text) {
       return Error(ErrorCode::kUsage, text.error().text()).with_remedy("Name a TOML file that can be read.");
+    }
     sources.text = std::move(*text);
   }
   return config::load(keys_, sources);
