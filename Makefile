@@ -28,7 +28,7 @@ dev: ## build the dev preset, for a debugger
 	@dev/build dev
 
 quick: ## build and run the pure tier only
-	@dev/build release
+	@dev/build release tier_pure
 	@dev/run-tests release -L pure
 
 docs: ## write again what is generated in docs/
@@ -54,7 +54,7 @@ asan: ## run pure, world and process tiers under the address and undefined-behav
 
 tsan: ## run the world tier under the thread sanitizer
 	@dev/setup build test check
-	@dev/build tsan
+	@dev/build tsan tier_world
 	@dev/run-tests tsan -L world
 
 gcc: ## compile everything with the other compiler

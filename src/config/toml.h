@@ -8,7 +8,7 @@ namespace cohort::config {
 /// The parser's assertion failed: the text is broken, the place unknown.
 struct BrokenToml {};
 
-inline void parser_requires(bool condition) {
+constexpr void parser_requires(bool condition) {
   if (!condition) throw BrokenToml{};
 }
 
