@@ -5,7 +5,7 @@
 
 demo: ## install what is missing, build a release, run the main job
 	@dev/setup build
-	@dev/build release cohort cohort_tool cohort_libtorch_probe
+	@dev/build --without-tests release cohort cohort_tool cohort_libtorch_probe
 	build/release/bin/cohort doctor
 
 test: ## install what is missing, build, run every test
@@ -32,7 +32,7 @@ quick: ## build and run the pure tier only
 	@dev/run-tests release -L pure
 
 docs: ## write again what is generated in docs/
-	@dev/build release cohort_tool
+	@dev/build --without-tests release cohort_tool
 	@dev/write-docs
 
 format: ## format all C++ files in place
@@ -65,7 +65,7 @@ check: format-check tidy asan tsan gcc ## all of the five above
 
 install: ## install into PREFIX (default: build/install)
 	@dev/setup build
-	@dev/build release cohort cohort_tool cohort_libtorch_probe
+	@dev/build --without-tests release cohort cohort_tool cohort_libtorch_probe
 	cmake --install build/release --prefix $(or $(PREFIX),build/install)
 
 clean: ## remove all builds (.venv stays)

@@ -58,6 +58,19 @@ std::string format_quantity(double value, std::span<const Unit> units) {
   return fmt::format("{:.3g} {}", number, unit->name);
 }
 
+// The largest unit that leaves no fraction.
+std::string exact_quantity(std::uint64_t value, std::span<const Unit> units) {
+  const Unit* unit = &units.front();
+  for (const Unit& candidate : units) {
+    if (value != 0 && value % static_cast<std::uint64_t>(candidate.factor) == 0) unit = &candidate;
+  }
+  return fmt::format("{} {}", value / static_cast<std::uint64_t>(unit->factor), unit->name);
+}
+
+constexpr Unit kShownBytes[] = {{"B", 1.0}, kByteUnits[2], kByteUnits[3], kByteUnits[4], kByteUnits[5]};
+constexpr Unit kShownTimes[] = {kTimeUnits[0], kTimeUnits[2], kTimeUnits[3],
+                                kTimeUnits[4], kTimeUnits[5], kTimeUnits[6]};
+
 }  // namespace
 
 Result<std::uint64_t> parse_bytes(std::string_view text) {
@@ -69,9 +82,16 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   return static_cast<std::uint64_t>(*bytes);
 }
 
+std::string exact_bytes(std::uint64_t bytes) {
+  return exact_quantity(bytes, kShownBytes);
+}
+
+std::string exact_duration(std::chrono::nanoseconds duration) {
+  return exact_quantity(static_cast<std::uint64_t>(duration.count()), kShownTimes);
+}
+
 std::string format_bytes(std::uint64_t bytes) {
-  static constexpr Unit kShown[] = {{"B", 1.0}, kByteUnits[2], kByteUnits[3], kByteUnits[4], kByteUnits[5]};
-  return format_quantity(static_cast<double>(bytes), kShown);
+  return format_quantity(static_cast<double>(bytes), kShownBytes);
 }
 
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
@@ -85,10 +105,8 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
 
 std::string format_duration(std::chrono::nanoseconds duration) {
   if (duration.count() == 0) return "0 s";
-  static constexpr Unit kShown[] = {kTimeUnits[0], kTimeUnits[2], kTimeUnits[3],
-                                    kTimeUnits[4], kTimeUnits[5], kTimeUnits[6]};
   if (duration.count() < 0) return "-" + format_duration(-duration);
-  return format_quantity(static_cast<double>(duration.count()), kShown);
+  return format_quantity(static_cast<double>(duration.count()), kShownTimes);
 }
 
 }  // namespace cohort

@@ -158,14 +158,14 @@ Key size(std::string name, const Field<std::uint64_t>& field, std::uint64_t fall
   return {.name = std::move(name),
           .type = "size",
           .allowed = fmt::format("a size from {} to {}", format_bytes(range.least), format_bytes(range.most)),
-          .fallback = quoted(format_bytes(fallback)),
+          .fallback = quoted(exact_bytes(fallback)),
           .help = std::move(help),
           .choices = {},
           .read = reader<std::uint64_t>(field,
                                         [range](const Value& value) {
                                           return read_quantity<std::uint64_t>(value, range, parse_bytes);
                                         }),
-          .show = [field](const Config& config) { return quoted(format_bytes(field(config))); }};
+          .show = [field](const Config& config) { return quoted(exact_bytes(field(config))); }};
 }
 
 Key duration(std::string name, const Field<std::chrono::nanoseconds>& field,
@@ -177,11 +177,11 @@ Key duration(std::string name, const Field<std::chrono::nanoseconds>& field,
           .type = "duration",
           .allowed = fmt::format("a duration from {} to {}", format_duration(range.least),
                                  format_duration(range.most)),
-          .fallback = quoted(format_duration(fallback)),
+          .fallback = quoted(exact_duration(fallback)),
           .help = std::move(help),
           .choices = {},
           .read = reader<std::chrono::nanoseconds>(field, parse),
-          .show = [field](const Config& config) { return quoted(format_duration(field(config))); }};
+          .show = [field](const Config& config) { return quoted(exact_duration(field(config))); }};
 }
 
 Key text_list(std::string name, const Field<std::vector<std::string>>& field, std::string help) {

@@ -97,7 +97,10 @@ Result<std::unique_ptr<ReadableFile>> open_local_to_read(const std::string& path
   const auto failure = [&](int error_number) {
     return system_error(fmt::format("cannot open '{}' for reading", path), error_number);
   };
-  Descriptor descriptor(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+  // Not blocking: a named pipe that nobody writes to must not hold us; reading from it then fails, as it
+  // cannot seek.
+  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  Descriptor descriptor(uninterrupted([&] { return ::open(path.c_str(), flags); }));
   if (!descriptor.is_open()) return failure(errno);
   if (is_directory(descriptor)) return failure(EISDIR);
   return std::make_unique<LocalReadableFile>(path, std::move(descriptor));

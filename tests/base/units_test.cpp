@@ -32,6 +32,22 @@ TEST(Bytes, AreShownShort) {
   EXPECT_EQ(format_bytes(25'000'000'000), "23.3 GiB");
 }
 
+TEST(Bytes, TheExactFormReadsBackAsTheSameNumber) {
+  EXPECT_EQ(exact_bytes(1610612736), "1536 MiB");
+  EXPECT_EQ(exact_bytes(4097), "4097 B");
+  for (const std::uint64_t bytes :
+       {0ull, 1ull, 1024ull, 1610612737ull, 25'000'000'000ull, 1ull << 46, (1ull << 46) + 1}) {
+    EXPECT_EQ(*parse_bytes(exact_bytes(bytes)), bytes);
+  }
+}
+
+TEST(Durations, TheExactFormReadsBackAsTheSameTime) {
+  EXPECT_EQ(exact_duration(90s), "90 s");
+  for (const auto duration : {0ns, 1ns, 1500ns, 30'000'000'000ns, 1'234'567'891ns, 7'200'000'000'000ns}) {
+    EXPECT_EQ(*parse_duration(exact_duration(duration)), duration);
+  }
+}
+
 TEST(Durations, NeedAUnit) {
   EXPECT_EQ(*parse_duration("250ms"), 250ms);
   EXPECT_EQ(*parse_duration("30 s"), 30s);

@@ -2,6 +2,7 @@
 
 #include "base/descriptor.h"
 #include "content.h"
+#include "storage/whole_file.h"
 #include "temporary_directory.h"
 
 #include <array>
@@ -37,6 +38,14 @@ TEST(LocalFileSystem, SaysExhaustedWhenDescriptorsRunOut) {
   const std::string code = code_name(fs.open_read("/dev/null"));
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
   EXPECT_EQ(code, "exhausted");
+}
+
+TEST(LocalFileSystem, APipeWithoutAWriterDoesNotHoldTheReader) {
+  const TemporaryDirectory directory;
+  const std::string pipe = directory.path() + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  LocalFileSystem fs;
+  EXPECT_EQ(code_name(read_file(fs, pipe)), "io");
 }
 
 TEST(LocalFileSystem, SaysPermissionWhenRefused) {
