@@ -28,10 +28,12 @@ dev: ## build the dev preset, for a debugger
 	@dev/build dev
 
 quick: ## build and run the pure tier only
+	@dev/setup build test
 	@dev/build release tier_pure
 	@dev/run-tests release -L pure
 
 docs: ## write again what is generated in docs/
+	@dev/setup build
 	@dev/build --without-tests release cohort_tool
 	@dev/write-docs
 
@@ -66,7 +68,7 @@ check: format-check tidy asan tsan gcc ## all of the five above
 install: ## install into PREFIX (default: build/install)
 	@dev/setup build
 	@dev/build --without-tests release cohort cohort_tool cohort_libtorch_probe
-	cmake --install build/release --prefix $(or $(PREFIX),build/install)
+	cmake --install build/release --prefix "$(or $(PREFIX),build/install)"
 
 clean: ## remove all builds (.venv stays)
 	rm -rf build

@@ -10,6 +10,11 @@ namespace cohort {
 using TimePoint = std::chrono::steady_clock::time_point;
 using WallTime = std::chrono::system_clock::time_point;
 
+/// `now + limit`, or the last point in time there is if that lies beyond it.
+constexpr TimePoint deadline_after(TimePoint now, std::chrono::nanoseconds limit) {
+  return limit > TimePoint::max() - now ? TimePoint::max() : now + limit;
+}
+
 /// Time, injected, so that a test or a simulation can own it.
 ///
 /// Threads: every method from any thread.

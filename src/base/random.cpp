@@ -66,7 +66,7 @@ double RandomStream::normal(std::uint64_t index) const {
 }
 
 RandomStream RandomStream::substream(std::uint64_t number) const {
-  // Keys of substreams come from the second half of a block, which bits(), uniform() and normal() never show.
+  // The key of a substream is the second half of a block; bits(), uniform() and normal() use the first.
   const auto words = block(number);
   const std::uint64_t seed = words[2] | (static_cast<std::uint64_t>(words[3]) << 32);
   return {seed, stream_ + 0x9E3779B97F4A7C15u};

@@ -31,6 +31,8 @@ std::string_view remedy_of(int error_number) {
       return "Check who owns it and which permissions it has.";
     case EROFS:
       return "Choose a place that can be written to.";
+    case ESPIPE:
+      return "It is a pipe; name a regular file.";
     case EMFILE:
       return "Raise the limit on open files (ulimit -n).";
     default:

@@ -1,8 +1,10 @@
 #include "base/units.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -35,17 +37,44 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// The number times its unit, or nothing if the text is not a non-negative number followed by one of `units`.
-std::optional<double> parse_quantity(std::string_view text, std::span<const Unit> units) {
+struct Quantity {
+  std::string_view number;
+  double factor;
+};
+
+// The digits and the unit, or nothing if the text is not a non-negative number followed by one of `units`.
+std::optional<Quantity> split_quantity(std::string_view text, std::span<const Unit> units) {
   text = trimmed(text);
-  double number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || !(number >= 0) || std::isinf(number)) return std::nullopt;
-  const std::string_view unit = trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
+  const auto end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string_view unit = trimmed(text.substr(end));
   for (const Unit& candidate : units) {
-    if (candidate.name == unit) return number * candidate.factor;
+    if (candidate.name == unit && end > 0) return Quantity{text.substr(0, end), candidate.factor};
   }
   return std::nullopt;
+}
+
+// Whole numbers are multiplied exactly; a fraction is rounded to the nearest whole one.
+std::optional<std::uint64_t> multiplied(const Quantity& quantity) {
+  const char* const begin = quantity.number.data();
+  const char* const end = begin + quantity.number.size();
+  const auto factor = static_cast<std::uint64_t>(quantity.factor);
+  std::uint64_t whole = 0;
+  std::uint64_t product = 0;
+  const auto integer = std::from_chars(begin, end, whole);
+  if (integer.ec == std::errc() && integer.ptr == end) {
+    if (__builtin_mul_overflow(whole, factor, &product)) return std::nullopt;
+    return product;
+  }
+  double number = 0;
+  const auto real = std::from_chars(begin, end, number);
+  const double rounded = std::nearbyint(number * quantity.factor);
+  if (real.ec != std::errc() || real.ptr != end || factor == 1 || rounded >= 0x1p64) return std::nullopt;
+  return static_cast<std::uint64_t>(rounded);
+}
+
+std::optional<std::uint64_t> parse_quantity(std::string_view text, std::span<const Unit> units) {
+  const auto quantity = split_quantity(text, units);
+  return quantity ? multiplied(*quantity) : std::nullopt;
 }
 
 std::string format_quantity(double value, std::span<const Unit> units) {
@@ -54,8 +83,11 @@ std::string format_quantity(double value, std::span<const Unit> units) {
     if (value >= candidate.factor) unit = &candidate;
   }
   const double number = value / unit->factor;
-  if (number == std::floor(number)) return fmt::format("{:.0f} {}", number, unit->name);
-  return fmt::format("{:.3g} {}", number, unit->name);
+  const int decimals = number == std::floor(number) || number >= 100 ? 0 : number >= 10 ? 1 : 2;
+  std::string digits = fmt::format("{:.{}f}", number, decimals);
+  if (decimals > 0) digits.erase(digits.find_last_not_of('0') + 1);
+  if (digits.back() == '.') digits.pop_back();
+  return fmt::format("{} {}", digits, unit->name);
 }
 
 // The largest unit that leaves no fraction.
@@ -75,11 +107,11 @@ constexpr Unit kShownTimes[] = {kTimeUnits[0], kTimeUnits[2], kTimeUnits[3],
 
 Result<std::uint64_t> parse_bytes(std::string_view text) {
   const auto bytes = parse_quantity(text, kByteUnits);
-  if (!bytes || *bytes >= 0x1p64 || *bytes != std::floor(*bytes)) {
+  if (!bytes) {
     return Error(ErrorCode::kUsage, fmt::format("'{}' is not a number of bytes", text))
         .with_remedy("Write it like 4096, \"64 KiB\", \"1.5 GiB\" or \"2 GB\".");
   }
-  return static_cast<std::uint64_t>(*bytes);
+  return *bytes;
 }
 
 std::string exact_bytes(std::uint64_t bytes) {
@@ -96,7 +128,7 @@ std::string format_bytes(std::uint64_t bytes) {
 
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   const auto nanoseconds = parse_quantity(text, kTimeUnits);
-  if (!nanoseconds || *nanoseconds >= 0x1p63) {
+  if (!nanoseconds || *nanoseconds > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
     return Error(ErrorCode::kUsage, fmt::format("'{}' is not a duration", text))
         .with_remedy("Write it like \"250ms\", \"30 s\", \"1.5 min\" or \"2 h\".");
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 #include <sstream>
 
 namespace cohort::config {
@@ -70,7 +71,30 @@ Error not_toml(const std::string& file, std::size_t line, const std::string& rea
       .with_remedy("Sections look like [launch], values like ranks = 2 or level = \"info\".");
 }
 
+constexpr int kMostParts = 64;
+
+// The line of a name like a.a.a.a… with so many parts that the parser, which recurses, would run out of
+// stack.
+std::optional<std::size_t> line_of_endless_name(std::string_view text) {
+  constexpr std::string_view kInsideNames =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-\"' \t";
+  std::size_t line = 1;
+  int parts = 0;
+  for (const char c : text) {
+    if (c == '\n') ++line;
+    if (c == '.') {
+      if (++parts > kMostParts) return line;
+    } else if (kInsideNames.find(c) == std::string_view::npos) {
+      parts = 0;
+    }
+  }
+  return std::nullopt;
+}
+
 Result<toml::table> parse_table(std::string_view text, const std::string& file) {
+  if (const auto line = line_of_endless_name(text)) {
+    return not_toml(file, *line, fmt::format("a name has more than {} parts", kMostParts));
+  }
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& failure) {
@@ -114,6 +138,10 @@ Result<Entry> parse_override(const std::string& assignment) {
   const std::string key = assignment.substr(0, equals);
   const std::string text = assignment.substr(equals + 1);
   const Result<toml::table> parsed = parse_table("v = " + text, place);
+  if (parsed && parsed->size() == 1 && parsed->get("v")->is_table()) {
+    return Error(ErrorCode::kUsage, place + ": a section cannot be set as a whole")
+        .with_remedy("Set one key at a time: --set launch.ranks=4.");
+  }
   if (parsed && parsed->size() == 1) return Entry{key, value_of(*parsed->get("v")), place};
   return Entry{key, Value{text, fmt::format("\"{}\"", text)}, place};
 }

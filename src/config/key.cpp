@@ -4,6 +4,7 @@
 #include "base/units.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -69,8 +70,25 @@ std::function<Status(const Value&, Config&)> reader(Field<T> field,
   };
 }
 
+// A basic string of TOML.
 std::string quoted(const std::string& text) {
-  return fmt::format("\"{}\"", text);
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
 }
 
 std::string list_text(const std::vector<std::string>& items) {
@@ -150,7 +168,7 @@ Key real_number(std::string name, const Field<double>& field, double fallback, R
           .help = std::move(help),
           .choices = {},
           .read = reader<double>(field, parse),
-          .show = [field](const Config& config) { return fmt::format("{}", field(config)); }};
+          .show = [field](const Config& config) { return fmt::format("{}", field(config) + 0.0); }};
 }
 
 Key size(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
@@ -208,7 +226,7 @@ Key choice(std::string name, std::vector<std::string> words, const std::string& 
     const auto found = std::find(words.begin(), words.end(), *word);
     if (found == words.end()) {
       Error error(ErrorCode::kUsage, "is not known");
-      if (const auto meant = nearest(*word, words)) {
+      if (const auto meant = nearest(lower_case(*word), words)) {
         error = error.with_remedy(fmt::format("Did you mean \"{}\"?", *meant));
       }
       return error;

@@ -68,9 +68,22 @@ std::optional<std::string> apply(std::span<const Key> keys, const Entry& entry, 
   return std::nullopt;
 }
 
-Error all_mistakes(const std::vector<std::string>& mistakes) {
+Error all_mistakes(std::vector<std::string> mistakes) {
+  constexpr std::size_t kMostShown = 20;
   if (mistakes.size() == 1) return {ErrorCode::kUsage, mistakes.front()};
-  return {ErrorCode::kUsage, fmt::format("{} mistakes:\n  {}", mistakes.size(), fmt::join(mistakes, "\n  "))};
+  const std::string title = fmt::format("{} mistakes:", mistakes.size());
+  if (mistakes.size() > kMostShown) {
+    const std::size_t left_out = mistakes.size() - kMostShown;
+    mistakes.resize(kMostShown);
+    mistakes.push_back(fmt::format("… and {} more", left_out));
+  }
+  return {ErrorCode::kUsage, fmt::format("{}\n  {}", title, fmt::join(mistakes, "\n  "))};
+}
+
+// A name or value as far as a message has room for it.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kMostShown = 100;
+  return text.size() <= kMostShown ? text : text.substr(0, kMostShown) + "…";
 }
 
 }  // namespace
@@ -98,10 +111,13 @@ Result<Loaded> load(std::span<const Key> keys, const Sources& sources) {
       mistakes.push_back(entry.error().text());
     }
   }
-  for (const Entry& entry : entries) {
+  for (Entry& entry : entries) {
+    entry.value.written = shortened(entry.value.written);
+    entry.place = shortened(entry.place);
+    if (find_key(keys, entry.key) == nullptr) entry.key = shortened(entry.key);
     if (auto mistake = apply(keys, entry, loaded)) mistakes.push_back(std::move(*mistake));
   }
-  if (!mistakes.empty()) return all_mistakes(mistakes);
+  if (!mistakes.empty()) return all_mistakes(std::move(mistakes));
   return loaded;
 }
 

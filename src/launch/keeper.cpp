@@ -101,6 +101,12 @@ Status Keeper::begin(const SpawnPlan& plan) {
   pidfd_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0U)));
   if (pidfd_.is_open()) return {};
   const int reason = errno;
+  // The kernel reaped it already, which it does where SIGCHLD is ignored: the number is no longer ours to
+  // kill.
+  if (reason == ESRCH) {
+    return system_error("cannot watch the new process", reason)
+        .with_remedy("Do not ignore SIGCHLD in the program that starts it.");
+  }
   ::kill(pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
   return system_error("cannot watch the new process", reason);

@@ -117,7 +117,7 @@ Status Process::signal(int number) {
 
 Result<ExitStatus> Process::terminate(std::chrono::nanoseconds grace) {
   for (const int number : {SIGTERM, SIGCONT}) COHORT_RETURN_IF_ERROR(keeper_->signal(number));
-  auto asked = wait(std::chrono::steady_clock::now() + grace);
+  auto asked = wait(deadline_after(std::chrono::steady_clock::now(), grace));
   if (asked || asked.error().code() != ErrorCode::kTimedOut) return asked;
   COHORT_RETURN_IF_ERROR(keeper_->signal(SIGKILL));
   return wait(TimePoint::max());

@@ -8,7 +8,7 @@
 namespace cohort {
 
 Result<ProgramOutput> run_program(std::vector<std::string> argv, std::chrono::nanoseconds limit) {
-  const TimePoint deadline = std::chrono::steady_clock::now() + limit;
+  const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), limit);
   const std::string program = argv.empty() ? "" : argv.front();
   COHORT_ASSIGN_OR_RETURN(Process process, Process::start({.argv = std::move(argv)}));
   const auto status = process.wait(deadline);

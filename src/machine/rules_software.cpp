@@ -7,6 +7,19 @@ namespace {
 
 constexpr std::pair<int, int> kOldestLibtorch{2, 13};
 
+std::string_view advice_for(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kTimedOut:
+      return "Raise doctor.probe_limit, or start cohort-libtorch-probe by hand to see what it waits for.";
+    case ErrorCode::kNotFound:
+      return "Install Cohort as a whole: cohort-libtorch-probe belongs beside cohort.";
+    case ErrorCode::kExhausted:
+      return "Free what has run out and try again.";
+    default:
+      return "Start cohort-libtorch-probe by hand; if libtorch does not load, install 2.13 or newer again.";
+  }
+}
+
 }  // namespace
 
 void judge_system(const Survey& survey, const Wishes&, Findings& findings) {
@@ -26,8 +39,7 @@ void judge_libtorch(const Survey& survey, const Wishes&, Findings& findings) {
     const std::string reason = libtorch.error().text();
     return findings.problem(
         "libtorch", "cannot be used: " + reason,
-        fmt::format("Install libtorch {}.{} or newer and see that it loads; the reason was: {}",
-                    kOldestLibtorch.first, kOldestLibtorch.second, reason));
+        fmt::format("{} The reason was: {}", advice_for(libtorch.error().code()), reason));
   }
   const auto release = release_of(libtorch->version);
   if (!release || *release < kOldestLibtorch) {

@@ -1,5 +1,7 @@
+#include "machine/kernel_text.h"
 #include "machine/rules.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace cohort::machine {
@@ -31,6 +33,19 @@ void judge_thread_counts(const Survey& survey, const Wishes& wishes, Findings& f
         "thread counts", fmt::format("OMP_NUM_THREADS={} but MKL_NUM_THREADS={}: the latter wins", omp, mkl),
         "Set both to the same number, or unset MKL_NUM_THREADS: it overrides the thread count of all of "
         "libtorch.");
+  }
+  const auto count =
+      parse_count(std::string_view(omp).substr(0, omp.find(',')));  // it may be a list, one per level
+  const int wanted = load_of(survey, wishes).threads_per_rank;
+  if (!count || *count == 0) {
+    return findings.warning("thread counts",
+                            fmt::format("OMP_NUM_THREADS={} is not a number of threads", omp),
+                            fmt::format("Set it to {}.", wanted));
+  }
+  if (*count > static_cast<std::uint64_t>(std::max(wanted, 1))) {
+    return findings.warning(
+        "thread counts", fmt::format("OMP_NUM_THREADS={} is more than the {} of a rank", omp, wanted),
+        fmt::format("Set it to {}: more threads than cores cost many times their use.", wanted));
   }
   findings.fine("thread counts", fmt::format("OMP_NUM_THREADS={}", omp));
 }

@@ -114,6 +114,13 @@ Result<std::unique_ptr<WritableFile>> FaultyFileSystem::create(const std::string
   });
 }
 
+Result<std::unique_ptr<WritableFile>> FaultyFileSystem::create_new(const std::string& path) {
+  return call([&]() -> Result<std::unique_ptr<WritableFile>> {
+    COHORT_ASSIGN_OR_RETURN(auto file, inner_.create_new(path));
+    return std::make_unique<Writer>(*this, std::move(file));
+  });
+}
+
 Result<std::unique_ptr<WritableFile>> FaultyFileSystem::open_append(const std::string& path) {
   return call([&]() -> Result<std::unique_ptr<WritableFile>> {
     COHORT_ASSIGN_OR_RETURN(auto file, inner_.open_append(path));

@@ -40,13 +40,14 @@ class FaultyFileSystem final : public FileSystem {
 
   /// How many calls there were so far, failed ones included. A file's destructor is none.
   std::uint64_t calls() const;
-  /// The power goes: what was not synced is lost but for a random part, drawn from the seed.
+  /// The power goes: names that were not synced are lost, content but for a random part, drawn from the seed.
   void crash();
   /// The power is back.
   void restart();
 
   Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> create(const std::string& path) override;
+  Result<std::unique_ptr<WritableFile>> create_new(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> open_append(const std::string& path) override;
   Result<FileInfo> info(const std::string& path) override;
   Result<bool> exists(const std::string& path) override;

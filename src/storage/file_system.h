@@ -68,6 +68,8 @@ class FileSystem {
   virtual Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) = 0;
   /// A new empty file; one that exists is emptied. The directory must exist.
   virtual Result<std::unique_ptr<WritableFile>> create(const std::string& path) = 0;
+  /// A new empty file where nothing was, not even a link. kAlreadyExists otherwise.
+  virtual Result<std::unique_ptr<WritableFile>> create_new(const std::string& path) = 0;
   /// The file with its content, or a new one.
   virtual Result<std::unique_ptr<WritableFile>> open_append(const std::string& path) = 0;
 

@@ -108,7 +108,8 @@ Result<std::unique_ptr<ReadableFile>> open_local_to_read(const std::string& path
 
 Result<std::unique_ptr<WritableFile>> open_local_to_write(const std::string& path, WriteStart start) {
   constexpr mode_t kAnybody = 0666;  // the process's umask takes away what it should
-  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (start == WriteStart::kEmpty ? O_TRUNC : 0);
+  const int start_flag = start == WriteStart::kNew ? O_EXCL : start == WriteStart::kEmpty ? O_TRUNC : 0;
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | start_flag;
   Descriptor descriptor(uninterrupted([&] { return ::open(path.c_str(), flags, kAnybody); }));
   if (!descriptor.is_open()) return system_error(fmt::format("cannot open '{}' for writing", path), errno);
   return std::make_unique<LocalWritableFile>(path, std::move(descriptor));

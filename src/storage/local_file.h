@@ -4,7 +4,7 @@
 
 namespace cohort::storage {
 
-enum class WriteStart { kEmpty, kAtEnd };
+enum class WriteStart { kNew, kEmpty, kAtEnd };
 
 /// Opens an existing file of this machine.
 Result<std::unique_ptr<ReadableFile>> open_local_to_read(const std::string& path);

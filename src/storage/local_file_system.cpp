@@ -36,6 +36,10 @@ Result<std::unique_ptr<WritableFile>> LocalFileSystem::create(const std::string&
   return storage::open_local_to_write(path, storage::WriteStart::kEmpty);
 }
 
+Result<std::unique_ptr<WritableFile>> LocalFileSystem::create_new(const std::string& path) {
+  return storage::open_local_to_write(path, storage::WriteStart::kNew);
+}
+
 Result<std::unique_ptr<WritableFile>> LocalFileSystem::open_append(const std::string& path) {
   return storage::open_local_to_write(path, storage::WriteStart::kAtEnd);
 }

@@ -9,6 +9,7 @@ class LocalFileSystem final : public FileSystem {
  public:
   Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> create(const std::string& path) override;
+  Result<std::unique_ptr<WritableFile>> create_new(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> open_append(const std::string& path) override;
   /// Whatever is not a directory counts as a file.
   Result<FileInfo> info(const std::string& path) override;

@@ -119,6 +119,15 @@ Result<std::unique_ptr<WritableFile>> MemoryFileSystem::create(const std::string
   return std::make_unique<MemoryWritableFile>(*disk_, path, *file);
 }
 
+Result<std::unique_ptr<WritableFile>> MemoryFileSystem::create_new(const std::string& path) {
+  const std::lock_guard lock(disk_->mutex);
+  const std::string action = fmt::format("cannot open '{}' for writing", path);
+  if (disk_->tree.find(path).has_value()) return system_error(action, EEXIST);
+  const auto file = disk_->tree.find_or_make_file(path);
+  COHORT_RETURN_IF_ERROR(status_of(file, action));
+  return std::make_unique<MemoryWritableFile>(*disk_, path, *file);
+}
+
 Result<std::unique_ptr<WritableFile>> MemoryFileSystem::open_append(const std::string& path) {
   const std::lock_guard lock(disk_->mutex);
   const auto file = disk_->tree.find_or_make_file(path);

@@ -27,6 +27,7 @@ class MemoryFileSystem final : public FileSystem {
 
   Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> create(const std::string& path) override;
+  Result<std::unique_ptr<WritableFile>> create_new(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> open_append(const std::string& path) override;
   Result<FileInfo> info(const std::string& path) override;
   Result<bool> exists(const std::string& path) override;

@@ -1,5 +1,6 @@
 #include "storage/whole_file.h"
 
+#include "base/checksum.h"
 #include "base/units.h"
 #include "storage/path.h"
 
@@ -18,12 +19,27 @@ Error too_large(const std::string& path, std::uint64_t max_bytes) {
       .with_remedy("Check that this is the file you meant.");
 }
 
+// Whatever stands there, left by a crash or put there by somebody else, is removed and never written through.
+Result<std::unique_ptr<WritableFile>> create_in_place_of(FileSystem& fs, const std::string& path) {
+  Result<std::unique_ptr<WritableFile>> file = fs.create_new(path);
+  if (file || file.error().code() != ErrorCode::kAlreadyExists) return file;
+  COHORT_RETURN_IF_ERROR(fs.remove(path));
+  return fs.create_new(path);
+}
+
 Status write_and_sync(FileSystem& fs, const std::string& path, std::span<const std::byte> bytes) {
-  COHORT_ASSIGN_OR_RETURN(const auto file, fs.create(path));
+  COHORT_ASSIGN_OR_RETURN(const auto file, create_in_place_of(fs, path));
   Status written = file->append(bytes);
   if (written) written = file->sync();
   if (written) written = file->close();
   return written;
+}
+
+// A name may be as long as the file system allows; then the temporary one is made from its hash.
+std::string temporary_name(const std::string& name) {
+  constexpr std::size_t kLongest = 200;
+  if (name.size() <= kLongest) return fmt::format(".{}.tmp", name);
+  return fmt::format(".{:016x}.tmp", content_hash(std::as_bytes(std::span(name))));
 }
 
 Status replace(FileSystem& fs, const std::string& temporary, const std::string& path,
@@ -61,7 +77,7 @@ Result<std::string> read_file(FileSystem& fs, const std::string& path, std::uint
 
 Status write_file_atomically(FileSystem& fs, const std::string& path, std::span<const std::byte> bytes) {
   const std::string temporary =
-      storage::joined(storage::directory_of(path), "." + storage::name_of(path) + ".tmp");
+      storage::joined(storage::directory_of(path), temporary_name(storage::name_of(path)));
   return replace(fs, temporary, path, bytes).within(fmt::format("cannot write '{}'", path));
 }
 

@@ -15,7 +15,8 @@ Result<std::string> read_file(FileSystem& fs, const std::string& path,
 
 /// Puts a file with these bytes at `path`, in one step: at every moment, after a power cut too, the path
 /// holds the old file or the whole new one. On success the new one survives a power cut. The bytes are first
-/// written to `.<name>.tmp` beside it; what an earlier crash left there is overwritten.
+/// written to `.<name>.tmp` beside it; what an earlier crash left there is removed. A link at `path` is
+/// replaced by the file, and the file has the permissions of a new one.
 ///
 /// Threads: one writer of a path at a time, over all processes; any number of readers.
 /// Failure: the temporary file is removed and the old file is untouched; only if syncing the directory, the

@@ -28,6 +28,12 @@ TEST(RealClock, AStopEndsTheSleep) {
   EXPECT_FALSE(clock.sleep_until(clock.now() + 1h, stop.get_token()));
 }
 
+TEST(Deadline, DoesNotOverflow) {
+  const TimePoint now = TimePoint{} + 5s;
+  EXPECT_EQ(deadline_after(now, 1s), TimePoint{} + 6s);
+  EXPECT_EQ(deadline_after(now, std::chrono::nanoseconds::max()), TimePoint::max());
+}
+
 TEST(ManualClock, MovesOnlyWhenTold) {
   ManualClock clock;
   const TimePoint start = clock.now();

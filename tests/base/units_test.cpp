@@ -13,10 +13,14 @@ TEST(Bytes, AreParsedWithAndWithoutUnit) {
   EXPECT_EQ(*parse_bytes("64KiB"), 65536u);
   EXPECT_EQ(*parse_bytes(" 1.5 GiB "), 1610612736u);
   EXPECT_EQ(*parse_bytes("2 GB"), 2000000000u);
+  EXPECT_EQ(*parse_bytes("1.1 GiB"), 1181116006u);
+  EXPECT_EQ(*parse_bytes("9007199254740993"), 9007199254740993u);
+  EXPECT_EQ(*parse_bytes("18446744073709551615"), ~0ull);
 }
 
 TEST(Bytes, NonsenseIsRefusedWithARemedy) {
-  for (const char* text : {"", "KiB", "-1", "1.5", "3 apples", "1e30", "nan", "inf", "0x10", "1 Ki B"}) {
+  for (const char* text : {"", "KiB", "-1", "1.5", "3 apples", "1e30", "1.", "1.2.3 KiB",
+                           "18446744073709551616", "16777216 TiB", "nan", "inf", "0x10", "1 Ki B"}) {
     const auto result = parse_bytes(text);
     ASSERT_FALSE(result) << text;
     EXPECT_EQ(result.error().code(), ErrorCode::kUsage);
@@ -27,6 +31,9 @@ TEST(Bytes, NonsenseIsRefusedWithARemedy) {
 TEST(Bytes, AreShownShort) {
   EXPECT_EQ(format_bytes(0), "0 B");
   EXPECT_EQ(format_bytes(1023), "1023 B");
+  EXPECT_EQ(format_bytes(1048575), "1024 KiB");
+  EXPECT_EQ(format_bytes(1100), "1.07 KiB");
+  EXPECT_EQ(format_bytes(2048 + 205), "2.2 KiB");
   EXPECT_EQ(format_bytes(65536), "64 KiB");
   EXPECT_EQ(format_bytes(1610612736), "1.5 GiB");
   EXPECT_EQ(format_bytes(25'000'000'000), "23.3 GiB");
@@ -36,7 +43,7 @@ TEST(Bytes, TheExactFormReadsBackAsTheSameNumber) {
   EXPECT_EQ(exact_bytes(1610612736), "1536 MiB");
   EXPECT_EQ(exact_bytes(4097), "4097 B");
   for (const std::uint64_t bytes :
-       {0ull, 1ull, 1024ull, 1610612737ull, 25'000'000'000ull, 1ull << 46, (1ull << 46) + 1}) {
+       {0ull, 1ull, 1024ull, 1610612737ull, 25'000'000'000ull, 1ull << 46, (1ull << 53) + 1, ~0ull}) {
     EXPECT_EQ(*parse_bytes(exact_bytes(bytes)), bytes);
   }
 }

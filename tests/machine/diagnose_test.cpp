@@ -115,6 +115,14 @@ TEST(DiagnoseLibtorch, MissingIsAProblemWithItsReason) {
   EXPECT_NE(finding(survey, {}, "libtorch").remedy.find(reason), std::string::npos);
 }
 
+TEST(DiagnoseLibtorch, TheAdviceFitsTheReason) {
+  Survey survey = healthy_machine();
+  survey.libtorch = Error(ErrorCode::kTimedOut, "did not end");
+  EXPECT_NE(finding(survey, {}, "libtorch").remedy.find("Raise doctor.probe_limit"), std::string::npos);
+  survey.libtorch = Error(ErrorCode::kNotFound, "no such program");
+  EXPECT_NE(finding(survey, {}, "libtorch").remedy.find("belongs beside cohort"), std::string::npos);
+}
+
 TEST(DiagnoseLibtorch, NotTriedIsWorthANote) {
   Survey survey = healthy_machine();
   survey.libtorch = std::nullopt;

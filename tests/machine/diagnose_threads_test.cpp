@@ -67,7 +67,20 @@ TEST(DiagnoseInstructionSets, WithoutAvx2AreAWarning) {
                  "no AVX2: libtorch falls back to its slow kernels");
 }
 
-TEST(DiagnoseThreadCounts, UnsetIsANoteThatSaysWhatTheLauncherSets) {
+TEST(DiagnoseThreadCounts, OnlyASensibleNumberIsFine) {
+  Survey survey = healthy_machine();
+  for (const char* text : {"abc", "-1", "0", "99999999999999999999999"}) {
+    survey.thread_settings = {{"OMP_NUM_THREADS", text}};
+    EXPECT_EQ(finding(survey, {}, "thread counts").severity, Severity::kWarning) << text;
+  }
+  survey.thread_settings = {{"OMP_NUM_THREADS", "2,1"}};
+  EXPECT_EQ(finding(survey, {.threads_per_rank = 2}, "thread counts").severity, Severity::kFine);
+  survey.thread_settings = {{"OMP_NUM_THREADS", "64"}};
+  expect_finding(survey, {.threads_per_rank = 2}, "thread counts", Severity::kWarning,
+                 "OMP_NUM_THREADS=64 is more than the 2 of a rank");
+}
+
+TEST(DiagnoseThreadCounts, UnsetIsANoteThatSaysWhatToSet) {
   Survey survey = healthy_machine();
   expect_finding(survey, {}, "thread counts", Severity::kFine, "OMP_NUM_THREADS=2");
   survey.thread_settings = {};

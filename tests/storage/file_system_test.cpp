@@ -13,6 +13,13 @@ using Names = std::vector<std::string>;
 
 INSTANTIATE_TEST_SUITE_P(Kinds, EveryFileSystem, testing::ValuesIn(kFileSystemKinds), kind_name);
 
+TEST_P(EveryFileSystem, CreatesANewFileOnlyWhereNothingIs) {
+  ASSERT_TRUE(fs().create_new(at("a")));
+  EXPECT_EQ(code_name(fs().create_new(at("a"))), "already_exists");
+  EXPECT_EQ(code_name(fs().create_new(root().empty() ? "/" : root())), "already_exists");
+  EXPECT_EQ(code_name(fs().create_new(at("absent/a"))), "not_found");
+}
+
 TEST_P(EveryFileSystem, GivesBackWhatWasWritten) {
   for (const std::size_t size : kAwkwardSizes) {
     const std::string text = letters(size);

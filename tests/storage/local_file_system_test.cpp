@@ -48,6 +48,22 @@ TEST(LocalFileSystem, APipeWithoutAWriterDoesNotHoldTheReader) {
   EXPECT_EQ(code_name(read_file(fs, pipe)), "io");
 }
 
+TEST(LocalFileSystem, AnAtomicWriteGoesThroughNothingThatStandsInItsWay) {
+  const TemporaryDirectory directory;
+  LocalFileSystem fs;
+  const std::string victim = directory.path() + "/victim";
+  put(fs, victim, "precious");
+  ASSERT_EQ(::symlink(victim.c_str(), (directory.path() + "/.a.tmp").c_str()), 0);
+  ASSERT_EQ(::mkfifo((directory.path() + "/.b.tmp").c_str(), 0600), 0);
+  const std::string long_name(255, 'n');
+  for (const std::string& name : {std::string("a"), std::string("b"), long_name}) {
+    const Status written = write_file_atomically(fs, directory.path() + "/" + name, bytes_of("new"));
+    ASSERT_TRUE(written) << written.error().text();
+    EXPECT_EQ(*read_file(fs, directory.path() + "/" + name), "new");
+  }
+  EXPECT_EQ(*read_file(fs, victim), "precious");
+}
+
 TEST(LocalFileSystem, SaysPermissionWhenRefused) {
   const TemporaryDirectory directory;
   LocalFileSystem fs;

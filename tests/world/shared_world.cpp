@@ -32,24 +32,29 @@ Error WorldFailure::as_abort() const {
 }
 
 SharedWorld::SharedWorld(int size, std::chrono::nanoseconds limit)
-    : size_(size), limit_(limit), deadline_(clock_.now() + limit), own_(static_cast<std::size_t>(size)) {}
+    : size_(size),
+      limit_(limit),
+      deadline_(deadline_after(clock_.now(), limit)),
+      own_(static_cast<std::size_t>(size)) {}
 
 Status SharedWorld::barrier() {
   std::unique_lock lock(mutex_);
   const std::uint64_t mine = num_passed_;
-  if (++num_waiting_ == size_) {
+  ++num_waiting_;
+  const auto passed = [&] { return num_passed_ != mine; };
+  const auto cannot_pass = [&] { return failure_ || !returned_locked().empty(); };
+  if (num_waiting_ == size_ && !failure_) {
     num_waiting_ = 0;
     ++num_passed_;
     changed_.notify_all();
     return {};
   }
-  std::vector<int> absent;
-  changed_.wait(lock,
-                [&] { return num_passed_ != mine || failure_ || !(absent = returned_locked()).empty(); });
-  if (num_passed_ != mine) return {};
+  changed_.wait(lock, [&] { return passed() || cannot_pass(); });
+  if (passed()) return {};
+  --num_waiting_;  // whoever leaves with an error does not count for the next one
   if (failure_) return failure_->as_abort();
   return Error(ErrorCode::kBug, fmt::format("{} returned without coming to the barrier that others wait in",
-                                            ranks_text(absent)));
+                                            ranks_text(returned_locked())));
 }
 
 Status SharedWorld::wait_for(const std::function<bool()>& predicate) {

@@ -224,6 +224,16 @@ TEST(World, ABarrierThatARankNeverReachesFails) {
   EXPECT_EQ(outcome.cause->message(), "rank 1 returned without coming to the barrier that others wait in");
 }
 
+TEST(World, AFailedBarrierStaysFailed) {
+  const auto outcome = run_world(2, [](RankContext& rank) -> Status {
+    if (rank.rank() == 0) return {};
+    EXPECT_FALSE(rank.barrier());
+    EXPECT_FALSE(rank.barrier());
+    return {};
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
 TEST(World, AChangeIsSeenByWhoWaitsForIt) {
   int turn = 0;
   const auto outcome = run_world(5, [&](RankContext& rank) -> Status {

@@ -2,12 +2,12 @@
 #include "config/explain.h"
 #include "config/keys.h"
 #include "job_options.h"
+#include "json_text.h"
 #include "table.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace cohort::tool {
 namespace {
@@ -39,7 +39,7 @@ class ConfigExplainCommand final : public Command {
     if (json_) {
       Json list = Json::array();
       for (const Key& key : rows) list.push_back(to_json(key));
-      session.out << Json{{"keys", list}}.dump(2) << '\n';
+      session.out << json_text({{"keys", list}});
     } else if (rows.size() == 1 && rows.front().name == name_) {
       session.out << config::explain(rows.front());
     } else {
@@ -123,7 +123,7 @@ class ConfigShowCommand final : public Command {
       table.add({{key.name, Colour::kBold}, {value.empty() ? "-" : value}, {from}});
       object[key.name] = {{"value", value}, {"from", from}};
     }
-    session.out << (json_ ? object.dump(2) + "\n" : table.text(session));
+    session.out << (json_ ? json_text(object) : table.text(session));
     return ExitCode::kDone;
   }
 

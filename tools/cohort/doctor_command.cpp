@@ -1,6 +1,7 @@
 #include "base/log.h"
 #include "commands.h"
 #include "job_options.h"
+#include "json_text.h"
 #include "launch/run_program.h"
 #include "machine/diagnose.h"
 #include "storage/local_file_system.h"
@@ -102,7 +103,7 @@ class DoctorCommand final : public Command {
     const nlohmann::ordered_json object{{"ok", machine::worst(findings) != Severity::kProblem},
                                         {"findings", list},
                                         {"survey", to_json(survey)}};
-    return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return json_text(object);
   }
 
   static std::string as_table(const Session& session, const std::vector<Finding>& findings) {

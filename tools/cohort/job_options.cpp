@@ -14,8 +14,8 @@ constexpr std::uint64_t kLargestFile = 16u << 20;
 }  // namespace
 
 void JobOptions::add_to(CLI::App& app, File file) {
-  CLI::Option* option = app.add_option("file", file_, "The job: a TOML file");
-  if (file == File::kRequired) option->required();
+  file_option_ = app.add_option("file", file_, "The job: a TOML file");
+  if (file == File::kRequired) file_option_->required();
   app.add_option("--set", overrides_, "Set a key, as in --set launch.ranks=4; wins over the file")
       ->type_name("KEY=VALUE")
       ->take_all()
@@ -25,7 +25,9 @@ void JobOptions::add_to(CLI::App& app, File file) {
 
 Result<config::Loaded> JobOptions::load() const {
   config::Sources sources{.text = {}, .file_name = file_, .overrides = overrides_};
-  if (!file_.empty()) {
+  if (file_option_->count() > 0) {
+    if (file_.empty())
+      return Error(ErrorCode::kUsage, "the name of the file is empty").with_remedy("Name a TOML file.");
     LocalFileSystem files;
     auto text = read_file(files, file_, kLargestFile);
     if (!text) {

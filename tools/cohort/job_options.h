@@ -8,7 +8,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace cohort::tool {
 
@@ -31,6 +32,7 @@ class JobOptions {
 
  private:
   const std::vector<config::Key> keys_ = config::make_keys();
+  CLI::Option* file_option_ = nullptr;
   std::string file_;
   std::vector<std::string> overrides_;
 };

@@ -1,5 +1,6 @@
 #include "command_line.h"
 
+#include <csignal>
 #include <fmt/format.h>
 #include <iostream>
 #include <unistd.h>
@@ -43,6 +44,7 @@ ExitCode run_and_report(std::vector<std::string> arguments, Session& session) {
 
 int main(int argc, char** argv) {
   using namespace cohort::tool;
+  std::signal(SIGCHLD, SIG_DFL);  // whoever started us may have ignored it, and that is inherited
   Session session = make_session(std::cout, environ);
   return static_cast<int>(run_and_report({argv + 1, argv + argc}, session));
 }

@@ -1,9 +1,9 @@
 #include "commands.h"
+#include "json_text.h"
 
 #include <CLI/CLI.hpp>
 #include <cohort/version.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace cohort::tool {
 namespace {
@@ -19,7 +19,7 @@ class VersionCommand final : public Command {
     if (json_) {
       const nlohmann::ordered_json object{
           {"cohort", version()}, {"libtorch", built_against_libtorch()}, {"compiler", built_with_compiler()}};
-      session.out << object.dump(2) << '\n';
+      session.out << json_text(object);
     } else {
       session.out << fmt::format("cohort    {}\nlibtorch  {}\ncompiler  {}\n", version(),
                                  built_against_libtorch(), built_with_compiler());

@@ -1,0 +1,1 @@
+config check endless_name.toml

@@ -1,0 +1,1 @@
+config show --set 'launch.interfaces=["a\"b"]'

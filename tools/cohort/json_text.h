@@ -1,0 +1,14 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace cohort::tool {
+
+/// An object as every `--json` prints it. Bytes that are not UTF-8 (in file names, say) are replaced, not
+/// refused.
+inline std::string json_text(const nlohmann::ordered_json& object) {
+  return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace cohort::tool
