@@ -17,32 +17,33 @@
 // apart.
 #define COHORT_CONCAT_FMT_INNER(version) with_fmt_##version
 #define COHORT_CONCAT_FMT(version) COHORT_CONCAT_FMT_INNER(version)
+#define COHORT_FMT_NAMESPACE COHORT_CONCAT_FMT(FMT_VERSION)
 
 namespace cohort::base {
-inline namespace COHORT_CONCAT_FMT(FMT_VERSION) {
+inline namespace COHORT_FMT_NAMESPACE {
 
-  template <class T>
-  std::string shown(const T& value) {
-    if constexpr (std::is_enum_v<T>) {
-      return fmt::format("{}", static_cast<std::underlying_type_t<T>>(value));
-    } else if constexpr (std::is_pointer_v<T> && !std::is_convertible_v<T, const char*>) {
-      return fmt::format("{}", static_cast<const void*>(value));
-    } else if constexpr (fmt::is_formattable<T>::value) {
-      return fmt::format("{}", value);
-    } else {
-      return "<value>";
-    }
+template <class T>
+std::string shown(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return fmt::format("{}", static_cast<std::underlying_type_t<T>>(value));
+  } else if constexpr (std::is_pointer_v<T> && !std::is_convertible_v<T, const char*>) {
+    return fmt::format("{}", static_cast<const void*>(value));
+  } else if constexpr (fmt::is_formattable<T>::value) {
+    return fmt::format("{}", value);
+  } else {
+    return "<value>";
   }
+}
 
-  inline std::string check_details() {
-    return {};
-  }
-  template <class... Args>
-  std::string check_details(fmt::format_string<Args...> format, Args && ... args) {
-    return "; " + fmt::format(format, std::forward<Args>(args)...);
-  }
+inline std::string check_details() {
+  return {};
+}
+template <class... Args>
+std::string check_details(fmt::format_string<Args...> format, Args&&... args) {
+  return "; " + fmt::format(format, std::forward<Args>(args)...);
+}
 
-}  // namespace )
+}  // namespace COHORT_FMT_NAMESPACE
 
 /// Throws the BugError.
 [[noreturn]] void check_failed(const char* condition, const std::string& values, const std::string& details,
