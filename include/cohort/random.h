@@ -14,7 +14,7 @@ namespace cohort {
 ///     const float x = noise.uniform(sample_index);
 ///
 /// Threads: no state, free of locks.
-/// Cost: ten Philox rounds per number, about 10 ns; uniform() and normal() use one counter value each.
+/// Cost: ten Philox rounds per number; uniform() and normal() use one counter value each.
 class COHORT_EXPORT RandomStream {
  public:
   constexpr RandomStream(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}

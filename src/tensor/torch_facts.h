@@ -12,7 +12,7 @@ struct TorchFacts {
   double matmul_ms = 0;    ///< one product of two 512 × 512 f32 matrices, the best of five
 };
 
-/// Loads, asks and multiplies. Cost: some 20 ms.
+/// Asks the library and multiplies.
 TorchFacts torch_facts();
 
 }  // namespace cohort
