@@ -1,0 +1,26 @@
+#pragma once
+
+#include "comm/numbers.h"
+#include "comm/reduce_op.h"
+
+#include <span>
+
+namespace cohort::comm {
+
+/// True if numbers of this kind can be combined: f32, f64, bf16, f16, i32, i64, u8.
+bool is_combinable(DType dtype);
+
+/// targets[t][i] = inputs[0][i] ∘ inputs[1][i] ∘ … for every target, from the left, i < count. 16-bit floats are
+/// combined in f32 and rounded once. Integers wrap. A NaN in any input of min or max gives a NaN.
+///
+/// A target may be one of the inputs exactly; other overlaps are not allowed. Inputs must be at least one.
+/// Cost: every input is read once, every target written once.
+void combine(ReduceOp op, DType dtype, std::span<const std::byte* const> inputs,
+             std::span<std::byte* const> targets, std::size_t count);
+
+/// What partial results of `dtype` are kept in while they travel: f32 for the 16-bit floats, else `dtype`.
+DType accumulator_of(DType dtype);
+/// Converts between a dtype and its accumulator; the same dtype is copied.
+void convert(ConstNumbers from, Numbers to);
+
+}  // namespace cohort::comm

@@ -1,0 +1,164 @@
+#pragma once
+
+// Included by combine_generic.cpp and combine_avx2.cpp, each with its own compiler flags: everything here is in an unnamed
+// namespace, so that no copy replaces another at link time.
+
+#include "comm/combine_kernels.h"
+
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+namespace cohort::comm {
+namespace {
+
+// How the elements of a dtype are read, combined and written.
+template <class T>
+struct Plain {
+  using Stored = T;
+  using Value = T;
+  static Value load(Stored stored) { return stored; }
+  static Stored store(Value value) { return value; }
+};
+
+// The same arithmetic as base/float16.cpp, without branches so that loops over it become vector code; a test compares them.
+struct BFloat16 {
+  using Stored = std::uint16_t;
+  using Value = float;
+  static Value load(Stored stored) { return std::bit_cast<float>(std::uint32_t{stored} << 16); }
+  static Stored store(Value value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    const std::uint32_t quiet = (bits >> 16) | 0x40u;
+    return static_cast<Stored>((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
+  }
+};
+
+struct Float16 {
+  using Stored = std::uint16_t;
+  using Value = float;
+  static Value load(Stored stored) {
+    // The exponent moves by a multiplication, which also takes care of subnormal numbers.
+    const std::uint32_t magnitude = (std::uint32_t{stored} & 0x7fffu) << 13;
+    const float scaled = std::bit_cast<float>(magnitude) * 0x1p112f;
+    const std::uint32_t special = magnitude | 0x7f800000u;
+    const std::uint32_t quiet = (magnitude & 0x007fffffu) != 0 ? 0x00400000u : 0u;
+    const std::uint32_t bits =
+        magnitude >= 0x0f800000u ? (special | quiet) : std::bit_cast<std::uint32_t>(scaled);
+    return std::bit_cast<float>(bits | (std::uint32_t{stored} & 0x8000u) << 16);
+  }
+  static Stored store(Value value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t magnitude = bits & 0x7fffffffu;
+    const std::uint32_t sign = (bits >> 16) & 0x8000u;
+    // Adding a number of the right size rounds subnormal results to the nearest, ties to even.
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+    const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u;
+    const std::uint32_t normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
+    std::uint32_t result = magnitude < 0x38800000u ? subnormal : normal;
+    result = magnitude >= 0x47800000u ? 0x7c00u : result;
+    result = magnitude > 0x7f800000u ? (0x7e00u | ((magnitude >> 13) & 0x3ffu)) : result;
+    return static_cast<Stored>(result | sign);
+  }
+};
+
+template <ReduceOp kOp, class T>
+T combined(T a, T b) {
+  // Of min and max: written so that a NaN on either side wins.
+  if constexpr (kOp == ReduceOp::kMin) {
+    if constexpr (std::is_floating_point_v<T>) return (b < a) || (b != b) ? b : a;
+    else return b < a ? b : a;
+  } else if constexpr (kOp == ReduceOp::kMax) {
+    if constexpr (std::is_floating_point_v<T>) return (b > a) || (b != b) ? b : a;
+    else return b > a ? b : a;
+  } else if constexpr (std::is_integral_v<T>) {
+    // Integers wrap.
+    using Wide = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    const auto x = static_cast<Wide>(a);
+    const auto y = static_cast<Wide>(b);
+    return static_cast<T>(kOp == ReduceOp::kSum ? x + y : x * y);
+  } else {
+    return kOp == ReduceOp::kSum ? a + b : a * b;
+  }
+}
+
+// A block of accumulators stays in the first-level cache while the inputs pass by.
+template <class Format, ReduceOp kOp>
+void combine_in_blocks(const CombineArguments& args) {
+  using Stored = typename Format::Stored;
+  using Value = typename Format::Value;
+  constexpr std::size_t kBlock = 1024 / sizeof(Value);
+  alignas(64) Value sum[kBlock];
+  alignas(64) Stored out[kBlock];
+  for (std::size_t first = 0; first < args.count; first += kBlock) {
+    const std::size_t length = args.count - first < kBlock ? args.count - first : kBlock;
+    const auto* left = reinterpret_cast<const Stored*>(args.inputs[0]) + first;
+    for (std::size_t i = 0; i < length; ++i) sum[i] = Format::load(left[i]);
+    for (std::size_t k = 1; k < args.num_inputs; ++k) {
+      const auto* next = reinterpret_cast<const Stored*>(args.inputs[k]) + first;
+      for (std::size_t i = 0; i < length; ++i) sum[i] = combined<kOp>(sum[i], Format::load(next[i]));
+    }
+    for (std::size_t i = 0; i < length; ++i) out[i] = Format::store(sum[i]);
+    for (std::size_t t = 0; t < args.num_targets; ++t) {
+      std::memcpy(reinterpret_cast<Stored*>(args.targets[t]) + first, out, length * sizeof(Stored));
+    }
+  }
+}
+
+// The commonest case, two ranks, without the detour.
+template <class Format, ReduceOp kOp, std::size_t kTargets>
+void combine_two(const CombineArguments& args) {
+  using Stored = typename Format::Stored;
+  const auto* a = reinterpret_cast<const Stored*>(args.inputs[0]);
+  const auto* b = reinterpret_cast<const Stored*>(args.inputs[1]);
+  auto* s = reinterpret_cast<Stored*>(args.targets[0]);
+  auto* t = reinterpret_cast<Stored*>(args.targets[kTargets - 1]);
+  // A target is an input exactly or apart from it: what is written at i is never read at a later i.
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
+#pragma GCC ivdep
+#endif
+  for (std::size_t i = 0; i < args.count; ++i) {
+    const Stored value = Format::store(combined<kOp>(Format::load(a[i]), Format::load(b[i])));
+    s[i] = value;
+    if constexpr (kTargets == 2) t[i] = value;
+  }
+}
+
+template <class Format, ReduceOp kOp>
+void combine_with(const CombineArguments& args) {
+  if (args.num_inputs == 2 && args.num_targets == 1) return combine_two<Format, kOp, 1>(args);
+  if (args.num_inputs == 2 && args.num_targets == 2) return combine_two<Format, kOp, 2>(args);
+  combine_in_blocks<Format, kOp>(args);
+}
+
+template <class Format>
+CombineKernel kernel_for(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum: return combine_with<Format, ReduceOp::kSum>;
+    case ReduceOp::kMin: return combine_with<Format, ReduceOp::kMin>;
+    case ReduceOp::kMax: return combine_with<Format, ReduceOp::kMax>;
+    case ReduceOp::kProduct: return combine_with<Format, ReduceOp::kProduct>;
+  }
+  return nullptr;
+}
+
+CombineKernel kernel_for(ReduceOp op, DType dtype) {
+  switch (dtype) {
+    case DType::kF32: return kernel_for<Plain<float>>(op);
+    case DType::kF64: return kernel_for<Plain<double>>(op);
+    case DType::kBF16: return kernel_for<BFloat16>(op);
+    case DType::kF16: return kernel_for<Float16>(op);
+    case DType::kI32: return kernel_for<Plain<std::int32_t>>(op);
+    case DType::kI64: return kernel_for<Plain<std::int64_t>>(op);
+    case DType::kU8: return kernel_for<Plain<std::uint8_t>>(op);
+    case DType::kI8:
+    case DType::kI16:
+    case DType::kBool: return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace cohort::comm

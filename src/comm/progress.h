@@ -1,0 +1,79 @@
+#pragma once
+
+#include "base/clock.h"
+
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace cohort::comm {
+
+/// Something that goes on a little whenever it is asked: a transport, a schedule in flight, a call that waits.
+///
+/// Threads: advance() and wanted_at() are called by one thread at a time, the progress thread or a test.
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  /// Does what can be done without waiting. True if anything was done.
+  virtual bool advance() = 0;
+  /// When it wants to be asked at the latest, even if nobody wakes the progress thread.
+  virtual TimePoint wanted_at() const { return TimePoint::max(); }
+};
+
+/// Where a thread sleeps until somebody rings. A ring between ticket() and sleep() is not lost.
+///
+/// Threads: every method from any thread.
+class Doorbell {
+ public:
+  virtual ~Doorbell() = default;
+
+  virtual std::uint32_t ticket() = 0;
+  /// Returns at `until`, or when it was rung after `ticket` was taken; may return early.
+  virtual void sleep(std::uint32_t ticket, TimePoint until) = 0;
+  virtual void ring() = 0;
+};
+
+/// A doorbell inside one process.
+class LocalDoorbell final : public Doorbell {
+ public:
+  std::uint32_t ticket() override;
+  void sleep(std::uint32_t ticket, TimePoint until) override;
+  void ring() override;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable rung_;
+  std::uint32_t rings_ = 0;
+};
+
+/// The one thread of a process that carries on everything in flight. It goes round all tasks while any of them moves;
+/// when none does it spins, then yields, then sleeps at the doorbell until it is rung or the first task wants it.
+///
+/// Threads: every method from any thread, except that a task must not remove itself or wait inside advance().
+/// Lifetime: tasks must be removed before they die; the doorbell must outlive this. The destructor ends the thread.
+class Progress {
+ public:
+  explicit Progress(Doorbell& doorbell);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void add(Task& task);
+  /// When it returns the task is not being advanced and never will be again.
+  void remove(Task& task);
+  /// Something changed that a task may be waiting for.
+  void wake() { doorbell_.ring(); }
+
+ private:
+  void run(const std::stop_token& stop);
+  bool advance_all();
+
+  Doorbell& doorbell_;
+  std::mutex mutex_;  // guards tasks_; held while they are advanced
+  std::vector<Task*> tasks_;
+  std::jthread thread_;
+};
+
+}  // namespace cohort::comm
