@@ -18,9 +18,9 @@ class FrameSink {
  public:
   virtual ~FrameSink() = default;
 
-  /// Where shall this payload go? Exactly header.size_bytes long. The room is good until advance() returns: a
-  /// transport that has not written all of it by then asks again, with the same header, before it goes on.
-  /// What is written stays.
+  /// Where shall this payload go? Exactly header.size_bytes long, or empty: it is not wanted, and is dropped.
+  /// The room is good until advance() returns: a transport that has not written all of it by then asks again,
+  /// with the same header, before it goes on. What is written stays.
   virtual std::span<std::byte> place(int from, const FrameHeader& header) = 0;
   /// The payload of the last place() for this member is complete.
   virtual void arrived(int from, const FrameHeader& header) = 0;
