@@ -36,9 +36,10 @@ struct GroupFacts {
 /// Threads: every method from any thread; but the order of calls must be the same on all ranks, so one group
 /// is best used from one thread. Different groups may be used at the same time from different threads.
 /// Lifetime: all Work is settled when the destructor returns. The destructor does not communicate: whoever
-/// still waits for this rank is told that it left. Failure: the first failure sticks: it ends what is
-/// pending, and every later call returns it. It names rank, operation, sequence number, generation and who
-/// has not arrived. A mistake that check_call() finds does not stick.
+/// still waits for this rank is told that it left.
+/// Failure: the first failure sticks: it ends what is pending, and every later call returns it. It names
+/// rank, operation, sequence number, generation and who has not arrived. A mistake that check_call() finds
+/// does not stick.
 class Communicator {
  public:
   virtual ~Communicator() = default;

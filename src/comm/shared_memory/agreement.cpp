@@ -15,8 +15,8 @@ constexpr int kFlagShift = 24;
 constexpr std::uint64_t kOfferMask = std::uint64_t{kInline | kInputInArena | kOutputInArena} << kFlagShift;
 
 bool is_rooted(Operation operation) {
-  return operation == Operation::kReduce || operation == Operation::kBroadcast || operation == Operation::kGather ||
-         operation == Operation::kScatter;
+  return operation == Operation::kReduce || operation == Operation::kBroadcast ||
+         operation == Operation::kGather || operation == Operation::kScatter;
 }
 
 bool is_combining(Operation operation) {
@@ -75,7 +75,8 @@ std::uint64_t pack(const Call& call, Offer offer) {
   const auto root = is_rooted(call.operation) ? static_cast<std::uint64_t>(call.peer) : 0;
   const auto reduce = is_combining(call.operation) ? static_cast<std::uint64_t>(call.reduce_op) : 0;
   const auto dtype = call.operation == Operation::kBarrier ? 0 : static_cast<std::uint64_t>(call.dtype());
-  return static_cast<std::uint64_t>(call.operation) | dtype << 8 | reduce << 16 | flags << kFlagShift | root << 32;
+  return static_cast<std::uint64_t>(call.operation) | dtype << 8 | reduce << 16 | flags << kFlagShift |
+         root << 32;
 }
 
 Offer offer_in(std::uint64_t what) {
@@ -88,8 +89,10 @@ Offer offer_in(std::uint64_t what) {
 Call call_in(const Announcement& announcement) {
   Call call;
   const std::uint64_t what = announcement.what;
-  call.operation = static_cast<Operation>(std::min<std::uint64_t>(what & 0xff, std::size(kAllOperations) - 1));
-  const auto dtype = static_cast<DType>(std::min<std::uint64_t>((what >> 8) & 0xff, std::size(kAllDTypes) - 1));
+  call.operation =
+      static_cast<Operation>(std::min<std::uint64_t>(what & 0xff, std::size(kAllOperations) - 1));
+  const auto dtype =
+      static_cast<DType>(std::min<std::uint64_t>((what >> 8) & 0xff, std::size(kAllDTypes) - 1));
   call.input.dtype = call.output.dtype = dtype;
   call.reduce_op = static_cast<ReduceOp>((what >> 16) & 3);
   call.peer = static_cast<int>(what >> 32);
@@ -122,7 +125,8 @@ std::optional<std::string> disagreement(const Call& ours, int rank, const Announ
   const bool same_call = (theirs.what & ~kOfferMask) == mine;
   const bool same_count = !expected || *expected == theirs.count;
   if (same_call && same_count && theirs.detail == announced_detail(ours)) return std::nullopt;
-  const std::string both = shown(call_in(theirs), peer, theirs.count) + ", " + shown(ours, rank, announced_count(ours));
+  const std::string both =
+      shown(call_in(theirs), peer, theirs.count) + ", " + shown(ours, rank, announced_count(ours));
   if (!same_call) return both;
   if (!same_count) return both + fmt::format("; {} elements were expected of rank {}", *expected, peer);
   return both + " with other counts";

@@ -11,7 +11,7 @@ namespace cohort::comm {
 
 /// What a member can offer the others of a call.
 struct Offer {
-  bool is_inline = false;        ///< its input is in the announcement
+  bool is_inline = false;  ///< its input is in the announcement
   bool input_in_arena = false;
   bool output_in_arena = false;
 };

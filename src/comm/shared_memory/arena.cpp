@@ -18,7 +18,8 @@ namespace cohort {
 namespace comm {
 
 Result<Mapping> Mapping::of(const Descriptor& file, std::size_t size_bytes) {
-  void* data = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.number(), 0);
+  void* data =
+      ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.number(), 0);
   if (data == MAP_FAILED) return system_error("cannot map shared memory", errno);
   ::madvise(data, size_bytes, MADV_DONTDUMP);
   return Mapping(static_cast<std::byte*>(data), size_bytes);
@@ -50,17 +51,20 @@ std::size_t rounded_up(std::size_t value, std::size_t multiple) {
 Status kill_and_wait(pid_t process, const Descriptor& pidfd, TimePoint deadline) {
   // The descriptor stands for that very process, even if its number has been given to another since.
   if (::syscall(SYS_pidfd_send_signal, pidfd.number(), SIGKILL, nullptr, 0) != 0 && errno != ESRCH) {
-    return system_error("cannot kill process " + std::to_string(process) + " of an earlier generation", errno);
+    return system_error("cannot kill process " + std::to_string(process) + " of an earlier generation",
+                        errno);
   }
   while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     pollfd wanted{.fd = pidfd.number(), .events = POLLIN, .revents = 0};
     const int ready = ::poll(&wanted, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1000)));
     if (ready > 0) return {};
     if (left.count() <= 0) {
       return Error(ErrorCode::kTimedOut, "process " + std::to_string(process) +
                                              " of an earlier generation was killed but has not ended")
-          .with_remedy("It may be stuck in the kernel: its shared memory cannot be used again before it ends.");
+          .with_remedy(
+              "It may be stuck in the kernel: its shared memory cannot be used again before it ends.");
     }
   }
 }
@@ -123,7 +127,8 @@ Result<ArenaBlock> Arena::allocate(std::size_t size_bytes) {
     }
     free_.erase(it);
     if (first > offset) free_.emplace(offset, first - offset);
-    if (first + length < offset + free_length) free_.emplace(first + length, offset + free_length - first - length);
+    if (first + length < offset + free_length)
+      free_.emplace(first + length, offset + free_length - first - length);
     allocated_bytes_ += length;
     std::memset(mapping_.data() + first, 0, length);
     return ArenaBlock(this, {mapping_.data() + first, length});

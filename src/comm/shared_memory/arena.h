@@ -43,7 +43,8 @@ class Mapping {
 
 /// A piece of an arena, given back when it dies.
 ///
-/// Threads: as its memory is used. Lifetime: must die before its arena.
+/// Threads: as its memory is used.
+/// Lifetime: must die before its arena.
 class ArenaBlock {
  public:
   ArenaBlock() = default;
@@ -66,13 +67,14 @@ class ArenaBlock {
   std::span<std::byte> bytes_;
 };
 
-/// Memory that the other members on this host can read and write: a memory file without a name, so that nothing of it is
-/// left when the last process that maps it is gone, however that happens.
+/// Memory that the other members on this host can read and write: a memory file without a name, so that
+/// nothing of it is left when the last process that maps it is gone, however that happens.
 ///
 /// Threads: every method from any thread.
-/// Lifetime: one per process, outlives generations; must outlive its blocks and every communicator made with it.
-/// Failure: allocate() says kExhausted when the arena or the machine has no more; memory that was given is there, so
-/// touching it cannot fail. The file is sealed: no peer can cut it short under our feet.
+/// Lifetime: one per process, outlives generations; must outlive its blocks and every communicator made with
+/// it.
+/// Failure: allocate() says kExhausted when the arena or the machine has no more; memory that was given is
+/// there, so touching it cannot fail. The file is sealed: no peer can cut it short under our feet.
 /// Cost: address space for all of it, memory only for what is allocated.
 class Arena {
  public:
@@ -105,8 +107,9 @@ class Arena {
   void retire(ArenaBlock block);
   /// Remembers a process that maps this arena.
   void shared_with(pid_t process, Descriptor pidfd);
-  /// Before the arena serves a new generation: what was retired is given back, and every process that mapped it and is not among `staying` is killed and its
-  /// end waited for, because one that was only frozen could wake up and write. kTimedOut if it does not end by `deadline`.
+  /// Before the arena serves a new generation: what was retired is given back, and every process that mapped
+  /// it and is not among `staying` is killed and its end waited for, because one that was only frozen could
+  /// wake up and write. kTimedOut if it does not end by `deadline`.
   Status fence(const std::vector<pid_t>& staying, TimePoint deadline);
 
  private:

@@ -7,11 +7,13 @@
 
 namespace cohort::comm {
 
-CallQueue::CallQueue(GroupFacts facts, GroupView view, GroupFailure& failure, std::function<void(const Error&)> tell)
+CallQueue::CallQueue(GroupFacts facts, GroupView view, GroupFailure& failure,
+                     std::function<void(const Error&)> tell)
     : facts_(std::move(facts)), view_(std::move(view)), failure_(failure), tell_(std::move(tell)) {}
 
 CallQueue::~CallQueue() {
-  settle_all(Error(ErrorCode::kAborted, fmt::format("rank {}: the group '{}' was closed", facts_.rank, facts_.name)));
+  settle_all(Error(ErrorCode::kAborted,
+                   fmt::format("rank {}: the group '{}' was closed", facts_.rank, facts_.name)));
 }
 
 Work CallQueue::enqueue(const Call& call, const std::function<void()>& wake) {
@@ -64,7 +66,8 @@ bool CallQueue::advance_first(Queued& first) {
   Collective& collective = *first.collective;
   const bool failed = failure_.has_failed();
   if (collective.advance()) {
-    finish_first(collective.fault() ? Status(fail(disagreed(first.call, collective, first.sequence))) : Status());
+    finish_first(collective.fault() ? Status(fail(disagreed(first.call, collective, first.sequence)))
+                                    : Status());
     return true;
   }
   if (failed) return break_off();
@@ -109,8 +112,8 @@ TimePoint CallQueue::wanted_at() const {
 
 std::string CallQueue::context(const Call& call, std::uint64_t sequence) const {
   const std::string number = sequence == 0 ? "a call" : fmt::format("call {}", sequence);
-  return fmt::format("rank {}: {}, {} of group '{}' (generation {})", facts_.rank, call.text(), number, facts_.name,
-                     facts_.generation);
+  return fmt::format("rank {}: {}, {} of group '{}' (generation {})", facts_.rank, call.text(), number,
+                     facts_.name, facts_.generation);
 }
 
 Error CallQueue::timed_out(const Call& call, const Collective* collective, std::uint64_t sequence) const {
@@ -118,8 +121,10 @@ Error CallQueue::timed_out(const Call& call, const Collective* collective, std::
   if (collective != nullptr) {
     const std::vector<int> absent = collective->not_arrived();
     const std::vector<int> slow = collective->waited_for();
-    if (!absent.empty()) what = ranks_have(absent) + " not arrived";
-    else if (!slow.empty()) what = ranks_have(slow) + " arrived but not gone on";
+    if (!absent.empty())
+      what = ranks_have(absent) + " not arrived";
+    else if (!slow.empty())
+      what = ranks_have(slow) + " arrived but not gone on";
   }
   return Error(ErrorCode::kTimedOut, what)
       .within(context(call, sequence))
@@ -141,7 +146,9 @@ Error CallQueue::broken_off(const Call& call, const Collective* collective, std:
 Error CallQueue::disagreed(const Call& call, const Collective& collective, std::uint64_t sequence) const {
   return Error(ErrorCode::kUsage, "the ranks do not make the same call: " + *collective.fault())
       .within(context(call, sequence))
-      .with_remedy("Let every rank of the group make the same calls in the same order, with the same sizes and types.");
+      .with_remedy(
+          "Let every rank of the group make the same calls in the same order, with the same sizes and "
+          "types.");
 }
 
 Error CallQueue::fail(const Error& error) {

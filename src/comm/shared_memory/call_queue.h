@@ -14,8 +14,8 @@
 
 namespace cohort::comm {
 
-/// The calls of one group in their order. One collective of a group goes on at a time: either a blocking call on its
-/// caller's thread, or the first of the queue on the progress thread.
+/// The calls of one group in their order. One collective of a group goes on at a time: either a blocking call
+/// on its caller's thread, or the first of the queue on the progress thread.
 ///
 /// Threads: every method from any thread; advance() as of every task.
 /// Lifetime: the group's view, failure and neighbours must outlive it.
@@ -24,7 +24,8 @@ class CallQueue final : public Task {
   CallQueue(GroupFacts facts, GroupView view, GroupFailure& failure, std::function<void(const Error&)> tell);
   ~CallQueue() override;
 
-  /// The right to make a collective call now, on this thread; nothing if another call goes on or waits. Cheap.
+  /// The right to make a collective call now, on this thread; nothing if another call goes on or waits.
+  /// Cheap.
   class Turn {
    public:
     ~Turn() {

@@ -40,7 +40,8 @@ bool Collective::advance() {
       return phase_ == Phase::kOver || advance();
     case Phase::kFinish:
       for (; next_ < view_.world(); ++next_) {
-        if (view_.member(next_).block->counters.finished.load(std::memory_order_acquire) < sequence_) return false;
+        if (view_.member(next_).block->counters.finished.load(std::memory_order_acquire) < sequence_)
+          return false;
       }
       phase_ = Phase::kOver;
       return true;
@@ -119,8 +120,8 @@ bool Collective::agree() {
 bool Collective::agree_on_part(int from, std::size_t expected) {
   const std::uint64_t theirs = view_.member(from).parts[parity_][view_.rank()].count;
   if (theirs == expected) return true;
-  fault_ = fmt::format("in {} rank {} gives {} elements to rank {}, which expects {}", name(call_.operation), from,
-                       theirs, view_.rank(), expected);
+  fault_ = fmt::format("in {} rank {} gives {} elements to rank {}, which expects {}", name(call_.operation),
+                       from, theirs, view_.rank(), expected);
   return false;
 }
 
@@ -164,8 +165,10 @@ void Collective::move_direct() {
     view_.sources[static_cast<std::size_t>(rank)] =
         offer_in(theirs.what).is_inline ? theirs.payload.data() : view_.member(rank).memory + theirs.input;
   }
-  if (is_whole_reduction(call_.operation)) combine_slices();
-  else take();
+  if (is_whole_reduction(call_.operation))
+    combine_slices();
+  else
+    take();
 }
 
 void Collective::combine_slices() {
@@ -178,7 +181,8 @@ void Collective::combine_slices() {
     if (call_.operation == Operation::kReduce && rank != call_.peer) continue;
     view_.targets[num_targets++] = view_.member(rank).memory + announced_by(rank).output + first_byte;
   }
-  combine(call_.reduce_op, call_.input.dtype, view_.sources, std::span(view_.targets).first(num_targets), mine.count);
+  combine(call_.reduce_op, call_.input.dtype, view_.sources, std::span(view_.targets).first(num_targets),
+          mine.count);
 }
 
 void Collective::take() {
@@ -196,13 +200,15 @@ void Collective::take() {
       [[fallthrough]];
     case Operation::kAllReduce:
       view_.targets[0] = call_.output.data;
-      combine(call_.reduce_op, call_.input.dtype, view_.sources, std::span(view_.targets).first(1), call_.input.count);
+      combine(call_.reduce_op, call_.input.dtype, view_.sources, std::span(view_.targets).first(1),
+              call_.input.count);
       return;
     case Operation::kReduceScatter: {
       const PartEntry part = part_of(call_.input.count, call_.input_counts, rank, world);
       for (const std::byte*& from : view_.sources) from += part.first * element_bytes;
       view_.targets[0] = call_.output.data;
-      combine(call_.reduce_op, call_.input.dtype, view_.sources, std::span(view_.targets).first(1), part.count);
+      combine(call_.reduce_op, call_.input.dtype, view_.sources, std::span(view_.targets).first(1),
+              part.count);
       return;
     }
     case Operation::kBroadcast:
@@ -231,7 +237,7 @@ void Collective::take() {
                                         ? static_cast<std::uint64_t>(rank) * to.count
                                         : view_.member(from).parts[parity_][rank].first;
         copy_bytes(call_.output.data + to.first * element_bytes, source(from) + first * element_bytes,
-             to.count * element_bytes);
+                   to.count * element_bytes);
       }
       return;
   }
@@ -250,7 +256,8 @@ std::vector<int> Collective::waited_for() const {
   if (phase_ == Phase::kStaged) return staged_->waited_for();
   std::vector<int> ranks;
   for (int rank = 0; rank < view_.world(); ++rank) {
-    if (view_.member(rank).block->counters.finished.load(std::memory_order_acquire) < sequence_) ranks.push_back(rank);
+    if (view_.member(rank).block->counters.finished.load(std::memory_order_acquire) < sequence_)
+      ranks.push_back(rank);
   }
   return ranks;
 }

@@ -11,8 +11,9 @@
 
 namespace cohort::comm {
 
-/// One collective call of one rank, as a machine that goes on whenever it is asked. Every call begins alike: all members
-/// announce what they call and see what the others announced. Then one of three ways, the same on all ranks:
+/// One collective call of one rank, as a machine that goes on whenever it is asked. Every call begins alike:
+/// all members announce what they call and see what the others announced. Then one of three ways, the same on
+/// all ranks:
 ///
 ///     inline   a small input came with the announcement: whoever needs it reads it there, and that is all
 ///     direct   inputs (and outputs of reductions) lie in the arenas: read, combined and written in place
@@ -48,7 +49,9 @@ class Collective {
   void combine_slices();
   /// Takes over what other members' inputs hold for this one, from where sources_ says they are.
   void take();
-  const Announcement& announced_by(int rank) const { return view_.member(rank).block->announcements[parity_]; }
+  const Announcement& announced_by(int rank) const {
+    return view_.member(rank).block->announcements[parity_];
+  }
   bool everywhere(bool (*holds)(const Offer&)) const;
   bool contributes(int rank) const;
 

@@ -37,7 +37,8 @@ bool is_message(Operation operation) {
 
 }  // namespace
 
-Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& arena, const SharedMemoryOptions& options) {
+Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& arena,
+                                                                     const SharedMemoryOptions& options) {
   const GroupFacts& facts = options.facts;
   COHORT_ASSIGN_OR_RETURN(comm::OwnBlocks own, comm::OwnBlocks::allocate(arena, facts.world));
   COHORT_ASSIGN_OR_RETURN(std::shared_ptr<comm::Neighbours> neighbours,
@@ -54,21 +55,24 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& aren
     members.push_back(rank);
     offsets.push_back(rank == facts.rank ? own.block.offset() : neighbours->block_offset_of(rank));
   }
-  COHORT_ASSIGN_OR_RETURN(comm::GroupView view, comm::GroupView::of(*neighbours, members, offsets, facts.rank));
-  return std::unique_ptr<Communicator>(new SharedMemoryCommunicator(facts, kWorldGroup, std::move(neighbours),
-                                                                    std::move(members), std::move(own), std::move(view)));
+  COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
+                          comm::GroupView::of(*neighbours, members, offsets, facts.rank));
+  return std::unique_ptr<Communicator>(new SharedMemoryCommunicator(
+      facts, kWorldGroup, std::move(neighbours), std::move(members), std::move(own), std::move(view)));
 }
 
 SharedMemoryCommunicator::SharedMemoryCommunicator(const GroupFacts& facts, std::uint64_t id,
                                                    std::shared_ptr<comm::Neighbours> neighbours,
-                                                   std::vector<int> members, comm::OwnBlocks own, comm::GroupView view)
+                                                   std::vector<int> members, comm::OwnBlocks own,
+                                                   comm::GroupView view)
     : Communicator(facts),
       id_(id),
       neighbours_(std::move(neighbours)),
       members_(std::move(members)),
       own_(std::move(own)),
       spins_(neighbours_->world() <= usable_cores() ? kSpinsAlone : kSpinsCrowded),
-      calls_(facts, std::move(view), failure_, [this](const Error& error) { neighbours_->tell(id_, error); }) {
+      calls_(facts, std::move(view), failure_,
+             [this](const Error& error) { neighbours_->tell(id_, error); }) {
   neighbours_->join(id_, members_, failure_);
 }
 
@@ -85,7 +89,8 @@ CommunicatorTraits SharedMemoryCommunicator::traits() const {
 }
 
 void SharedMemoryCommunicator::abort(const Error& cause) {
-  const Error error = Error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}", rank(), cause.text()));
+  const Error error =
+      Error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}", rank(), cause.text()));
   if (!failure_.fail(error)) return;
   neighbours_->tell(id_, cause);
   neighbours_->doorbell().ring();
@@ -105,7 +110,8 @@ Status SharedMemoryCommunicator::do_run(const Call& call) {
   return wait_long(collective, call, turn->sequence());
 }
 
-Status SharedMemoryCommunicator::outcome(const Collective& collective, const Call& call, std::uint64_t sequence) {
+Status SharedMemoryCommunicator::outcome(const Collective& collective, const Call& call,
+                                         std::uint64_t sequence) {
   if (!collective.fault()) return {};
   return calls_.fail(calls_.disagreed(call, collective, sequence));
 }
@@ -121,7 +127,8 @@ Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& c
       if (failed) return calls_.broken_off(call, &collective, sequence);
       std::this_thread::yield();
     }
-    if (std::chrono::steady_clock::now() >= deadline) return calls_.fail(calls_.timed_out(call, &collective, sequence));
+    if (std::chrono::steady_clock::now() >= deadline)
+      return calls_.fail(calls_.timed_out(call, &collective, sequence));
     const std::uint32_t ticket = doorbell.arm();
     if (!collective.advance() && !failure_.has_failed()) doorbell.sleep(ticket, deadline);
     doorbell.disarm();
@@ -143,7 +150,8 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::do_split(const G
     COHORT_ASSIGN_OR_RETURN(own, comm::OwnBlocks::allocate(neighbours_->arena(), facts.world));
   }
   ++num_splits_;
-  const std::array<std::int64_t, 1> mine = {members.empty() ? 0 : static_cast<std::int64_t>(own.block.offset())};
+  const std::array<std::int64_t, 1> mine = {members.empty() ? 0
+                                                            : static_cast<std::int64_t>(own.block.offset())};
   std::vector<std::int64_t> all(static_cast<std::size_t>(world()));
   COHORT_RETURN_IF_ERROR(run(all_gather(std::span<const std::int64_t>(mine), std::span(all))));
   if (members.empty()) return std::unique_ptr<Communicator>();
@@ -153,10 +161,11 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::do_split(const G
     neighbours.push_back(members_[static_cast<std::size_t>(member)]);
     offsets.push_back(static_cast<std::uint64_t>(all[static_cast<std::size_t>(member)]));
   }
-  COHORT_ASSIGN_OR_RETURN(comm::GroupView view, comm::GroupView::of(*neighbours_, neighbours, offsets, facts.rank));
+  COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
+                          comm::GroupView::of(*neighbours_, neighbours, offsets, facts.rank));
   const std::uint64_t id = mixed(mixed(id_, num_splits_), static_cast<std::uint64_t>(neighbours.front()));
-  return std::unique_ptr<Communicator>(new SharedMemoryCommunicator(facts, id, neighbours_, std::move(neighbours),
-                                                                    std::move(own), std::move(view)));
+  return std::unique_ptr<Communicator>(new SharedMemoryCommunicator(
+      facts, id, neighbours_, std::move(neighbours), std::move(own), std::move(view)));
 }
 
 }  // namespace cohort

@@ -10,7 +10,8 @@
 namespace cohort::comm {
 namespace {
 
-// Nobody sleeps longer than this without a look: a bell that a dying peer did not ring costs this much at most.
+// Nobody sleeps longer than this without a look: a bell that a dying peer did not ring costs this much at
+// most.
 constexpr std::chrono::milliseconds kLongestNap(50);
 
 std::uint32_t* word_of(std::atomic<std::uint32_t>& bell) {

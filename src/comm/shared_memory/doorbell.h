@@ -8,8 +8,8 @@ namespace cohort::comm {
 /// Changes the bell and wakes whoever sleeps at it, in any process.
 void ring_now(ArenaHeader& header);
 
-/// After something was published that the owner of `header` may wait for: rings only if somebody sleeps there. The caller
-/// has passed a sequentially consistent fence since it published.
+/// After something was published that the owner of `header` may wait for: rings only if somebody sleeps
+/// there. The caller has passed a sequentially consistent fence since it published.
 inline void ring_if_asleep(ArenaHeader& header) {
   if (header.sleepers.load(std::memory_order_relaxed) != 0) ring_now(header);
 }

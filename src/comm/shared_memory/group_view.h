@@ -30,12 +30,14 @@ struct OwnBlocks {
   static Result<OwnBlocks> allocate(Arena& arena, int world);
 };
 
-/// All members of a group, by rank in the group, and how far the group has come. One collective at a time uses it.
+/// All members of a group, by rank in the group, and how far the group has come. One collective at a time
+/// uses it.
 ///
 /// Lifetime: the neighbours must outlive it.
 class GroupView {
  public:
-  /// `members`: ranks among the neighbours, `offsets`: of their blocks. Fails with kCorrupt if one lies outside its arena.
+  /// `members`: ranks among the neighbours, `offsets`: of their blocks. Fails with kCorrupt if one lies
+  /// outside its arena.
   static Result<GroupView> of(Neighbours& neighbours, std::span<const int> members,
                               std::span<const std::uint64_t> offsets, int rank);
 

@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// What members of a job lay down in each other's sight. docs/shared-memory.md has the protocol and its proof. Only the
-// owner of an arena writes these, except for the doorbell, which anybody rings, and output buffers of reductions.
+// What members of a job lay down in each other's sight. docs/shared-memory.md has the protocol and its proof.
+// Only the owner of an arena writes these, except for the doorbell, which anybody rings, and output buffers
+// of reductions.
 
 namespace cohort::comm {
 
@@ -37,7 +38,8 @@ static_assert(sizeof(Announcement) % kLine == 0);
 
 /// How far a member has come; they only ever grow.
 struct Counters {
-  alignas(kLine) std::atomic<std::uint64_t> finished{0};  ///< calls whose buffers of others it no longer touches
+  alignas(kLine) std::atomic<std::uint64_t> finished{
+      0};  ///< calls whose buffers of others it no longer touches
   alignas(kLine) std::atomic<std::uint64_t> staged{0};    ///< chunks it has laid down
   alignas(kLine) std::atomic<std::uint64_t> reduced{0};   ///< chunks of which it has combined its slice
   alignas(kLine) std::atomic<std::uint64_t> consumed{0};  ///< chunks it has taken over
@@ -49,8 +51,8 @@ struct PartEntry {
   std::uint64_t count = 0;
 };
 
-/// What one member lays down for one group: this, then `world` part entries for each of two calls; the stages lie apart.
-/// Two of each: a member can be one call, or one chunk, ahead of another, never two.
+/// What one member lays down for one group: this, then `world` part entries for each of two calls; the stages
+/// lie apart. Two of each: a member can be one call, or one chunk, ahead of another, never two.
 struct MemberBlock {
   std::uint64_t stages = 0;  ///< where its stages lie; never changes
   Counters counters{};

@@ -48,9 +48,9 @@ class Meeting {
   }
 
   Error nobody_came() const {
-    return Error(ErrorCode::kTimedOut, fmt::format("rank {}: {} not come to the meeting '{}' (generation {})",
-                                                   options_.rank, ranks_have(missing()), options_.name,
-                                                   options_.generation))
+    return Error(ErrorCode::kTimedOut,
+                 fmt::format("rank {}: {} not come to the meeting '{}' (generation {})", options_.rank,
+                             ranks_have(missing()), options_.name, options_.generation))
         .with_remedy("Look whether those ranks were started and still run.");
   }
 
@@ -70,7 +70,8 @@ class Meeting {
   Status receive_one(const Descriptor& listener) {
     Result<Descriptor> socket = accept_by(listener, options_.deadline);
     if (!socket) return socket.error().code() == ErrorCode::kTimedOut ? nobody_came() : socket.error();
-    const TimePoint limit = std::min(options_.deadline, deadline_after(std::chrono::steady_clock::now(), kHelloLimit));
+    const TimePoint limit =
+        std::min(options_.deadline, deadline_after(std::chrono::steady_clock::now(), kHelloLimit));
     COHORT_ASSIGN_OR_RETURN(const bool met, greet(*std::move(socket), limit, std::nullopt));
     (void)met;  // a stranger: forgotten
     return {};
@@ -81,8 +82,9 @@ class Meeting {
     COHORT_ASSIGN_OR_RETURN(const PeerCredentials peer, credentials_of(socket));
     if (peer.user != ::geteuid()) {
       if (!expected) return false;
-      return Error(ErrorCode::kPermission, fmt::format("rank {}: the name of rank {} is held by process {} of user {}",
-                                                       options_.rank, *expected, peer.process, peer.user))
+      return Error(ErrorCode::kPermission,
+                   fmt::format("rank {}: the name of rank {} is held by process {} of user {}", options_.rank,
+                               *expected, peer.process, peer.user))
           .with_remedy("Choose another rendezvous name.");
     }
     const Hello mine{.rank = static_cast<std::uint32_t>(options_.rank),
@@ -103,14 +105,16 @@ class Meeting {
 
   Result<bool> admit(Descriptor socket, const PeerCredentials& peer, const Hello& hello, Descriptor file) {
     if (hello.world != static_cast<std::uint32_t>(options_.world)) {
-      return Error(ErrorCode::kUsage, fmt::format("rank {} counts {} ranks, process {} (rank {}) counts {}",
-                                                  options_.rank, options_.world, peer.process, hello.rank, hello.world))
+      return Error(ErrorCode::kUsage,
+                   fmt::format("rank {} counts {} ranks, process {} (rank {}) counts {}", options_.rank,
+                               options_.world, peer.process, hello.rank, hello.world))
           .with_remedy("Start all ranks with the same number of ranks.");
     }
     if (hello.generation != options_.generation || hello.rank >= hello.world) return false;
     std::optional<Neighbour>& place = found_[hello.rank];
     if (place || hello.rank == static_cast<std::uint32_t>(options_.rank)) return false;
-    if (!file.is_open() || !is_sealed(file, hello.arena_bytes) || hello.block_offset >= hello.arena_bytes) return false;
+    if (!file.is_open() || !is_sealed(file, hello.arena_bytes) || hello.block_offset >= hello.arena_bytes)
+      return false;
     COHORT_ASSIGN_OR_RETURN(Mapping mapping, Mapping::of(file, hello.arena_bytes));
     COHORT_RETURN_IF_ERROR(remember(peer.process));
     place.emplace(Neighbour{std::move(mapping), std::move(socket), peer.process, hello.block_offset});
@@ -120,7 +124,8 @@ class Meeting {
   /// Only a file that cannot shrink is safe to touch.
   static bool is_sealed(const Descriptor& file, std::uint64_t size_bytes) {
     struct stat facts {};
-    if (::fstat(file.number(), &facts) != 0 || static_cast<std::uint64_t>(facts.st_size) != size_bytes) return false;
+    if (::fstat(file.number(), &facts) != 0 || static_cast<std::uint64_t>(facts.st_size) != size_bytes)
+      return false;
     const int seals = ::fcntl(file.number(), F_GET_SEALS);
     return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
   }

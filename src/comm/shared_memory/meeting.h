@@ -29,8 +29,8 @@ struct MeetingOptions {
   TimePoint deadline{};
 };
 
-/// Meets every other rank at the kernel's own names `<name>.<generation>.<rank>` and exchanges arenas. Connections of
-/// other users, and those that do not speak our tongue, are closed and forgotten.
+/// Meets every other rank at the kernel's own names `<name>.<generation>.<rank>` and exchanges arenas.
+/// Connections of other users, and those that do not speak our tongue, are closed and forgotten.
 ///
 /// Returns one entry per rank; our own is empty.
 /// Failure: kTimedOut names the ranks that have not come.

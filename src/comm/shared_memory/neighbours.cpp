@@ -36,12 +36,13 @@ Error told(int rank, const AbortNotice& notice) {
 Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, std::uint64_t block_offset,
                                                      const NeighboursOptions& options) {
   arena.header().heartbeat.store(0, std::memory_order_relaxed);  // of an earlier generation
-  const MeetingOptions meeting{.name = options.name,
-                               .rank = options.rank,
-                               .world = options.world,
-                               .generation = options.generation,
-                               .block_offset = block_offset,
-                               .deadline = deadline_after(std::chrono::steady_clock::now(), options.meeting_limit)};
+  const MeetingOptions meeting{
+      .name = options.name,
+      .rank = options.rank,
+      .world = options.world,
+      .generation = options.generation,
+      .block_offset = block_offset,
+      .deadline = deadline_after(std::chrono::steady_clock::now(), options.meeting_limit)};
   COHORT_ASSIGN_OR_RETURN(std::vector<std::optional<Neighbour>> others, comm::meet(meeting, arena));
   std::vector<pid_t> staying;
   for (const auto& other : others) {
@@ -53,8 +54,8 @@ Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, std::uint64_t
   return std::unique_ptr<Neighbours>(new Neighbours(arena, options, std::move(others), std::move(stop)));
 }
 
-Neighbours::Neighbours(Arena& arena, const NeighboursOptions& options, std::vector<std::optional<Neighbour>> others,
-                       Descriptor stop)
+Neighbours::Neighbours(Arena& arena, const NeighboursOptions& options,
+                       std::vector<std::optional<Neighbour>> others, Descriptor stop)
     : arena_(arena),
       options_(options),
       doorbell_(arena.header()),
@@ -127,18 +128,22 @@ void Neighbours::tell(std::uint64_t group, const Error& why) {
 }
 
 void Neighbours::watch() {
-  const auto between_looks = std::max<std::chrono::nanoseconds>(options_.liveness / kLooks, std::chrono::milliseconds(1));
+  const auto between_looks =
+      std::max<std::chrono::nanoseconds>(options_.liveness / kLooks, std::chrono::milliseconds(1));
   TimePoint next_look = std::chrono::steady_clock::now();
   while (true) {
     std::vector<pollfd> lines{{.fd = stop_.number(), .events = POLLIN, .revents = 0}};
     std::vector<int> ranks{options_.rank};
     for (int rank = 0; rank < options_.world; ++rank) {
       if (!watched_[static_cast<std::size_t>(rank)]) continue;
-      lines.push_back({.fd = others_[static_cast<std::size_t>(rank)]->line.number(), .events = POLLIN, .revents = 0});
+      lines.push_back(
+          {.fd = others_[static_cast<std::size_t>(rank)]->line.number(), .events = POLLIN, .revents = 0});
       ranks.push_back(rank);
     }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_look - std::chrono::steady_clock::now());
-    const int ready = ::poll(lines.data(), lines.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(next_look - std::chrono::steady_clock::now());
+    const int ready =
+        ::poll(lines.data(), lines.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
     if (ready > 0 && lines[0].revents != 0) return;
     for (std::size_t i = 1; ready > 0 && i < lines.size(); ++i) {
       if (lines[i].revents != 0) listen_to(ranks[i]);
@@ -188,12 +193,13 @@ void Neighbours::look_at_heartbeats() {
     sighting.heartbeat = heartbeat;
     if (sighting.silent_looks < kLooks - 1) continue;
     watched_[index] = false;
-    lose(rank, Error(ErrorCode::kPeerLost, fmt::format("rank {} (process {}) has shown no sign of life for {} ms", rank,
-                                                       others_[index]->process,
-                                                       std::chrono::duration_cast<std::chrono::milliseconds>(
-                                                           options_.liveness)
-                                                           .count()))
-                   .with_remedy("It is stopped (SIGSTOP, a debugger) or starved; allow it more with the liveness limit."));
+    lose(rank,
+         Error(ErrorCode::kPeerLost,
+               fmt::format("rank {} (process {}) has shown no sign of life for {} ms", rank,
+                           others_[index]->process,
+                           std::chrono::duration_cast<std::chrono::milliseconds>(options_.liveness).count()))
+             .with_remedy(
+                 "It is stopped (SIGSTOP, a debugger) or starved; allow it more with the liveness limit."));
   }
 }
 

@@ -28,14 +28,15 @@ struct NeighboursOptions {
 
 /// All members of a job on this host, as one of them sees them: their arenas, and whether they live.
 ///
-/// A thread watches: the end of a process closes its line, which is seen at once; a process that is frozen stops its
-/// heartbeat, which is seen within the liveness limit. The limit is counted in looks of our own, so that a pause of the
-/// whole machine is not taken for the death of all others.
+/// A thread watches: the end of a process closes its line, which is seen at once; a process that is frozen
+/// stops its heartbeat, which is seen within the liveness limit. The limit is counted in looks of our own, so
+/// that a pause of the whole machine is not taken for the death of all others.
 ///
 /// Threads: every method from any thread.
-/// Lifetime: belongs to one generation. The arena must outlive it. The destructor says farewell and waits for nobody.
-/// Failure: a member that ended without a farewell fails every group; one that left fails the groups it was in; an abort
-/// fails the group it names.
+/// Lifetime: belongs to one generation. The arena must outlive it. The destructor says farewell and waits for
+/// nobody.
+/// Failure: a member that ended without a farewell fails every group; one that left fails the groups it was
+/// in; an abort fails the group it names.
 class Neighbours {
  public:
   /// Waits for all of them: kTimedOut names those that did not come. `block_offset` is told to the others.

@@ -41,7 +41,8 @@ Result<Descriptor> open_socket() {
 
 Result<bool> wait_readable(const Descriptor& descriptor, TimePoint deadline) {
   while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     pollfd wanted{.fd = descriptor.number(), .events = POLLIN, .revents = 0};
     const int ready = ::poll(&wanted, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000)));
     if (ready > 0) return true;
@@ -55,11 +56,14 @@ Result<Descriptor> listen_at(const std::string& name) {
   COHORT_ASSIGN_OR_RETURN(Descriptor socket, open_socket());
   if (::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address.value), address.length) != 0) {
     const Error error = system_error("cannot listen at '" + name + "'", errno);
-    return errno == EADDRINUSE ? Error(ErrorCode::kAlreadyExists, error.message())
-                                     .with_remedy("Another rank has the same number, or another job the same rendezvous name.")
-                               : error;
+    return errno == EADDRINUSE
+               ? Error(ErrorCode::kAlreadyExists, error.message())
+                     .with_remedy(
+                         "Another rank has the same number, or another job the same rendezvous name.")
+               : error;
   }
-  if (::listen(socket.number(), SOMAXCONN) != 0) return system_error("cannot listen at '" + name + "'", errno);
+  if (::listen(socket.number(), SOMAXCONN) != 0)
+    return system_error("cannot listen at '" + name + "'", errno);
   return socket;
 }
 
@@ -79,7 +83,8 @@ Result<Descriptor> accept_by(const Descriptor& listener, TimePoint deadline) {
     if (!ready) return Error(ErrorCode::kTimedOut, "nobody connected");
     Descriptor socket(::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.is_open()) return socket;
-    if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) return system_error("cannot accept", errno);
+    if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+      return system_error("cannot accept", errno);
   }
 }
 
@@ -114,7 +119,8 @@ Status send_packet(const Descriptor& socket, std::span<const std::byte> bytes, c
   return {};
 }
 
-Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size_t cap_bytes, TimePoint deadline) {
+Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size_t cap_bytes,
+                                             TimePoint deadline) {
   Packet packet;
   packet.bytes.resize(cap_bytes);
   iovec piece{.iov_base = packet.bytes.data(), .iov_len = packet.bytes.size()};
@@ -130,7 +136,8 @@ Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size
     if (!ready) return Error(ErrorCode::kTimedOut, "nothing came from a unix socket");
     length = ::recvmsg(socket.number(), &message, MSG_CMSG_CLOEXEC);
     if (length < 0 && errno == ECONNRESET) return std::optional<Packet>();
-    if (length < 0 && errno != EAGAIN && errno != EINTR) return system_error("cannot read from a unix socket", errno);
+    if (length < 0 && errno != EAGAIN && errno != EINTR)
+      return system_error("cannot read from a unix socket", errno);
   }
   if (const cmsghdr* header = CMSG_FIRSTHDR(&message);
       header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
@@ -139,7 +146,8 @@ Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size
     packet.descriptor = Descriptor(number);
   }
   if (length == 0) return std::optional<Packet>();
-  if ((message.msg_flags & MSG_TRUNC) != 0) return Error(ErrorCode::kCorrupt, "a packet longer than allowed came");
+  if ((message.msg_flags & MSG_TRUNC) != 0)
+    return Error(ErrorCode::kCorrupt, "a packet longer than allowed came");
   packet.bytes.resize(static_cast<std::size_t>(length));
   return std::optional<Packet>(std::move(packet));
 }

@@ -11,8 +11,8 @@
 #include <sys/types.h>
 #include <vector>
 
-// Unix sockets of this host that carry whole packets and descriptors. Their names live in the kernel only: nothing is
-// left on disk. The kernel tells who is at the other end.
+// Unix sockets of this host that carry whole packets and descriptors. Their names live in the kernel only:
+// nothing is left on disk. The kernel tells who is at the other end.
 
 namespace cohort::comm {
 
@@ -38,8 +38,10 @@ Result<PeerCredentials> credentials_of(const Descriptor& socket);
 
 /// Sends one packet, with a descriptor if `descriptor` is open.
 Status send_packet(const Descriptor& socket, std::span<const std::byte> bytes, const Descriptor& descriptor);
-/// The next packet; nothing if the other end is gone. kTimedOut at `deadline`. What is longer than `cap_bytes` is kCorrupt.
-Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size_t cap_bytes, TimePoint deadline);
+/// The next packet; nothing if the other end is gone. kTimedOut at `deadline`. What is longer than
+/// `cap_bytes` is kCorrupt.
+Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size_t cap_bytes,
+                                             TimePoint deadline);
 
 /// Waits until the descriptor can be read; false at `deadline`.
 Result<bool> wait_readable(const Descriptor& descriptor, TimePoint deadline);

@@ -22,8 +22,8 @@ inline PartEntry part_of(std::size_t total, const std::vector<std::size_t>& coun
   return part;
 }
 
-/// The slice of `count` elements that `rank` combines: even, and on boundaries of cache lines, so that no line is
-/// written by two.
+/// The slice of `count` elements that `rank` combines: even, and on boundaries of cache lines, so that no
+/// line is written by two.
 inline PartEntry slice_of(std::size_t count, std::size_t element_bytes, int rank, int world) {
   const std::size_t grain = kLine / element_bytes;
   const std::size_t num_grains = (count + grain - 1) / grain;

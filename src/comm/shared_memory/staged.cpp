@@ -138,7 +138,8 @@ std::vector<int> Staged::waited_for() const {
   std::vector<int> ranks;
   const std::uint64_t value = base_ + std::min(taken_ + 1, rounds_);
   for (int rank = 0; rank < view_.world(); ++rank) {
-    if (rank != view_.rank() && !(reached(rank, &Counters::staged, value) && reached(rank, &Counters::consumed, value))) {
+    if (rank != view_.rank() &&
+        !(reached(rank, &Counters::staged, value) && reached(rank, &Counters::consumed, value))) {
       ranks.push_back(rank);
     }
   }
@@ -210,7 +211,7 @@ void Staged::stage_parts(std::uint32_t round) {
     if (rank == view_.rank()) continue;
     const PartEntry chunk = chunk_of(input_part(rank), round);
     copy_bytes(stage + static_cast<std::size_t>(rank) * chunk_ * element_bytes_,
-         call_.input.data + chunk.first * element_bytes_, chunk.count * element_bytes_);
+               call_.input.data + chunk.first * element_bytes_, chunk.count * element_bytes_);
   }
 }
 
@@ -230,7 +231,8 @@ void Staged::combine_slice(std::uint32_t round) {
     view_.targets[num_targets++] = call_.output.data + (chunk.first + mine.first) * element_bytes_;
   }
   if (for_others) view_.targets[num_targets++] = view_.mine().result[round % 2];
-  combine(call_.reduce_op, call_.input.dtype, view_.sources, std::span(view_.targets).first(num_targets), mine.count);
+  combine(call_.reduce_op, call_.input.dtype, view_.sources, std::span(view_.targets).first(num_targets),
+          mine.count);
 }
 
 void Staged::take(std::uint32_t round) {
@@ -267,7 +269,8 @@ void Staged::take_part(int from, std::uint32_t round) {
   std::byte* to = call_.output.data + part.first * element_bytes_;
   if (from == view_.rank()) {
     const PartEntry own = chunk_of(part_for_me(from), round);
-    if (part.count > 0) std::memmove(to, call_.input.data + own.first * element_bytes_, part.count * element_bytes_);
+    if (part.count > 0)
+      std::memmove(to, call_.input.data + own.first * element_bytes_, part.count * element_bytes_);
     return;
   }
   const std::size_t place = is_cut(call_.operation) ? static_cast<std::size_t>(view_.rank()) * chunk_ : 0;
@@ -292,8 +295,8 @@ void Staged::take_slices(std::uint32_t round) {
   for (int i = 1; i < view_.world(); ++i) {
     const int rank = (view_.rank() + i) % view_.world();
     const PartEntry slice = slice_of(chunk.count, element_bytes_, rank, view_.world());
-    copy_bytes(call_.output.data + (chunk.first + slice.first) * element_bytes_, view_.member(rank).result[round % 2],
-         slice.count * element_bytes_);
+    copy_bytes(call_.output.data + (chunk.first + slice.first) * element_bytes_,
+               view_.member(rank).result[round % 2], slice.count * element_bytes_);
   }
 }
 

@@ -18,10 +18,12 @@ std::uint32_t rounds_needed(const Call& call, int rank, int world);
 ///     combine  add up the own slice of a chunk from all stages  (reductions to a whole vector only)
 ///     take     take over what others laid down                  (writes the output)
 ///
-/// While the others take one chunk the next is laid down: copying and combining overlap. Every kind of step has a counter
-/// per member; a step waits for the counters of those whose work it needs, or whose reading it would disturb.
+/// While the others take one chunk the next is laid down: copying and combining overlap. Every kind of step
+/// has a counter per member; a step waits for the counters of those whose work it needs, or whose reading it
+/// would disturb.
 ///
-/// Threads: one at a time. Failure: advance() never waits.
+/// Threads: one at a time.
+/// Failure: advance() never waits.
 class Staged {
  public:
   Staged(GroupView& view, const Call& call, std::uint32_t rounds);
