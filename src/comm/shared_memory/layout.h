@@ -18,6 +18,7 @@ struct ArenaHeader {
   alignas(kLine) std::atomic<std::uint32_t> doorbell{0};  ///< a futex: changes when rung
   std::atomic<std::uint32_t> sleepers{0};                 ///< threads that want to be rung
   alignas(kLine) std::atomic<std::uint64_t> heartbeat{0};
+  std::atomic<std::uint64_t> rings{0};  ///< where its rings to the others lie, one per rank; 0: none yet
 };
 
 /// What a member announces of a call: all of it in one line, together with the first bytes of a small input.

@@ -35,7 +35,9 @@ Error told(int rank, const AbortNotice& notice) {
 
 Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, std::uint64_t block_offset,
                                                      const NeighboursOptions& options) {
-  arena.header().heartbeat.store(0, std::memory_order_relaxed);  // of an earlier generation
+  // Of an earlier generation.
+  arena.header().heartbeat.store(0, std::memory_order_relaxed);
+  arena.header().rings.store(0, std::memory_order_relaxed);
   const MeetingOptions meeting{
       .name = options.name,
       .rank = options.rank,
@@ -103,7 +105,7 @@ void Neighbours::join(std::uint64_t group, std::span<const int> members, GroupFa
   groups_.emplace(group, Membership{{members.begin(), members.end()}, &failure});
   if (lost_) befall_locked(group, *lost_);
   for (const int member : members) {
-    if (const auto it = left_.find(member); it != left_.end()) befall_locked(group, it->second);
+    if (const auto it = losses_.find(member); it != losses_.end()) befall_locked(group, it->second);
   }
   if (const auto it = befallen_.find(group); it != befallen_.end()) befall_locked(group, it->second);
 }
@@ -175,7 +177,7 @@ void Neighbours::hear(int rank, const LineMessage& message) {
   }
   watched_[static_cast<std::size_t>(rank)] = false;
   const std::lock_guard lock(mutex_);
-  left_.emplace(rank, left(rank));
+  remember_locked(rank, left(rank));
   for (auto& [group, membership] : groups_) {
     if (membership.members.contains(rank)) befall_locked(group, left(rank));
   }
@@ -203,9 +205,21 @@ void Neighbours::look_at_heartbeats() {
   }
 }
 
-void Neighbours::lose(int rank, const Error& why) {
-  (void)rank;
+std::optional<Error> Neighbours::loss_of(int rank) const {
   const std::lock_guard lock(mutex_);
+  const auto it = losses_.find(rank);
+  return it == losses_.end() ? std::nullopt : std::optional<Error>(it->second);
+}
+
+void Neighbours::remember_locked(int rank, const Error& why) {
+  losses_.emplace(rank, why);
+  num_losses_.fetch_add(1, std::memory_order_release);
+  doorbell_.ring();
+}
+
+void Neighbours::lose(int rank, const Error& why) {
+  const std::lock_guard lock(mutex_);
+  remember_locked(rank, why);
   if (!lost_) lost_ = why;
   for (auto& [group, membership] : groups_) befall_locked(group, why);
 }

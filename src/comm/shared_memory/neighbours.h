@@ -61,6 +61,9 @@ class Neighbours {
   /// From now on what befalls the group of these ranks reaches `failure`; also what befell it before.
   void join(std::uint64_t group, std::span<const int> members, GroupFailure& failure);
   void leave(std::uint64_t group);
+  /// How many members are gone, and why one is.
+  int num_losses() const { return num_losses_.load(std::memory_order_acquire); }
+  std::optional<Error> loss_of(int rank) const;
   /// Tells the members of a group that it has failed for us. Does not wait.
   void tell(std::uint64_t group, const Error& why);
 
@@ -82,6 +85,7 @@ class Neighbours {
   void look_at_heartbeats();
   void hear(int rank, const LineMessage& message);
   void lose(int rank, const Error& why);
+  void remember_locked(int rank, const Error& why);
   void befall_locked(std::uint64_t group, const Error& why);
 
   Arena& arena_;
@@ -92,10 +96,11 @@ class Neighbours {
   std::vector<bool> watched_;        // by the watching thread
   std::vector<Sighting> sightings_;  // by the watching thread
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::uint64_t, Membership> groups_;
   std::map<std::uint64_t, Error> befallen_;  // groups that failed before they were joined here
-  std::map<int, Error> left_;
+  std::map<int, Error> losses_;              // of those that left, and those that ended
+  std::atomic<int> num_losses_{0};
   std::optional<Error> lost_;  // ends every group
   std::unique_ptr<Progress> progress_;
 
