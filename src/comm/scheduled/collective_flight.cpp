@@ -1,0 +1,134 @@
+#include "comm/scheduled/collective_flight.h"
+
+#include "comm/combine.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace cohort::comm {
+namespace {
+
+bool is_reducing(Operation operation) {
+  return operation == Operation::kAllReduce || operation == Operation::kReduce ||
+         operation == Operation::kReduceScatter;
+}
+
+DType work_dtype(const Call& call) {
+  return is_reducing(call.operation) ? accumulator_of(call.input.dtype)
+         : call.operation == Operation::kScatter || call.operation == Operation::kBroadcast ? call.output.dtype
+                                                                                            : call.input.dtype;
+}
+
+/// The memory itself, or, where the call works in a wider type, a copy of that type in `room`.
+Numbers wide(std::size_t count, DType dtype, std::vector<std::byte>& room) {
+  room.resize(count * size_bytes(dtype));
+  return {room.data(), count, dtype};
+}
+
+}  // namespace
+
+CollectiveFlight::CollectiveFlight(Facts facts, Schedule schedule, int world)
+    : Flight(std::move(facts)),
+      mine_(announcement_of(call(), world)),
+      to_next_(encode(mine_)),
+      work_dtype_(work_dtype(call())),
+      executor_([&] {
+        const bool widened = is_reducing(call().operation) && work_dtype_ != call().input.dtype;
+        const Numbers scratch = wide(schedule.scratch_count, work_dtype_, scratch_);
+        Executor::Memories memories{call().input, call().output, scratch, call().reduce_op};
+        if (widened) {
+          const Numbers input = wide(call().input.count, work_dtype_, wide_input_);
+          convert(call().input, input);
+          memories.input = input;
+          memories.output = wide(call().output.count, work_dtype_, wide_output_);
+        }
+        return Executor(std::move(schedule), memories);
+      }()) {}
+
+void CollectiveFlight::begin(Line& line) {
+  next_ = (line.rank() + 1) % line.world();
+  previous_ = (line.rank() + line.world() - 1) % line.world();
+  announce(line);
+  go_on(line);
+}
+
+void CollectiveFlight::announce(Line& line) {
+  if (line.world() == 1) {
+    told_ = heard_ = true;
+    return;
+  }
+  const MessageName name{.channel = Channel::kAnnounce, .number = facts().number};
+  line.receive(previous_, name, from_previous_, {facts().id, kHeard});
+  line.send(next_, name, to_next_, {facts().id, kTold});
+}
+
+void CollectiveFlight::go_on(Line& line) {
+  for (const Executor::Message& message : executor_.next()) {
+    const MessageName name{.channel = Channel::kCollective, .number = facts().number, .tag = message.index};
+    const Ticket ticket{facts().id, message.step};
+    if (message.verb == Verb::kSend) {
+      line.send(message.peer, name, {message.from.data, message.from.size_bytes()}, ticket);
+    } else {
+      line.receive(message.peer, name, {message.to.data, message.to.size_bytes()}, ticket);
+    }
+  }
+  if (is_done()) finish();
+}
+
+Status CollectiveFlight::landed(Line& line, int ticket) {
+  if (ticket == kTold) {
+    told_ = true;
+  } else if (ticket == kHeard) {
+    COHORT_RETURN_IF_ERROR(compare(line));
+    heard_ = true;
+  } else {
+    executor_.finished(ticket);
+  }
+  go_on(line);
+  return {};
+}
+
+Status CollectiveFlight::compare(const Line&) {
+  COHORT_ASSIGN_OR_RETURN(const Announcement theirs, decode_announcement(from_previous_));
+  if (mine_.agrees_with(theirs)) return {};
+  const bool only_counts = mine_.text() == theirs.text();
+  return Error(ErrorCode::kUsage, fmt::format("rank {} made another call: {}{}", previous_, theirs.text(),
+                                              only_counts ? ", with other counts" : ""))
+      .with_remedy("Make the same calls in the same order, with the same counts and types, on every rank.");
+}
+
+void CollectiveFlight::finish() {
+  if (finished_) return;
+  finished_ = true;
+  if (wide_output_.empty()) return;
+  convert(ConstNumbers(wide_output_.data(), call().output.count, work_dtype_), call().output);
+}
+
+bool CollectiveFlight::is_done() const {
+  return told_ && heard_ && executor_.is_done();
+}
+
+bool CollectiveFlight::waits_for(int rank) const {
+  if (rank == previous_ && !heard_) return true;
+  if (rank == next_ && !told_) return true;
+  return executor_.waits_for(rank);
+}
+
+bool CollectiveFlight::is_send(int ticket) const {
+  if (ticket == kTold || ticket == kHeard) return ticket == kTold;
+  return executor_.step(ticket).verb == Verb::kSend;
+}
+
+int CollectiveFlight::peer_of(int ticket) const {
+  if (ticket == kTold) return next_;
+  if (ticket == kHeard) return previous_;
+  return executor_.step(ticket).peer;
+}
+
+std::vector<int> CollectiveFlight::pending_peers() const {
+  std::vector<int> peers = executor_.pending_peers();
+  if (!heard_ && std::find(peers.begin(), peers.end(), previous_) == peers.end()) peers.push_back(previous_);
+  return peers;
+}
+
+}  // namespace cohort::comm
