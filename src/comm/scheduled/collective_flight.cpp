@@ -19,36 +19,38 @@ DType work_dtype(const Call& call) {
                                                                                             : call.input.dtype;
 }
 
-/// The memory itself, or, where the call works in a wider type, a copy of that type in `room`.
-Numbers wide(std::size_t count, DType dtype, std::vector<std::byte>& room) {
+Numbers room_for(std::size_t count, DType dtype, std::vector<std::byte>& room) {
   room.resize(count * size_bytes(dtype));
   return {room.data(), count, dtype};
 }
 
 }  // namespace
 
-CollectiveFlight::CollectiveFlight(Facts facts, Schedule schedule, int world)
+CollectiveFlight::CollectiveFlight(Facts facts, Schedule schedule, int rank, int world)
     : Flight(std::move(facts)),
       mine_(announcement_of(call(), world)),
       to_next_(encode(mine_)),
       work_dtype_(work_dtype(call())),
-      executor_([&] {
-        const bool widened = is_reducing(call().operation) && work_dtype_ != call().input.dtype;
-        const Numbers scratch = wide(schedule.scratch_count, work_dtype_, scratch_);
-        Executor::Memories memories{call().input, call().output, scratch, call().reduce_op};
-        if (widened) {
-          const Numbers input = wide(call().input.count, work_dtype_, wide_input_);
-          convert(call().input, input);
-          memories.input = input;
-          memories.output = wide(call().output.count, work_dtype_, wide_output_);
-        }
-        return Executor(std::move(schedule), memories);
-      }()) {}
+      executor_(schedule, memories(schedule.scratch_count, rank)) {}
+
+Executor::Memories CollectiveFlight::memories(std::size_t scratch_count, int rank) {
+  const Numbers scratch = room_for(scratch_count, work_dtype_, scratch_);
+  if (!is_reducing(call().operation) || work_dtype_ == call().input.dtype) {
+    return {call().input, call().output, scratch, call().reduce_op};
+  }
+  const bool has_output = call().operation != Operation::kReduce || call().peer == rank;
+  const Numbers input = room_for(call().input.count, work_dtype_, wide_input_);
+  const Numbers output = room_for(has_output ? call().output.count : 0, work_dtype_, wide_output_);
+  return {input, output, scratch, call().reduce_op};
+}
 
 void CollectiveFlight::begin(Line& line) {
   next_ = (line.rank() + 1) % line.world();
   previous_ = (line.rank() + line.world() - 1) % line.world();
   announce(line);
+  if (!wide_input_.empty()) {
+    convert(call().input, Numbers(wide_input_.data(), call().input.count, work_dtype_));
+  }
   go_on(line);
 }
 
@@ -79,7 +81,7 @@ Status CollectiveFlight::landed(Line& line, int ticket) {
   if (ticket == kTold) {
     told_ = true;
   } else if (ticket == kHeard) {
-    COHORT_RETURN_IF_ERROR(compare(line));
+    COHORT_RETURN_IF_ERROR(compare());
     heard_ = true;
   } else {
     executor_.finished(ticket);
@@ -88,7 +90,7 @@ Status CollectiveFlight::landed(Line& line, int ticket) {
   return {};
 }
 
-Status CollectiveFlight::compare(const Line&) {
+Status CollectiveFlight::compare() const {
   COHORT_ASSIGN_OR_RETURN(const Announcement theirs, decode_announcement(from_previous_));
   if (mine_.agrees_with(theirs)) return {};
   const bool only_counts = mine_.text() == theirs.text();

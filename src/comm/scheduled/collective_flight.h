@@ -14,7 +14,7 @@ namespace cohort::comm {
 /// 16-bit floats are combined in f32: the input is widened once, the result rounded once.
 class CollectiveFlight final : public Flight {
  public:
-  CollectiveFlight(Facts facts, Schedule schedule, int world);
+  CollectiveFlight(Facts facts, Schedule schedule, int rank, int world);
 
   void begin(Line& line) override;
   Status landed(Line& line, int ticket) override;
@@ -31,24 +31,24 @@ class CollectiveFlight final : public Flight {
 
   void announce(Line& line);
   void go_on(Line& line);
-  Status compare(const Line& line);
+  Status compare() const;
   void finish();
-  bool is_widened() const { return work_dtype_ != call().input.dtype; }
+  Executor::Memories memories(std::size_t scratch_count, int rank);
 
   const Announcement mine_;
   const std::array<std::byte, kAnnouncementBytes> to_next_;
   std::array<std::byte, kAnnouncementBytes> from_previous_{};
-  bool told_ = false;
-  bool heard_ = false;
   int next_ = 0;
   int previous_ = 0;
+  bool told_ = false;
+  bool heard_ = false;
+  bool finished_ = false;
 
   const DType work_dtype_;
-  std::vector<std::byte> wide_input_;
+  std::vector<std::byte> wide_input_;  // of 16-bit floats that are combined, otherwise empty
   std::vector<std::byte> wide_output_;
   std::vector<std::byte> scratch_;
   Executor executor_;
-  bool finished_ = false;
 };
 
 }  // namespace cohort::comm
