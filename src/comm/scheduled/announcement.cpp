@@ -2,6 +2,7 @@
 
 #include "base/checksum.h"
 #include "comm/scheduled/bytes.h"
+#include "comm/scheduled/plan.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,11 +13,6 @@ namespace {
 
 // Counts that are given are told apart from equal ones that are not.
 constexpr std::uint64_t kRagged = std::numeric_limits<std::uint64_t>::max();
-
-bool is_reducing(Operation operation) {
-  return operation == Operation::kAllReduce || operation == Operation::kReduce ||
-         operation == Operation::kReduceScatter;
-}
 
 bool has_root(Operation operation) {
   return operation == Operation::kReduce || operation == Operation::kBroadcast ||

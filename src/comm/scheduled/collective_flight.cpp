@@ -1,23 +1,13 @@
 #include "comm/scheduled/collective_flight.h"
 
 #include "comm/combine.h"
+#include "comm/scheduled/plan.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace cohort::comm {
 namespace {
-
-bool is_reducing(Operation operation) {
-  return operation == Operation::kAllReduce || operation == Operation::kReduce ||
-         operation == Operation::kReduceScatter;
-}
-
-DType work_dtype(const Call& call) {
-  return is_reducing(call.operation) ? accumulator_of(call.input.dtype)
-         : call.operation == Operation::kScatter || call.operation == Operation::kBroadcast ? call.output.dtype
-                                                                                            : call.input.dtype;
-}
 
 Numbers room_for(std::size_t count, DType dtype, std::vector<std::byte>& room) {
   room.resize(count * size_bytes(dtype));
@@ -30,7 +20,7 @@ CollectiveFlight::CollectiveFlight(Facts facts, Schedule schedule, int rank, int
     : Flight(std::move(facts)),
       mine_(announcement_of(call(), world)),
       to_next_(encode(mine_)),
-      work_dtype_(work_dtype(call())),
+      work_dtype_(comm::work_dtype(call())),
       executor_(schedule, memories(schedule.scratch_count, rank)) {}
 
 Executor::Memories CollectiveFlight::memories(std::size_t scratch_count, int rank) {

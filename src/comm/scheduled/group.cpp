@@ -28,7 +28,7 @@ Group::Group(Exchange& exchange, Progress& progress, GroupFacts facts, Line::Pla
 
 Work Group::start(const Call& call) {
   Schedule schedule;
-  if (!is_message(call)) schedule = options_.plan(call, facts_.rank, facts_.world);
+  if (!is_message(call)) schedule = plan(call, facts_.rank, facts_.world, options_.plan);
   const TimePoint deadline = deadline_after(clock_.now(), *call.limit);
   auto completion = std::make_shared<Completion>(deadline_after(deadline, options_.grace));
   {

@@ -2,12 +2,11 @@
 
 #include "comm/communicator.h"
 #include "comm/progress.h"
-#include "comm/schedule/schedule.h"
 #include "comm/scheduled/inbox.h"
 #include "comm/scheduled/line.h"
+#include "comm/scheduled/plan.h"
 #include "comm/scheduled/roll_call.h"
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,8 +17,7 @@ namespace cohort::comm {
 
 /// How the calls of a scheduled group are planned and how long it looks for the reason of a failure.
 struct ScheduledOptions {
-  /// The steps of a collective call. All ranks must plan alike.
-  std::function<Schedule(const Call&, int rank, int world)> plan{};
+  PlanOptions plan{};
   /// How long, after a deadline, the others are asked whether they have arrived; and how long, after a message that does
   /// not fit, somebody may say what is wrong.
   std::chrono::nanoseconds grace = std::chrono::milliseconds(200);

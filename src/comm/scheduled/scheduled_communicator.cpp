@@ -13,8 +13,9 @@ constexpr std::uint32_t kFirstSplitGroup = 2;
 
 }  // namespace
 
-std::unique_ptr<ScheduledCommunicator> ScheduledCommunicator::make_world(Exchange& exchange, Progress& progress,
-                                                                         Options options) {
+Result<std::unique_ptr<Communicator>> ScheduledCommunicator::make_world(Exchange& exchange, Progress& progress,
+                                                                        Options options) {
+  COHORT_RETURN_IF_ERROR(check_plan_options(options.scheduled.plan));
   const GroupFacts facts{.name = std::move(options.name),
                          .rank = exchange.member(),
                          .world = exchange.num_members(),
@@ -24,7 +25,7 @@ std::unique_ptr<ScheduledCommunicator> ScheduledCommunicator::make_world(Exchang
   std::iota(members.begin(), members.end(), 0);
   const Parts parts{exchange, progress, std::make_shared<Numbering>(0), std::move(options.scheduled),
                     std::move(options.kind)};
-  return std::unique_ptr<ScheduledCommunicator>(new ScheduledCommunicator(
+  return std::unique_ptr<Communicator>(new ScheduledCommunicator(
       parts, facts,
       {.group = kWorldGroup, .generation = facts.generation, .members = std::move(members), .rank = facts.rank}));
 }

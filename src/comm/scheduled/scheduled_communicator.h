@@ -26,7 +26,7 @@ class ScheduledCommunicator final : public Communicator {
   };
 
   /// The group of all members of the exchange, which must be open and among the tasks of `progress`.
-  static std::unique_ptr<ScheduledCommunicator> make_world(Exchange& exchange, Progress& progress, Options options);
+  static Result<std::unique_ptr<Communicator>> make_world(Exchange& exchange, Progress& progress, Options options);
   ~ScheduledCommunicator() override;
 
   CommunicatorTraits traits() const override { return {.kind = kind_, .abortable = true, .zero_copy = false}; }
