@@ -110,10 +110,8 @@ void Group::handle(std::unique_ptr<Flight>& flight) {
   Flight& begun = *flights_.emplace(id, std::move(flight)).first->second;
   begun.begin(line_);
   for (const auto& [rank, gone] : gone_) {
-    if (!is_over_without(begun, rank)) continue;
-    // What a rank sent before it left can still be received.
-    if (begun.call().operation == Operation::kReceive) suspect(begun, loss_text());
-    else return fail(begun, loss_text());
+    if (is_hopeless(begun, rank)) return fail(begun, loss_text());
+    if (!gone.has_left || begun.waits_for(rank)) suspect(begun, loss_text());
   }
   settle_if_done(id);
 }
@@ -148,7 +146,8 @@ void Group::fault(Flight& flight, int ticket, const Error& why) {
   fail(flight, loss_text());
 }
 
-// A message did not fit. What is wrong in the call is known to whoever compares it with another; this waits for the word.
+// It will hardly end well. But what is needed may have come already; or what is wrong is known to another rank that
+// compares calls, and its word is better.
 void Group::suspect(const Flight& flight, const Error& why) {
   suspicions_.try_emplace(flight.facts().id, Suspicion{why, deadline_after(clock_.now(), options_.grace)});
 }
@@ -157,31 +156,28 @@ void Group::handle(const Noticed& noticed) {
   const Notice& notice = noticed.notice;
   if (notice.kind == Notice::Kind::kFailed) return fail_as_told(notice.why);
   mark_gone(noticed.from, {.has_left = true, .num_completed = notice.num_completed, .why = notice.why});
-  end_what_needs(noticed.from);
+  for (const auto& [id, flight] : flights_) {
+    if (is_hopeless(*flight, noticed.from)) return fail(*flight, loss_text());
+    if (flight->waits_for(noticed.from)) suspect(*flight, loss_text());
+  }
 }
 
+// What waits for its messages hears of the loss from the exchange, and may still get what came before it. Whoever needs
+// the lost rank tells the others.
 void Group::handle(const Lost& lost) {
-  if (lost.rank == facts_.rank) return;
-  mark_gone(lost.rank, {.why = lost.why});
-  end_what_needs(lost.rank);
+  if (lost.rank != facts_.rank) mark_gone(lost.rank, {.why = lost.why});
 }
 
 void Group::mark_gone(int rank, Gone gone) {
   if (gone_.emplace(rank, std::move(gone)).second && !first_gone_) first_gone_ = rank;
 }
 
-void Group::end_what_needs(int rank) {
-  for (const auto& [id, flight] : flights_) {
-    if (is_over_without(*flight, rank) && flight->waits_for(rank)) return fail(*flight, loss_text());
-  }
-}
-
-// A rank that has left may have done its part in this call before.
-bool Group::is_over_without(const Flight& flight, int rank) const {
+// A rank that left without having done its part in a call never will; nor does it receive any more.
+bool Group::is_hopeless(const Flight& flight, int rank) const {
   const auto gone = gone_.find(rank);
-  if (gone == gone_.end()) return false;
-  if (!flight.is_collective()) return flight.waits_for(rank);
-  return !gone->second.has_left || flight.facts().number > gone->second.num_completed;
+  if (gone == gone_.end() || !gone->second.has_left) return false;
+  if (flight.is_collective()) return flight.facts().number > gone->second.num_completed;
+  return flight.call().operation == Operation::kSend && flight.waits_for(rank);
 }
 
 // Of several that are gone the first is the reason; the others gave up because of it.

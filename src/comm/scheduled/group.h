@@ -30,7 +30,7 @@ struct ScheduledOptions {
 /// Lifetime: the exchange, the progress and the clock must outlive it. leave() must be called when it is no longer
 /// advanced.
 /// Failure: the first one sticks: everything under way ends with it, the others are told. A rank that is lost or left ends
-/// what cannot be done without it.
+/// what cannot be done without it; what it had done its part in goes on.
 class Group final : public Task {
  public:
   Group(Exchange& exchange, Progress& progress, GroupFacts facts, Line::Place place, ScheduledOptions options);
@@ -74,8 +74,7 @@ class Group final : public Task {
   void fault(Flight& flight, int ticket, const Error& why);
   void suspect(const Flight& flight, const Error& why);
   void mark_gone(int rank, Gone gone);
-  void end_what_needs(int rank);
-  bool is_over_without(const Flight& flight, int rank) const;
+  bool is_hopeless(const Flight& flight, int rank) const;
   Error loss_text() const;
 
   bool look_at_the_time();

@@ -82,7 +82,7 @@ TEST_P(Messages, OfOneTagStayInOrder) {
     for (int i = 0; i < kMessages; ++i) {
       const std::span<std::int32_t> one(&numbers[static_cast<std::size_t>(i)], 1);
       if (seat->rank() == 0) one[0] = i;
-      works.push_back(seat->start(seat->rank() == 0 ? send(one, 1, 7) : receive(one, 0, 7)));
+      works.push_back(seat->start(seat->rank() == 0 ? send(Numbers(one), 1, 7) : receive(one, 0, 7)));
     }
     for (const Work& work : works) COHORT_RETURN_IF_ERROR(work.wait());
     for (int i = 0; i < kMessages; ++i) {
