@@ -31,7 +31,7 @@ enum class Order : std::uint8_t { kFromFirst, kToFirst };
 
 /// One thing one rank does. It may begin when all of `after` (indices of earlier steps) are done. Messages
 /// between two ranks meet in the order of their steps: the k-th send of a to b is the k-th receive of b from
-/// a.
+/// a. A send or receive of no elements is a message too, a signal: barriers are made of them.
 struct Step {
   Verb verb = Verb::kCopy;
   int peer = 0;
@@ -42,18 +42,20 @@ struct Step {
 };
 
 /// What one rank does in one operation: pure data, made by a function of (rank, world, sizes), run by an
-/// executor, checked symbolically by a test.
+/// executor, checked symbolically by a test. It is right whether input and output are apart or overlap as the
+/// call allows; a copy of a region onto itself may be left out.
 struct Schedule {
   std::size_t scratch_count = 0;  ///< elements of scratch memory it needs
   std::vector<Step> steps{};
 };
 
-/// The part of `total` elements that belongs to `part` of `num_parts`: as even as possible, longer ones
-/// first.
+/// A run of elements of something that was cut.
 struct Part {
   std::size_t first = 0;
   std::size_t count = 0;
 };
+/// The part of `total` elements that belongs to `part` of `num_parts`: as even as possible, longer ones
+/// first.
 Part even_part(std::size_t total, int part, int num_parts);
 
 }  // namespace cohort::comm

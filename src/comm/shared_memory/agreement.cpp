@@ -37,7 +37,7 @@ bool is_ragged(const Call& call) {
   }
 }
 
-/// What a peer must announce, seen from `rank`; nothing if this rank cannot know.
+/// What a peer must post, seen from `rank`; nothing if this rank cannot know.
 std::optional<std::size_t> expected_count(const Call& call, int rank, int peer) {
   const auto index = static_cast<std::size_t>(peer);
   switch (call.operation) {
@@ -53,7 +53,7 @@ std::optional<std::size_t> expected_count(const Call& call, int rank, int peer) 
       if (!call.input_counts.empty()) return std::nullopt;
       return call.input.count;
     default:
-      return announced_count(call);
+      return posted_count(call);
   }
 }
 
@@ -86,9 +86,9 @@ Offer offer_in(std::uint64_t what) {
           .output_in_arena = (flags & kOutputInArena) != 0};
 }
 
-Call call_in(const Announcement& announcement) {
+Call call_in(const Posting& posting) {
   Call call;
-  const std::uint64_t what = announcement.what;
+  const std::uint64_t what = posting.what;
   call.operation =
       static_cast<Operation>(std::min<std::uint64_t>(what & 0xff, std::size(kAllOperations) - 1));
   const auto dtype =
@@ -99,7 +99,7 @@ Call call_in(const Announcement& announcement) {
   return call;
 }
 
-std::size_t announced_count(const Call& call) {
+std::size_t posted_count(const Call& call) {
   switch (call.operation) {
     case Operation::kBarrier:
       return 0;
@@ -111,7 +111,7 @@ std::size_t announced_count(const Call& call) {
   }
 }
 
-std::uint32_t announced_detail(const Call& call) {
+std::uint32_t posted_detail(const Call& call) {
   const std::vector<std::size_t>* counts = nullptr;
   if (call.operation == Operation::kReduceScatter) counts = &call.input_counts;
   if (call.operation == Operation::kAllGather) counts = &call.output_counts;
@@ -119,14 +119,14 @@ std::uint32_t announced_detail(const Call& call) {
   return crc32c(std::as_bytes(std::span(*counts)));
 }
 
-std::optional<std::string> disagreement(const Call& ours, int rank, const Announcement& theirs, int peer) {
+std::optional<std::string> disagreement(const Call& ours, int rank, const Posting& theirs, int peer) {
   const std::uint64_t mine = pack(ours, {});
   const std::optional<std::size_t> expected = expected_count(ours, rank, peer);
   const bool same_call = (theirs.what & ~kOfferMask) == mine;
   const bool same_count = !expected || *expected == theirs.count;
-  if (same_call && same_count && theirs.detail == announced_detail(ours)) return std::nullopt;
+  if (same_call && same_count && theirs.detail == posted_detail(ours)) return std::nullopt;
   const std::string both =
-      shown(call_in(theirs), peer, theirs.count) + ", " + shown(ours, rank, announced_count(ours));
+      shown(call_in(theirs), peer, theirs.count) + ", " + shown(ours, rank, posted_count(ours));
   if (!same_call) return both;
   if (!same_count) return both + fmt::format("; {} elements were expected of rank {}", *expected, peer);
   return both + " with other counts";

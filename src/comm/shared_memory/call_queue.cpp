@@ -7,9 +7,8 @@
 
 namespace cohort::comm {
 
-CallQueue::CallQueue(GroupFacts facts, GroupView view, GroupFailure& failure,
-                     std::function<void(const Error&)> tell)
-    : facts_(std::move(facts)), view_(std::move(view)), failure_(failure), tell_(std::move(tell)) {}
+CallQueue::CallQueue(GroupFacts facts, GroupView view, GroupFailure& failure, Hooks hooks)
+    : facts_(std::move(facts)), view_(std::move(view)), failure_(failure), hooks_(std::move(hooks)) {}
 
 CallQueue::~CallQueue() {
   settle_all(Error(ErrorCode::kAborted,
@@ -47,6 +46,10 @@ void CallQueue::settle_all(const Error& error) {
 }
 
 bool CallQueue::advance() {
+  if (failure_.has_failed() && !failure_was_told_) {
+    failure_was_told_ = true;
+    hooks_.on_failure(*failure_.error());
+  }
   Queued* first = nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -152,7 +155,7 @@ Error CallQueue::disagreed(const Call& call, const Collective& collective, std::
 }
 
 Error CallQueue::fail(const Error& error) {
-  if (failure_.fail(error)) tell_(error);
+  if (failure_.fail(error)) hooks_.tell_others(error);
   return error;
 }
 

@@ -21,7 +21,11 @@ namespace cohort::comm {
 /// Lifetime: the group's view, failure and neighbours must outlive it.
 class CallQueue final : public Task {
  public:
-  CallQueue(GroupFacts facts, GroupView view, GroupFailure& failure, std::function<void(const Error&)> tell);
+  struct Hooks {
+    std::function<void(const Error&)> tell_others{};  ///< of a failure that was noticed here
+    std::function<void(const Error&)> on_failure{};   ///< of any failure; on the progress thread, once
+  };
+  CallQueue(GroupFacts facts, GroupView view, GroupFailure& failure, Hooks hooks);
   ~CallQueue() override;
 
   /// The right to make a collective call now, on this thread; nothing if another call goes on or waits.
@@ -83,7 +87,8 @@ class CallQueue final : public Task {
   GroupView view_;              // of whoever has the turn
   std::uint64_t sequence_ = 0;  // of whoever has the turn
   GroupFailure& failure_;
-  const std::function<void(const Error&)> tell_;
+  const Hooks hooks_;
+  bool failure_was_told_ = false;  // of the progress thread
   std::atomic<bool> busy_{false};
   std::atomic<int> num_queued_{0};
 

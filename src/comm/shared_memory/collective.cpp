@@ -26,12 +26,12 @@ Collective::Collective(GroupView& view, const Call& call, std::uint64_t sequence
 
 bool Collective::advance() {
   switch (phase_) {
-    case Phase::kAnnounce:
-      announce();
+    case Phase::kPost:
+      post();
       phase_ = Phase::kMeet;
       [[fallthrough]];
     case Phase::kMeet:
-      if (!all_announced()) return false;
+      if (!all_posted()) return false;
       if (!agree()) {
         phase_ = Phase::kOver;
         return true;
@@ -65,12 +65,12 @@ bool Collective::lays_out_parts() const {
   return call_.operation == Operation::kAllToAll && !call_.input_counts.empty();
 }
 
-void Collective::announce() {
+void Collective::post() {
   MemberBlock& block = *view_.mine().block;
-  Announcement& mine = block.announcements[parity_];
+  Posting& mine = block.postings[parity_];
   const std::size_t input_bytes = contributes(view_.rank()) ? call_.input.size_bytes() : 0;
   Offer offer;
-  offer.is_inline = input_bytes <= Announcement::kInlineBytes;
+  offer.is_inline = input_bytes <= Posting::kInlineBytes;
   if (offer.is_inline) {
     if (input_bytes > 0) std::memcpy(mine.payload.data(), call_.input.data, input_bytes);
   } else {
@@ -90,15 +90,15 @@ void Collective::announce() {
       view_.mine().parts[parity_][rank] = part_of(call_.input.count, call_.input_counts, rank, view_.world());
     }
   }
-  mine.count = announced_count(call_);
-  mine.detail = announced_detail(call_);
+  mine.count = posted_count(call_);
+  mine.detail = posted_detail(call_);
   mine.what = pack(call_, offer);
   view_.publish(mine.sequence, sequence_);
 }
 
-bool Collective::all_announced() {
+bool Collective::all_posted() {
   for (; next_ < view_.world(); ++next_) {
-    if (announced_by(next_).sequence.load(std::memory_order_acquire) < sequence_) return false;
+    if (posted_by(next_).sequence.load(std::memory_order_acquire) < sequence_) return false;
   }
   return true;
 }
@@ -106,7 +106,7 @@ bool Collective::all_announced() {
 bool Collective::agree() {
   for (int rank = 0; rank < view_.world(); ++rank) {
     if (rank == view_.rank()) continue;
-    fault_ = disagreement(call_, view_.rank(), announced_by(rank), rank);
+    fault_ = disagreement(call_, view_.rank(), posted_by(rank), rank);
     if (fault_) return false;
   }
   if (call_.operation == Operation::kScatter) return agree_on_part(call_.peer, call_.output.count);
@@ -127,7 +127,7 @@ bool Collective::agree_on_part(int from, std::size_t expected) {
 
 bool Collective::everywhere(bool (*holds)(const Offer&)) const {
   for (int rank = 0; rank < view_.world(); ++rank) {
-    if (contributes(rank) && !holds(offer_in(announced_by(rank).what))) return false;
+    if (contributes(rank) && !holds(offer_in(posted_by(rank).what))) return false;
   }
   return true;
 }
@@ -135,7 +135,7 @@ bool Collective::everywhere(bool (*holds)(const Offer&)) const {
 void Collective::choose_way() {
   if (everywhere([](const Offer& offer) { return offer.is_inline; })) {
     for (int rank = 0; rank < view_.world(); ++rank) {
-      view_.sources[static_cast<std::size_t>(rank)] = announced_by(rank).payload.data();
+      view_.sources[static_cast<std::size_t>(rank)] = posted_by(rank).payload.data();
     }
     take();
     phase_ = Phase::kOver;
@@ -153,7 +153,7 @@ void Collective::choose_way() {
   }
   std::uint32_t rounds = 0;
   for (int rank = 0; rank < view_.world(); ++rank) {
-    rounds = std::max(rounds, announced_by(rank).rounds);
+    rounds = std::max(rounds, posted_by(rank).rounds);
   }
   staged_.emplace(view_, call_, std::max(rounds, rounds_needed(call_, view_.rank(), view_.world())));
   phase_ = Phase::kStaged;
@@ -161,7 +161,7 @@ void Collective::choose_way() {
 
 void Collective::move_direct() {
   for (int rank = 0; rank < view_.world(); ++rank) {
-    const Announcement& theirs = announced_by(rank);
+    const Posting& theirs = posted_by(rank);
     view_.sources[static_cast<std::size_t>(rank)] =
         offer_in(theirs.what).is_inline ? theirs.payload.data() : view_.member(rank).memory + theirs.input;
   }
@@ -179,7 +179,7 @@ void Collective::combine_slices() {
   std::size_t num_targets = 0;
   for (int rank = 0; rank < view_.world(); ++rank) {
     if (call_.operation == Operation::kReduce && rank != call_.peer) continue;
-    view_.targets[num_targets++] = view_.member(rank).memory + announced_by(rank).output + first_byte;
+    view_.targets[num_targets++] = view_.member(rank).memory + posted_by(rank).output + first_byte;
   }
   combine(call_.reduce_op, call_.input.dtype, view_.sources, std::span(view_.targets).first(num_targets),
           mine.count);
@@ -246,13 +246,13 @@ void Collective::take() {
 std::vector<int> Collective::not_arrived() const {
   std::vector<int> ranks;
   for (int rank = 0; rank < view_.world(); ++rank) {
-    if (announced_by(rank).sequence.load(std::memory_order_acquire) < sequence_) ranks.push_back(rank);
+    if (posted_by(rank).sequence.load(std::memory_order_acquire) < sequence_) ranks.push_back(rank);
   }
   return ranks;
 }
 
 std::vector<int> Collective::waited_for() const {
-  if (phase_ == Phase::kMeet || phase_ == Phase::kAnnounce) return not_arrived();
+  if (phase_ == Phase::kMeet || phase_ == Phase::kPost) return not_arrived();
   if (phase_ == Phase::kStaged) return staged_->waited_for();
   std::vector<int> ranks;
   for (int rank = 0; rank < view_.world(); ++rank) {

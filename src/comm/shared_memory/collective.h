@@ -12,10 +12,10 @@
 namespace cohort::comm {
 
 /// One collective call of one rank, as a machine that goes on whenever it is asked. Every call begins alike:
-/// all members announce what they call and see what the others announced. Then one of three ways, the same on
+/// all members post what they call and see what the others posted. Then one of three ways, the same on
 /// all ranks:
 ///
-///     inline   a small input came with the announcement: whoever needs it reads it there, and that is all
+///     inline   a small input came with the posting: whoever needs it reads it there, and that is all
 ///     direct   inputs (and outputs of reductions) lie in the arenas: read, combined and written in place
 ///     staged   else: chunk by chunk through the members' stages
 ///
@@ -37,10 +37,10 @@ class Collective {
   std::vector<int> waited_for() const;
 
  private:
-  enum class Phase { kAnnounce, kMeet, kFinish, kStaged, kOver };
+  enum class Phase { kPost, kMeet, kFinish, kStaged, kOver };
 
-  void announce();
-  bool all_announced();
+  void post();
+  bool all_posted();
   bool agree();
   bool agree_on_part(int from, std::size_t expected);
   bool lays_out_parts() const;
@@ -49,9 +49,7 @@ class Collective {
   void combine_slices();
   /// Takes over what other members' inputs hold for this one, from where sources_ says they are.
   void take();
-  const Announcement& announced_by(int rank) const {
-    return view_.member(rank).block->announcements[parity_];
-  }
+  const Posting& posted_by(int rank) const { return view_.member(rank).block->postings[parity_]; }
   bool everywhere(bool (*holds)(const Offer&)) const;
   bool contributes(int rank) const;
 
@@ -59,7 +57,7 @@ class Collective {
   const Call& call_;
   const std::uint64_t sequence_;
   const std::size_t parity_;
-  Phase phase_ = Phase::kAnnounce;
+  Phase phase_ = Phase::kPost;
   int next_ = 0;  // ranks before this one are known to have come
   std::optional<std::string> fault_;
   std::optional<Staged> staged_;

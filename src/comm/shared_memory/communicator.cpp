@@ -58,30 +58,37 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& aren
   COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
                           comm::GroupView::of(*neighbours, members, offsets, facts.rank));
   return std::unique_ptr<Communicator>(new SharedMemoryCommunicator(
-      facts, kWorldGroup, std::move(neighbours), std::move(members), std::move(own), std::move(view)));
+      facts, kWorldGroup, {neighbours, std::make_shared<comm::HostMessages>(neighbours)}, std::move(members),
+      std::move(own), std::move(view)));
 }
 
-SharedMemoryCommunicator::SharedMemoryCommunicator(const GroupFacts& facts, std::uint64_t id,
-                                                   std::shared_ptr<comm::Neighbours> neighbours,
+SharedMemoryCommunicator::SharedMemoryCommunicator(const GroupFacts& facts, std::uint64_t id, Host host,
                                                    std::vector<int> members, comm::OwnBlocks own,
                                                    comm::GroupView view)
     : Communicator(facts),
       id_(id),
-      neighbours_(std::move(neighbours)),
+      host_(std::move(host)),
+      neighbours_(*host_.neighbours),
       members_(std::move(members)),
       own_(std::move(own)),
-      spins_(neighbours_->world() <= usable_cores() ? kSpinsAlone : kSpinsCrowded),
+      spins_(neighbours_.world() <= usable_cores() ? kSpinsAlone : kSpinsCrowded),
       calls_(facts, std::move(view), failure_,
-             [this](const Error& error) { neighbours_->tell(id_, error); }) {
-  neighbours_->join(id_, members_, failure_);
+             {.tell_others = [this](const Error& error) { neighbours_.tell(id_, error); },
+              .on_failure = [this](const Error& error) { fail_messages(error); }}) {
+  neighbours_.join(id_, members_, failure_);
 }
 
 SharedMemoryCommunicator::~SharedMemoryCommunicator() {
-  if (queued_.load()) neighbours_->progress().remove(calls_);
-  neighbours_->tell(id_, Error(ErrorCode::kPeerLost, ""));
-  neighbours_->leave(id_);
-  // Others may still read what was announced last; the stages nobody reads any more.
-  neighbours_->arena().retire(std::move(own_.block));
+  if (queued_.load()) neighbours_.progress().remove(calls_);
+  if (messages_) {
+    host_.messages->progress().remove(*messages_);
+    messages_->leave();
+    messages_.reset();
+  }
+  neighbours_.tell(id_, Error(ErrorCode::kPeerLost, ""));
+  neighbours_.leave(id_);
+  // Others may still read what was posted last; the stages nobody reads any more.
+  neighbours_.arena().retire(std::move(own_.block));
 }
 
 CommunicatorTraits SharedMemoryCommunicator::traits() const {
@@ -92,8 +99,8 @@ void SharedMemoryCommunicator::abort(const Error& cause) {
   const Error error =
       Error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}", rank(), cause.text()));
   if (!failure_.fail(error)) return;
-  neighbours_->tell(id_, cause);
-  neighbours_->doorbell().ring();
+  neighbours_.tell(id_, cause);
+  neighbours_.doorbell().ring();
 }
 
 Status SharedMemoryCommunicator::do_run(const Call& call) {
@@ -118,7 +125,7 @@ Status SharedMemoryCommunicator::outcome(const Collective& collective, const Cal
 
 Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& call, std::uint64_t sequence) {
   const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), *call.limit);
-  comm::ArenaDoorbell& doorbell = neighbours_->doorbell();
+  comm::ArenaDoorbell& doorbell = neighbours_.doorbell();
   while (true) {
     for (int i = 0; i < kYields; ++i) {
       // Asked before the last look: what the others did before they failed may be all this call needs.
@@ -136,18 +143,39 @@ Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& c
 }
 
 Work SharedMemoryCommunicator::do_start(const Call& call) {
-  if (is_message(call.operation)) return Work::finished(Error(ErrorCode::kUnsupported, "no messages yet"));
   if (failure_.has_failed()) return Work::finished(calls_.broken_off(call, nullptr, 0));
-  comm::Progress& progress = neighbours_->progress();
+  comm::Progress& progress = neighbours_.progress();
   if (!queued_.exchange(true)) progress.add(calls_);
+  if (is_message(call.operation)) return messages().start(call);
   return calls_.enqueue(call, [&progress] { progress.wake(); });
+}
+
+comm::Group& SharedMemoryCommunicator::messages() {
+  const std::lock_guard lock(messages_mutex_);
+  if (!messages_) {
+    const comm::Line::Place place{.group = static_cast<std::uint32_t>(id_),
+                                  .generation = generation(),
+                                  .members = members_,
+                                  .rank = rank()};
+    comm::ScheduledOptions options;
+    options.on_failure = [this](const Error& error) { (void)calls_.fail(error); };
+    messages_ = std::make_unique<comm::Group>(host_.messages->exchange(), host_.messages->progress(), facts(),
+                                              place, options);
+    host_.messages->progress().add(*messages_);
+  }
+  return *messages_;
+}
+
+void SharedMemoryCommunicator::fail_messages(const Error& error) {
+  const std::lock_guard lock(messages_mutex_);
+  if (messages_) messages_->abort(error);
 }
 
 Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::do_split(const GroupFacts& facts,
                                                                          const std::vector<int>& members) {
   comm::OwnBlocks own;
   if (!members.empty()) {
-    COHORT_ASSIGN_OR_RETURN(own, comm::OwnBlocks::allocate(neighbours_->arena(), facts.world));
+    COHORT_ASSIGN_OR_RETURN(own, comm::OwnBlocks::allocate(neighbours_.arena(), facts.world));
   }
   ++num_splits_;
   const std::array<std::int64_t, 1> mine = {members.empty() ? 0
@@ -162,10 +190,10 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::do_split(const G
     offsets.push_back(static_cast<std::uint64_t>(all[static_cast<std::size_t>(member)]));
   }
   COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
-                          comm::GroupView::of(*neighbours_, neighbours, offsets, facts.rank));
+                          comm::GroupView::of(neighbours_, neighbours, offsets, facts.rank));
   const std::uint64_t id = mixed(mixed(id_, num_splits_), static_cast<std::uint64_t>(neighbours.front()));
-  return std::unique_ptr<Communicator>(new SharedMemoryCommunicator(
-      facts, id, neighbours_, std::move(neighbours), std::move(own), std::move(view)));
+  return std::unique_ptr<Communicator>(
+      new SharedMemoryCommunicator(facts, id, host_, std::move(neighbours), std::move(own), std::move(view)));
 }
 
 }  // namespace cohort

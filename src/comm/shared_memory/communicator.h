@@ -1,8 +1,10 @@
 #pragma once
 
 #include "comm/communicator.h"
+#include "comm/scheduled/group.h"
 #include "comm/shared_memory/call_queue.h"
 #include "comm/shared_memory/collective.h"
+#include "comm/shared_memory/messages.h"
 
 #include <atomic>
 #include <memory>
@@ -39,8 +41,12 @@ class SharedMemoryCommunicator final : public Communicator {
   std::optional<Error> failure() const override { return failure_.error(); }
 
  private:
-  SharedMemoryCommunicator(const GroupFacts& facts, std::uint64_t id,
-                           std::shared_ptr<comm::Neighbours> neighbours, std::vector<int> members,
+  /// What the groups of one process share.
+  struct Host {
+    std::shared_ptr<comm::Neighbours> neighbours;
+    std::shared_ptr<comm::HostMessages> messages;
+  };
+  SharedMemoryCommunicator(const GroupFacts& facts, std::uint64_t id, Host host, std::vector<int> members,
                            comm::OwnBlocks own, comm::GroupView view);
 
   Status do_run(const Call& call) override;
@@ -49,10 +55,14 @@ class SharedMemoryCommunicator final : public Communicator {
                                                  const std::vector<int>& members) override;
 
   Status outcome(const comm::Collective& collective, const Call& call, std::uint64_t sequence);
+  /// Send and receive: made when first asked for.
+  comm::Group& messages();
+  void fail_messages(const Error& error);
   Status wait_long(comm::Collective& collective, const Call& call, std::uint64_t sequence);
 
   const std::uint64_t id_;
-  const std::shared_ptr<comm::Neighbours> neighbours_;
+  const Host host_;
+  comm::Neighbours& neighbours_;
   const std::vector<int> members_;  // ranks among the neighbours
   comm::OwnBlocks own_;
   comm::GroupFailure failure_;
@@ -60,6 +70,8 @@ class SharedMemoryCommunicator final : public Communicator {
   std::uint64_t num_splits_ = 0;
   std::atomic<bool> queued_{false};  // the progress thread knows the queue
   comm::CallQueue calls_;
+  std::mutex messages_mutex_;
+  std::unique_ptr<comm::Group> messages_;
 };
 
 }  // namespace cohort

@@ -47,7 +47,7 @@ Result<GroupView> GroupView::of(Neighbours& neighbours, std::span<const int> mem
     std::byte* memory = neighbours.memory_of(members[i]);
     const std::size_t memory_bytes = neighbours.memory_bytes_of(members[i]);
     if (!lies_in(offsets[i], block_bytes(world), memory_bytes) || offsets[i] % kLine != 0) {
-      return Error(ErrorCode::kCorrupt, "rank " + std::to_string(i) + " announced a block outside its arena");
+      return Error(ErrorCode::kCorrupt, "rank " + std::to_string(i) + " posted a block outside its arena");
     }
     MemberView member;
     member.memory = memory;
@@ -56,7 +56,7 @@ Result<GroupView> GroupView::of(Neighbours& neighbours, std::span<const int> mem
     std::byte* behind = memory + offsets[i] + sizeof(MemberBlock);
     const std::uint64_t stages = member.block->stages;
     if (!lies_in(stages, stages_bytes(), memory_bytes)) {
-      return Error(ErrorCode::kCorrupt, "rank " + std::to_string(i) + " announced stages outside its arena");
+      return Error(ErrorCode::kCorrupt, "rank " + std::to_string(i) + " posted stages outside its arena");
     }
     for (std::size_t parity = 0; parity < 2; ++parity) {
       member.parts[parity] = reinterpret_cast<PartEntry*>(behind + parity * parts_bytes(world));

@@ -21,8 +21,8 @@ struct ArenaHeader {
   std::atomic<std::uint64_t> rings{0};  ///< where its rings to the others lie, one per rank; 0: none yet
 };
 
-/// What a member announces of a call: all of it in one line, together with the first bytes of a small input.
-struct alignas(kLine) Announcement {
+/// What a member posts of a call: all of it in one line, together with the first bytes of a small input.
+struct alignas(kLine) Posting {
   std::atomic<std::uint64_t> sequence{0};  ///< written last: everything else here belongs to this call
   std::uint64_t what = 0;                  ///< operation, dtype, reduce op, root and flags: see agreement.h
   std::uint64_t count = 0;                 ///< elements, as the operation defines it
@@ -34,8 +34,8 @@ struct alignas(kLine) Announcement {
   static constexpr std::size_t kInlineBytes = 4096 + 16;
   alignas(16) std::array<std::byte, kInlineBytes> payload{};
 };
-static_assert(offsetof(Announcement, payload) == 48);
-static_assert(sizeof(Announcement) % kLine == 0);
+static_assert(offsetof(Posting, payload) == 48);
+static_assert(sizeof(Posting) % kLine == 0);
 
 /// How far a member has come; they only ever grow.
 struct Counters {
@@ -57,7 +57,7 @@ struct PartEntry {
 struct MemberBlock {
   std::uint64_t stages = 0;  ///< where its stages lie; never changes
   Counters counters{};
-  std::array<Announcement, 2> announcements{};
+  std::array<Posting, 2> postings{};
 };
 
 }  // namespace cohort::comm

@@ -8,8 +8,8 @@
 
 namespace cohort::comm {
 
-/// Bytes from one member to another, first in, first out: it lies in the writer's arena. Both counters only grow; each has
-/// one writer. What lies between them belongs to the reader, the rest to the writer.
+/// Bytes from one member to another, first in, first out: it lies in the writer's arena. Both counters only
+/// grow; each has one writer. What lies between them belongs to the reader, the rest to the writer.
 struct Ring {
   static constexpr std::size_t kBytes = std::size_t{128} << 10;
 
@@ -34,7 +34,8 @@ struct Ring {
   }
 
   std::size_t available() const {
-    return static_cast<std::size_t>(written.load(std::memory_order_acquire) - read.load(std::memory_order_relaxed));
+    return static_cast<std::size_t>(written.load(std::memory_order_acquire) -
+                                    read.load(std::memory_order_relaxed));
   }
 
   /// Takes out up to `length` bytes; into nowhere if `into` is null. Returns how many.

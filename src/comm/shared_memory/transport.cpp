@@ -35,7 +35,8 @@ Ring& SharedMemoryTransport::ring_to(int member) const {
   return *reinterpret_cast<Ring*>(rings_.bytes().data() + static_cast<std::size_t>(member) * sizeof(Ring));
 }
 
-void SharedMemoryTransport::send(int to, const FrameHeader& header, std::span<const std::byte> payload, Sent sent) {
+void SharedMemoryTransport::send(int to, const FrameHeader& header, std::span<const std::byte> payload,
+                                 Sent sent) {
   COHORT_CHECK_EQ(header.size_bytes, payload.size());
   {
     const std::lock_guard lock(mutex_);

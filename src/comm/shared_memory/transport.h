@@ -37,8 +37,8 @@ class SharedMemoryTransport final : public Transport {
     FrameHeader header{};
     std::span<const std::byte> payload{};
     Sent sent{};
-    std::size_t num_put = 0;        // of header and payload together
-    bool withdrawn = false;         // half of it is out: the rest goes out as zeros
+    std::size_t num_put = 0;  // of header and payload together
+    bool withdrawn = false;   // half of it is out: the rest goes out as zeros
   };
   struct Incoming {
     std::optional<FrameHeader> header{};

@@ -1,0 +1,112 @@
+#include "comm/schedule/direct.h"
+
+#include "base/check.h"
+#include "comm/schedule/fold.h"
+
+#include <algorithm>
+
+namespace cohort::comm {
+namespace {
+
+Schedule all_to_all(const CallFacts& facts) {
+  ScheduleBuilder builder(facts);
+  const Cut from = Cut::by(Memory::kInput, facts.parts);
+  const Cut to = Cut::by(Memory::kOutput, facts.arriving);
+  builder.copy(from.part(facts.rank), to.part(facts.rank));
+  for (int distance = 1; distance < facts.world; ++distance) {
+    const int target = around(facts.rank, distance, facts.world);
+    const int source = around(facts.rank, -distance, facts.world);
+    builder.send(target, from.part(target));
+    builder.receive(source, to.part(source));
+  }
+  return std::move(builder).finish();
+}
+
+Schedule all_reduce_at_once(const CallFacts& facts) {
+  ScheduleBuilder builder(facts);
+  const Team team = whole_world(facts);
+  const Region output{Memory::kOutput, 0, facts.count};
+  builder.copy({Memory::kInput, 0, facts.count}, output);
+  for (int distance = 1; distance < facts.world; ++distance)
+    builder.send(team.at(facts.rank + distance), output);
+  fold_in_order(builder, team, output, FoldRoom::kAll);
+  return std::move(builder).finish();
+}
+
+Effort all_to_all_effort(const CallFacts& facts) {
+  const auto own = static_cast<std::size_t>(facts.rank);
+  const std::size_t arriving = first_of_part(facts.arriving, facts.world) - facts.arriving[own];
+  return {.steps = static_cast<std::size_t>(facts.world - 1),
+          .moved = std::max(facts.count - facts.parts[own], arriving)};
+}
+
+}  // namespace
+
+void direct_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own) {
+  for (int distance = 1; distance < team.size(); ++distance) {
+    builder.send(team.at(team.me + distance), source.part(team.me + distance));
+  }
+  builder.copy(source.part(team.me), own);
+  fold_in_order(builder, team, own, FoldRoom::kAll);
+}
+
+void direct_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data) {
+  for (int distance = 1; distance < team.size(); ++distance) {
+    builder.send(team.at(team.me + distance), data.part(team.me));
+    builder.receive(team.at(team.me - distance), data.part(team.me - distance));
+  }
+}
+
+Schedule direct_schedule(const CallFacts& facts) {
+  if (facts.operation == Operation::kAllToAll) return all_to_all(facts);
+  if (facts.operation == Operation::kAllReduce) return all_reduce_at_once(facts);
+  ScheduleBuilder builder(facts);
+  const Team team = whole_world(facts);
+  if (facts.operation == Operation::kReduceScatter) {
+    const Cut from = Cut::by(Memory::kInput, facts.parts);
+    direct_reduce_scatter(builder, team, from, {Memory::kOutput, 0, from.part(facts.rank).count});
+  } else {
+    COHORT_CHECK_EQ(facts.operation, Operation::kAllGather);
+    const Cut to = Cut::by(Memory::kOutput, facts.parts);
+    const Region own = to.part(facts.rank);
+    builder.copy({Memory::kInput, 0, own.count}, own);
+    direct_all_gather(builder, team, to);
+  }
+  return std::move(builder).finish();
+}
+
+Effort direct_effort(const CallFacts& facts) {
+  if (facts.operation == Operation::kAllToAll) return all_to_all_effort(facts);
+  const auto others = static_cast<std::size_t>(facts.world - 1);
+  if (facts.operation == Operation::kAllReduce) {
+    const std::size_t all = others * facts.count;
+    return {.steps = others, .moved = all, .combined = all, .scratch = all};
+  }
+  const auto [shortest, longest] = std::minmax_element(facts.parts.begin(), facts.parts.end());
+  const std::size_t moved = std::max(facts.count - *shortest, others * *longest);
+  if (facts.operation == Operation::kAllGather) return {.steps = others, .moved = moved};
+  return {.steps = others, .moved = moved, .combined = others * *longest, .scratch = others * *longest};
+}
+
+Schedule split_schedule(const CallFacts& facts) {
+  COHORT_CHECK_EQ(facts.operation, Operation::kAllReduce);
+  ScheduleBuilder builder(facts);
+  const Team team = whole_world(facts);
+  const Cut to = Cut::evenly({Memory::kOutput, 0, facts.count}, facts.world);
+  direct_reduce_scatter(builder, team, Cut::evenly({Memory::kInput, 0, facts.count}, facts.world),
+                        to.part(facts.rank));
+  direct_all_gather(builder, team, to);
+  return std::move(builder).finish();
+}
+
+Effort split_effort(const CallFacts& facts) {
+  if (facts.world == 1) return {};
+  const auto others = static_cast<std::size_t>(facts.world - 1);
+  const std::size_t longest = even_part(facts.count, 0, facts.world).count;
+  return {.steps = 2 * others,
+          .moved = facts.count + (others - 1) * longest,
+          .combined = others * longest,
+          .scratch = others * longest};
+}
+
+}  // namespace cohort::comm

@@ -1,0 +1,145 @@
+#include "comm/schedule/doubling.h"
+
+#include "base/check.h"
+
+#include <algorithm>
+
+namespace cohort::comm {
+namespace {
+
+struct Round {
+  int distance = 0;   // to the other member
+  int num_parts = 0;  // that travel
+};
+
+// In the order of gathering.
+std::vector<Round> rounds_of(int n) {
+  std::vector<Round> rounds;
+  for (int distance = 1; distance < n; distance *= 2)
+    rounds.push_back({distance, std::min(distance, n - distance)});
+  return rounds;
+}
+
+std::size_t length_of(const std::vector<Region>& regions) {
+  std::size_t count = 0;
+  for (const Region region : regions) count += region.count;
+  return count;
+}
+
+// The sums of the parts from `me` on, begun by the first round of reducing: what arrives is added to our own
+// numbers, of the parts that nothing arrives for our own numbers are the beginning.
+Region begin_sums(ScheduleBuilder& builder, const Team& team, const Cut& source, const Round& round) {
+  for (const Region part : source.around(team.me + round.distance, round.num_parts)) {
+    builder.send(team.at(team.me + round.distance), part);
+  }
+  const Region sums = builder.scratch(length_of(source.around(team.me, round.distance)));
+  std::size_t used = 0;
+  for (const Region mine : source.around(team.me, round.num_parts)) {
+    const Region sum = slice(sums, used, mine.count);
+    builder.receive(team.at(team.me - round.distance), sum);
+    builder.combine(mine, sum, Order::kFromFirst);
+    used += mine.count;
+  }
+  for (const Region mine : source.around(team.me + round.num_parts, round.distance - round.num_parts)) {
+    builder.copy(mine, slice(sums, used, mine.count));
+    used += mine.count;
+  }
+  return sums;
+}
+
+// What the busiest rank does, when parts travel both ways or one.
+struct Extent {
+  std::size_t apart = 0;    // all parts but one's own
+  std::size_t near = 0;     // the parts from oneself on, once for every round
+  std::size_t both = 0;     // the sum of the two
+  std::size_t scratch = 0;  // of reducing
+};
+
+Extent extent_of(const Cut& cut) {
+  const int n = cut.num_parts();
+  const std::vector<Round> rounds = rounds_of(n);
+  Extent extent;
+  for (int rank = 0; rank < n && n > 1; ++rank) {
+    std::size_t near = 0;
+    for (const Round& round : rounds) near += length_of(cut.around(rank, round.num_parts));
+    const std::size_t apart = length_of(cut.around(rank + 1, n - 1));
+    const std::size_t last = length_of(cut.around(rank, rounds.back().num_parts));
+    const std::size_t sums = length_of(cut.around(rank, rounds.back().distance));
+    extent.apart = std::max(extent.apart, apart);
+    extent.near = std::max(extent.near, near);
+    extent.both = std::max(extent.both, apart + near);
+    extent.scratch = std::max(extent.scratch, sums + near - last);
+  }
+  return extent;
+}
+
+}  // namespace
+
+void doubling_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own) {
+  std::vector<Round> rounds = rounds_of(team.size());
+  if (rounds.empty()) return builder.copy(source.part(team.me), own);
+  const Region sums = begin_sums(builder, team, source, rounds.back());
+  rounds.pop_back();
+  for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
+    const std::size_t kept = length_of(source.around(team.me, round->distance));
+    const std::size_t given = length_of(source.around(team.me + round->distance, round->num_parts));
+    builder.send(team.at(team.me + round->distance), slice(sums, kept, given));
+    const Region arrived = builder.scratch(kept);
+    builder.receive(team.at(team.me - round->distance), arrived);
+    builder.combine(arrived, slice(sums, 0, kept), Order::kToFirst);
+  }
+  builder.copy(slice(sums, 0, own.count), own);
+}
+
+void doubling_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data) {
+  for (const Round& round : rounds_of(team.size())) {
+    for (const Region part : data.around(team.me, round.num_parts)) {
+      builder.send(team.at(team.me - round.distance), part);
+    }
+    for (const Region part : data.around(team.me + round.distance, round.num_parts)) {
+      builder.receive(team.at(team.me + round.distance), part);
+    }
+  }
+}
+
+Schedule doubling_schedule(const CallFacts& facts) {
+  ScheduleBuilder builder(facts);
+  const Team team = whole_world(facts);
+  if (facts.operation == Operation::kAllReduce) {
+    const Cut from = Cut::evenly({Memory::kInput, 0, facts.count}, facts.world);
+    const Cut to = Cut::evenly({Memory::kOutput, 0, facts.count}, facts.world);
+    doubling_reduce_scatter(builder, team, from, to.part(facts.rank));
+    doubling_all_gather(builder, team, to);
+  } else if (facts.operation == Operation::kReduceScatter) {
+    const Cut from = Cut::by(Memory::kInput, facts.parts);
+    doubling_reduce_scatter(builder, team, from, {Memory::kOutput, 0, from.part(facts.rank).count});
+  } else {
+    COHORT_CHECK_EQ(facts.operation, Operation::kAllGather);
+    const Cut to = Cut::by(Memory::kOutput, facts.parts);
+    const Region own = to.part(facts.rank);
+    builder.copy({Memory::kInput, 0, own.count}, own);
+    doubling_all_gather(builder, team, to);
+  }
+  return std::move(builder).finish();
+}
+
+Effort doubling_effort(const CallFacts& facts) {
+  const std::vector<Round> rounds = rounds_of(facts.world);
+  if (rounds.empty()) return {};
+  std::size_t gather_steps = 0;
+  for (const Round& round : rounds) gather_steps += round.num_parts > 1 ? 2 : 1;
+  const std::size_t reduce_steps = rounds.size() + (rounds.back().num_parts > 1 ? 1 : 0);
+  if (facts.operation == Operation::kAllReduce) {
+    const Extent extent = extent_of(Cut::evenly({Memory::kOutput, 0, facts.count}, facts.world));
+    return {.steps = reduce_steps + gather_steps,
+            .moved = extent.both,
+            .combined = extent.near,
+            .scratch = extent.scratch};
+  }
+  const Extent extent = extent_of(Cut::by(Memory::kOutput, facts.parts));
+  const std::size_t moved = std::max(extent.apart, extent.near);
+  if (facts.operation == Operation::kAllGather) return {.steps = gather_steps, .moved = moved};
+  return {.steps = reduce_steps, .moved = moved, .combined = extent.near, .scratch = extent.scratch};
+}
+
+}  // namespace cohort::comm

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+
+namespace cohort::comm {
+
+/// What an algorithm asks of the rank that has most to do.
+struct Effort {
+  std::size_t steps = 0;     ///< messages one after another, when a rank sends one and receives one at a time
+  std::size_t moved = 0;     ///< elements sent or received, whichever is more
+  std::size_t combined = 0;  ///< elements combined
+  std::size_t scratch = 0;   ///< elements of scratch memory
+  std::size_t far_steps = 0;  ///< further messages, between hosts: of an algorithm that knows hosts
+  std::size_t far_moved = 0;  ///< further elements, between hosts
+};
+
+/// What links and memory ask for it: the α, β and γ of the formulas. Defaults are round numbers for ranks of
+/// one host that talk over a local socket; whoever can measure, should.
+struct Prices {
+  double step_s = 20e-6;            ///< α inside a host
+  double byte_s = 0.5e-9;           ///< β inside a host
+  double combined_byte_s = 0.1e-9;  ///< γ
+  double far_step_s = 50e-6;        ///< α between hosts
+  double far_byte_s = 1e-9;         ///< β between hosts
+};
+
+}  // namespace cohort::comm

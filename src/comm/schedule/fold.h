@@ -1,0 +1,19 @@
+#pragma once
+
+#include "comm/schedule/schedule_builder.h"
+#include "comm/schedule/team.h"
+
+#include <cstddef>
+
+namespace cohort::comm {
+
+/// How many arriving numbers a fold keeps room for at a time.
+enum class FoldRoom { kTwo, kAll };
+
+/// Receives `own.count` numbers from every other member and combines them, with those in `own`, in the order
+/// of positions from the left: `own` = ((x[0] ∘ x[1]) ∘ …) ∘ x[n−1].
+void fold_in_order(ScheduleBuilder& builder, const Team& team, Region own, FoldRoom room);
+/// The scratch it takes, when `me` of `size` members folds `count` elements.
+std::size_t fold_scratch(int me, int size, std::size_t count, FoldRoom room);
+
+}  // namespace cohort::comm

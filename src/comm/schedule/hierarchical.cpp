@@ -1,0 +1,176 @@
+#include "comm/schedule/hierarchical.h"
+
+#include "base/check.h"
+#include "comm/schedule/direct.h"
+#include "comm/schedule/dissemination.h"
+#include "comm/schedule/doubling.h"
+#include "comm/schedule/hosts.h"
+#include "comm/schedule/tree.h"
+
+#include <algorithm>
+
+namespace cohort::comm {
+namespace {
+
+// Ranks beyond the smallest host's have empty lanes.
+Cut lanes_of(Memory memory, std::size_t count, int num_lanes, int num_ranks) {
+  std::vector<std::size_t> counts;
+  for (int rank = 0; rank < num_ranks; ++rank) {
+    counts.push_back(rank < num_lanes ? even_part(count, rank, num_lanes).count : 0);
+  }
+  return Cut::by(memory, counts);
+}
+
+void all_reduce(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& hosts) {
+  const Team local = hosts.local_team(facts.rank);
+  const Cut from = lanes_of(Memory::kInput, facts.count, hosts.smallest(), local.size());
+  const Cut to = lanes_of(Memory::kOutput, facts.count, hosts.smallest(), local.size());
+  const Region lane = to.part(local.me);
+  direct_reduce_scatter(builder, local, from, lane);
+  if (local.me < hosts.smallest()) {
+    const Team across = hosts.lane(local.me, facts.rank);
+    const Cut parts = Cut::evenly(lane, across.size());
+    doubling_reduce_scatter(builder, across, parts, parts.part(across.me));
+    doubling_all_gather(builder, across, parts);
+  }
+  direct_all_gather(builder, local, to);
+}
+
+void broadcast(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& hosts) {
+  const Region output{Memory::kOutput, 0, facts.count};
+  if (facts.rank == facts.root) builder.copy({Memory::kInput, 0, facts.count}, output);
+  const int root_host = hosts.host_of(facts.root);
+  const int own_host = hosts.host_of(facts.rank);
+  // The root stands for its host, the first rank for every other.
+  Team leaders{.ranks = {}, .me = own_host};
+  for (int host = 0; host < hosts.num_hosts(); ++host) {
+    leaders.ranks.push_back(host == root_host ? facts.root : hosts.members(host).front());
+  }
+  const int leader = leaders.at(own_host);
+  if (facts.rank == leader) tree_broadcast(builder, leaders, root_host, output);
+  tree_broadcast(builder, hosts.local_team(facts.rank), hosts.position_of(leader), output);
+}
+
+// Who on a host receives the part of a rank of another host.
+int receiver_of(const Hosts& hosts, int part, int host) {
+  const auto& members = hosts.members(host);
+  return members[static_cast<std::size_t>(hosts.position_of(part)) % members.size()];
+}
+
+void hand_on(ScheduleBuilder& builder, const Team& local, Region part) {
+  for (int distance = 1; distance < local.size(); ++distance)
+    builder.send(local.at(local.me + distance), part);
+}
+
+void all_gather(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& hosts) {
+  const Cut to = Cut::by(Memory::kOutput, facts.parts);
+  const Team local = hosts.local_team(facts.rank);
+  const int own_host = hosts.host_of(facts.rank);
+  const Region own = to.part(facts.rank);
+  builder.copy({Memory::kInput, 0, own.count}, own);
+  for (int distance = 1; distance < hosts.num_hosts(); ++distance) {
+    builder.send(receiver_of(hosts, facts.rank, around(own_host, distance, hosts.num_hosts())), own);
+  }
+  // Everybody hands parts on in the order of hosts and ranks: messages of a pair meet.
+  hand_on(builder, local, own);
+  for (const int rank : local.ranks) {
+    if (rank != facts.rank) builder.receive(rank, to.part(rank));
+  }
+  for (int distance = 1; distance < hosts.num_hosts(); ++distance) {
+    for (const int part : hosts.members(around(own_host, -distance, hosts.num_hosts()))) {
+      const int receiver = receiver_of(hosts, part, own_host);
+      builder.receive(receiver == facts.rank ? part : receiver, to.part(part));
+      if (receiver == facts.rank) hand_on(builder, local, to.part(part));
+    }
+  }
+}
+
+void barrier(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& hosts) {
+  const std::vector<int>& local = hosts.members(hosts.host_of(facts.rank));
+  if (facts.rank != local.front()) {
+    builder.send_signal(local.front());
+    builder.receive_signal(local.front());
+    return;
+  }
+  std::vector<int> known;
+  for (std::size_t other = 1; other < local.size(); ++other)
+    known.push_back(builder.receive_signal(local[other]));
+  known = disseminate(builder, hosts.lane(0, facts.rank), known);
+  for (std::size_t other = 1; other < local.size(); ++other) builder.send_signal(local[other], known);
+}
+
+Effort all_reduce_effort(const CallFacts& facts, const Hosts& hosts) {
+  const auto ranks = static_cast<std::size_t>(hosts.largest());
+  const std::size_t lane = even_part(facts.count, 0, hosts.smallest()).count;
+  const Effort across =
+      doubling_effort({.operation = Operation::kAllReduce, .world = hosts.num_hosts(), .count = lane});
+  // A rank with a lane sends the other lanes and receives its own from everybody; then the opposite.
+  const std::size_t inside = (facts.count - lane) + (ranks - 1) * lane;
+  return {.steps = 2 * (ranks - 1),
+          .moved = inside,
+          .combined = (ranks - 1) * lane + across.combined,
+          .scratch = (ranks - 1) * lane + across.scratch,
+          .far_steps = across.steps,
+          .far_moved = across.moved};
+}
+
+Effort all_gather_effort(const CallFacts& facts, const Hosts& hosts) {
+  const auto others = static_cast<std::size_t>(hosts.num_hosts() - 1);
+  const std::size_t longest = *std::max_element(facts.parts.begin(), facts.parts.end());
+  const auto ranks = static_cast<std::size_t>(hosts.largest());
+  // How many parts of other hosts one rank takes in and hands on.
+  const std::size_t taken = others * ((ranks + static_cast<std::size_t>(hosts.smallest()) - 1) /
+                                      static_cast<std::size_t>(hosts.smallest()));
+  return {.steps = (ranks - 1) * (1 + taken),
+          .moved = (ranks - 1) * (1 + taken) * longest,
+          .far_steps = std::max(others, taken),
+          .far_moved = std::max(others, taken) * longest};
+}
+
+}  // namespace
+
+bool has_hierarchy(const CallFacts& facts) {
+  const int num_hosts = Hosts(facts).num_hosts();
+  return num_hosts > 1 && num_hosts < facts.world;
+}
+
+Schedule hierarchical_schedule(const CallFacts& facts) {
+  ScheduleBuilder builder(facts);
+  const Hosts hosts(facts);
+  switch (facts.operation) {
+    case Operation::kAllReduce:
+      all_reduce(builder, facts, hosts);
+      break;
+    case Operation::kBroadcast:
+      broadcast(builder, facts, hosts);
+      break;
+    case Operation::kAllGather:
+      all_gather(builder, facts, hosts);
+      break;
+    default:
+      COHORT_CHECK_EQ(facts.operation, Operation::kBarrier);
+      barrier(builder, facts, hosts);
+  }
+  return std::move(builder).finish();
+}
+
+Effort hierarchical_effort(const CallFacts& facts) {
+  const Hosts hosts(facts);
+  const auto near_rounds = static_cast<std::size_t>(num_doublings(hosts.largest()));
+  const auto far_rounds = static_cast<std::size_t>(num_doublings(hosts.num_hosts()));
+  switch (facts.operation) {
+    case Operation::kAllReduce:
+      return all_reduce_effort(facts, hosts);
+    case Operation::kAllGather:
+      return all_gather_effort(facts, hosts);
+    case Operation::kBroadcast:
+      return {.steps = near_rounds,
+              .moved = near_rounds * facts.count,
+              .far_steps = far_rounds,
+              .far_moved = far_rounds * facts.count};
+    default:
+      return {.steps = 2 * static_cast<std::size_t>(hosts.largest() - 1), .far_steps = far_rounds};
+  }
+}
+
+}  // namespace cohort::comm

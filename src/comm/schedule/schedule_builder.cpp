@@ -1,0 +1,100 @@
+#include "comm/schedule/schedule_builder.h"
+
+#include "base/check.h"
+
+#include <algorithm>
+
+namespace cohort::comm {
+namespace {
+
+// Input and output are the same memory, or one is this rank's part of the other.
+std::ptrdiff_t output_place(const CallFacts& facts) {
+  switch (facts.operation) {
+    case Operation::kReduceScatter:
+    case Operation::kScatter:
+      return static_cast<std::ptrdiff_t>(first_of_part(facts.parts, facts.rank));
+    case Operation::kAllGather:
+    case Operation::kGather:
+      return -static_cast<std::ptrdiff_t>(first_of_part(facts.parts, facts.rank));
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+ScheduleBuilder::ScheduleBuilder(const CallFacts& facts)
+    : may_overlap_(facts.operation != Operation::kAllToAll), output_in_input_(output_place(facts)) {}
+
+Region ScheduleBuilder::scratch(std::size_t count) {
+  const Region region{Memory::kScratch, schedule_.scratch_count, count};
+  schedule_.scratch_count += count;
+  return region;
+}
+
+void ScheduleBuilder::send(int peer, Region from) {
+  if (from.count > 0) add({.verb = Verb::kSend, .peer = peer, .from = from}, {from}, {});
+}
+
+void ScheduleBuilder::receive(int peer, Region to) {
+  if (to.count > 0) add({.verb = Verb::kReceive, .peer = peer, .to = to}, {}, {to});
+}
+
+void ScheduleBuilder::copy(Region from, Region to) {
+  COHORT_CHECK_EQ(from.count, to.count);
+  const bool same = from.memory == to.memory && from.first == to.first;
+  if (from.count > 0 && !same) add({.verb = Verb::kCopy, .from = from, .to = to}, {from}, {to});
+}
+
+void ScheduleBuilder::combine(Region from, Region to, Order order) {
+  COHORT_CHECK_EQ(from.count, to.count);
+  if (from.count > 0) add({.verb = Verb::kCombine, .from = from, .to = to, .order = order}, {from}, {to});
+}
+
+int ScheduleBuilder::send_signal(int peer, std::vector<int> after) {
+  schedule_.steps.push_back({.verb = Verb::kSend, .peer = peer, .after = std::move(after)});
+  return static_cast<int>(schedule_.steps.size()) - 1;
+}
+
+int ScheduleBuilder::receive_signal(int peer, std::vector<int> after) {
+  schedule_.steps.push_back({.verb = Verb::kReceive, .peer = peer, .after = std::move(after)});
+  return static_cast<int>(schedule_.steps.size()) - 1;
+}
+
+Schedule ScheduleBuilder::finish() && {
+  return std::move(schedule_);
+}
+
+void ScheduleBuilder::add(Step step, std::initializer_list<Region> reads,
+                          std::initializer_list<Region> writes) {
+  const auto number = static_cast<int>(schedule_.steps.size());
+  const auto end_of = [&](Region region) {
+    return place_of(region) + static_cast<std::ptrdiff_t>(region.count);
+  };
+  for (const Region region : reads) log_of(region).read(place_of(region), end_of(region), number, step.after);
+  for (const Region region : writes)
+    log_of(region).write(place_of(region), end_of(region), number, step.after);
+  std::sort(step.after.begin(), step.after.end());
+  step.after.erase(std::unique(step.after.begin(), step.after.end()), step.after.end());
+  // A copy from input to output that overlap meets its own reading.
+  if (!step.after.empty() && step.after.back() == number) step.after.pop_back();
+  schedule_.steps.push_back(std::move(step));
+}
+
+AccessLog& ScheduleBuilder::log_of(Region region) {
+  if (region.memory == Memory::kScratch) return scratch_log_;
+  if (region.memory == Memory::kOutput && !may_overlap_) return output_log_;
+  return call_log_;
+}
+
+std::ptrdiff_t ScheduleBuilder::place_of(Region region) const {
+  const auto first = static_cast<std::ptrdiff_t>(region.first);
+  return region.memory == Memory::kOutput ? first + output_in_input_ : first;
+}
+
+Region slice(Region region, std::size_t first, std::size_t count) {
+  COHORT_CHECK_LE(first + count, region.count);
+  return {region.memory, region.first + first, count};
+}
+
+}  // namespace cohort::comm

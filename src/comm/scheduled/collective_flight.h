@@ -1,0 +1,55 @@
+#pragma once
+
+#include "comm/scheduled/announcement.h"
+#include "comm/scheduled/executor.h"
+#include "comm/scheduled/flight.h"
+
+#include <array>
+
+namespace cohort::comm {
+
+/// A collective call under way: its schedule, and the comparison of calls around the ring of ranks. It is
+/// done when its own steps are, when the rank before it has announced the same call and the rank after it has
+/// been told.
+///
+/// 16-bit floats are combined in f32: the input is widened once, the result rounded once.
+class CollectiveFlight final : public Flight {
+ public:
+  CollectiveFlight(Facts facts, Schedule schedule, int rank, int world);
+
+  void begin(Line& line) override;
+  Status landed(Line& line, int ticket) override;
+  bool is_done() const override;
+  bool waits_for(int rank) const override;
+  bool is_send(int ticket) const override;
+  int peer_of(int ticket) const override;
+  std::vector<int> pending_peers() const override;
+
+ private:
+  // Tickets of the announcements; those of the schedule are the indices of its steps.
+  static constexpr int kTold = -1;
+  static constexpr int kHeard = -2;
+
+  void announce(Line& line);
+  void go_on(Line& line);
+  Status compare() const;
+  void finish();
+  Executor::Memories memories(std::size_t scratch_count, int rank);
+
+  const Announcement mine_;
+  const std::array<std::byte, kAnnouncementBytes> to_next_;
+  std::array<std::byte, kAnnouncementBytes> from_previous_{};
+  int next_ = 0;
+  int previous_ = 0;
+  bool told_ = false;
+  bool heard_ = false;
+  bool finished_ = false;
+
+  const DType work_dtype_;
+  std::vector<std::byte> wide_input_;  // of 16-bit floats that are combined, otherwise empty
+  std::vector<std::byte> wide_output_;
+  std::vector<std::byte> scratch_;
+  Executor executor_;
+};
+
+}  // namespace cohort::comm

@@ -1,0 +1,146 @@
+#include "comm/scheduled/executor.h"
+
+#include "base/check.h"
+#include "comm/combine.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+
+namespace cohort::comm {
+namespace {
+
+bool is_message(const Step& step) {
+  return step.verb == Verb::kSend || step.verb == Verb::kReceive;
+}
+
+}  // namespace
+
+Executor::Executor(Schedule schedule, const Memories& memories)
+    : schedule_(std::move(schedule)),
+      memories_(memories),
+      progress_(schedule_.steps.size()),
+      num_left_(schedule_.steps.size()) {
+  COHORT_CHECK_LE(schedule_.scratch_count, memories_.scratch.count);
+  check_regions();
+  link();
+  number_messages();
+}
+
+void Executor::check_regions() const {
+  for (const Step& step : schedule_.steps) {
+    if (step.verb != Verb::kReceive) (void)readable(step.from);
+    if (step.verb != Verb::kSend) (void)writable(step.to);
+  }
+}
+
+void Executor::link() {
+  for (std::size_t i = 0; i < progress_.size(); ++i) {
+    for (const int before : schedule_.steps[i].after) {
+      COHORT_CHECK(before >= 0 && static_cast<std::size_t>(before) < i, "step {} comes after step {}", i,
+                   before);
+      progress_[static_cast<std::size_t>(before)].followers.push_back(static_cast<int>(i));
+      ++progress_[i].num_blockers;
+    }
+    if (progress_[i].num_blockers == 0) ready_.push_back(static_cast<int>(i));
+  }
+}
+
+void Executor::number_messages() {
+  std::map<std::pair<Verb, int>, std::uint64_t> counts;
+  for (std::size_t i = 0; i < progress_.size(); ++i) {
+    const Step& step = schedule_.steps[i];
+    if (is_message(step)) progress_[i].index = counts[{step.verb, step.peer}]++;
+  }
+}
+
+std::vector<Executor::Message> Executor::next() {
+  std::vector<Message> messages;
+  while (!ready_.empty()) {
+    const int index = ready_.front();
+    ready_.pop_front();
+    progress_[static_cast<std::size_t>(index)].stage = Stage::kBegun;
+    if (is_message(step(index))) {
+      messages.push_back(message(index));
+    } else {
+      run_locally(step(index));
+      finished(index);
+    }
+  }
+  return messages;
+}
+
+void Executor::finished(int index) {
+  Progress& progress = progress_[static_cast<std::size_t>(index)];
+  COHORT_CHECK(progress.stage == Stage::kBegun, "step {} is through without being under way", index);
+  progress.stage = Stage::kDone;
+  --num_left_;
+  for (const int follower : progress.followers) {
+    if (--progress_[static_cast<std::size_t>(follower)].num_blockers == 0) ready_.push_back(follower);
+  }
+}
+
+void Executor::run_locally(const Step& step) {
+  const ConstNumbers from = readable(step.from);
+  const Numbers to = writable(step.to);
+  COHORT_CHECK_EQ(from.count, to.count);
+  if (from.count == 0) return;
+  if (step.verb == Verb::kCopy) {
+    if (from.data != to.data) std::memmove(to.data, from.data, from.size_bytes());
+    return;
+  }
+  std::array<const std::byte*, 2> inputs = {to.data, from.data};
+  if (step.order == Order::kFromFirst) std::swap(inputs[0], inputs[1]);
+  const std::array<std::byte*, 1> targets = {to.data};
+  combine(memories_.reduce_op, to.dtype, inputs, targets, to.count);
+}
+
+Executor::Message Executor::message(int index) const {
+  const Step& step = this->step(index);
+  Message message{.step = index,
+                  .verb = step.verb,
+                  .peer = step.peer,
+                  .index = progress_[static_cast<std::size_t>(index)].index};
+  if (step.verb == Verb::kSend)
+    message.from = readable(step.from);
+  else
+    message.to = writable(step.to);
+  return message;
+}
+
+ConstNumbers Executor::readable(const Region& region) const {
+  const ConstNumbers whole = region.memory == Memory::kInput    ? memories_.input
+                             : region.memory == Memory::kOutput ? ConstNumbers(memories_.output)
+                                                                : ConstNumbers(memories_.scratch);
+  COHORT_CHECK_LE(region.first + region.count, whole.count);
+  return region.count == 0 ? ConstNumbers(nullptr, 0, whole.dtype) : whole.slice(region.first, region.count);
+}
+
+Numbers Executor::writable(const Region& region) const {
+  COHORT_CHECK(region.memory != Memory::kInput, "a step writes to the input");
+  const Numbers whole = region.memory == Memory::kOutput ? memories_.output : memories_.scratch;
+  COHORT_CHECK_LE(region.first + region.count, whole.count);
+  return region.count == 0 ? Numbers(nullptr, 0, whole.dtype) : whole.slice(region.first, region.count);
+}
+
+bool Executor::waits_for(int peer) const {
+  for (std::size_t i = 0; i < progress_.size(); ++i) {
+    const Step& step = schedule_.steps[i];
+    if (is_message(step) && step.peer == peer && progress_[i].stage != Stage::kDone) return true;
+  }
+  return false;
+}
+
+std::vector<int> Executor::pending_peers() const {
+  std::vector<int> peers;
+  for (std::size_t i = 0; i < progress_.size(); ++i) {
+    const Step& step = schedule_.steps[i];
+    if (is_message(step) && progress_[i].stage == Stage::kBegun) peers.push_back(step.peer);
+  }
+  std::sort(peers.begin(), peers.end());
+  peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+  return peers;
+}
+
+}  // namespace cohort::comm

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "comm/numbers.h"
+#include "comm/reduce_op.h"
+#include "comm/schedule/schedule.h"
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace cohort::comm {
+
+/// Runs one rank's schedule as far as it goes without waiting.
+///
+/// Steps begin as soon as those they come after are done. Copies and combinations are done here; what to send
+/// and where to receive is handed out by next(), and finished() says that it is through.
+///
+/// Threads: one at a time.
+/// Lifetime: the memories are the caller's and must live until it is done.
+/// Cost: constant per step and per edge.
+class Executor {
+ public:
+  /// What a call works on. `scratch` has the schedule's number of elements of the same type.
+  struct Memories {
+    ConstNumbers input{};
+    Numbers output{};
+    Numbers scratch{};
+    ReduceOp reduce_op = ReduceOp::kSum;
+  };
+  /// A send or a receive that may begin now.
+  struct Message {
+    int step = 0;
+    Verb verb = Verb::kSend;
+    int peer = 0;
+    std::uint64_t index =
+        0;                ///< counts the messages of this direction between the two: both ends count the same
+    ConstNumbers from{};  ///< of a send
+    Numbers to{};         ///< of a receive
+  };
+
+  Executor(Schedule schedule, const Memories& memories);
+
+  /// Does every local step that can be done, and returns the messages that may begin now, each once.
+  std::vector<Message> next();
+  /// A message of next() is through.
+  void finished(int step);
+  bool is_done() const { return num_left_ == 0; }
+  /// True if a message to or from this rank is still to come or under way.
+  bool waits_for(int peer) const;
+  /// The ranks whose messages have begun and are not through.
+  std::vector<int> pending_peers() const;
+  const Step& step(int index) const { return schedule_.steps[static_cast<std::size_t>(index)]; }
+
+ private:
+  enum class Stage : std::uint8_t { kNotReady, kBegun, kDone };
+  struct Progress {
+    Stage stage = Stage::kNotReady;
+    int num_blockers = 0;
+    std::uint64_t index = 0;
+    std::vector<int> followers{};
+  };
+
+  void link();
+  void number_messages();
+  void check_regions() const;
+  void run_locally(const Step& step);
+  Message message(int index) const;
+  ConstNumbers readable(const Region& region) const;
+  Numbers writable(const Region& region) const;
+
+  const Schedule schedule_;
+  const Memories memories_;
+  std::vector<Progress> progress_;
+  std::deque<int> ready_;
+  std::size_t num_left_;
+};
+
+}  // namespace cohort::comm

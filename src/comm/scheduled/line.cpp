@@ -1,0 +1,109 @@
+#include "comm/scheduled/line.h"
+
+#include "base/check.h"
+#include "comm/scheduled/bytes.h"
+#include "comm/scheduled/inbox.h"
+
+#include <algorithm>
+
+namespace cohort::comm {
+namespace {
+
+void hear_notice(Inbox& inbox, int from, const FrameHeader&, std::span<const std::byte> payload) {
+  Result<Notice> notice = decode_notice(payload);
+  if (notice)
+    inbox.post(Noticed{from, std::move(*notice)});
+  else
+    inbox.post(Lost{from, notice.error()});
+}
+
+void hear_question(Inbox& inbox, int from, const FrameHeader& header, std::span<const std::byte>) {
+  inbox.post(Asked{from, header.number});
+}
+
+void hear_answer(Inbox& inbox, int from, const FrameHeader& header, std::span<const std::byte>) {
+  inbox.post(Answered{from, header.number, header.tag});
+}
+
+}  // namespace
+
+Line::Line(Exchange& exchange, std::shared_ptr<Inbox> inbox, Place place)
+    : exchange_(exchange), inbox_(std::move(inbox)), place_(std::move(place)) {}
+
+FrameHeader Line::header(Channel channel, std::uint64_t number, std::uint64_t tag) const {
+  return {.channel = channel,
+          .group = place_.group,
+          .generation = place_.generation,
+          .number = number,
+          .tag = tag};
+}
+
+void Line::send(int to, const MessageName& name, std::span<const std::byte> payload, Ticket ticket) {
+  exchange_.send(member(to), header(name.channel, name.number, name.tag), payload,
+                 [inbox = inbox_, ticket](const Status& outcome) {
+                   inbox->post(Landed{ticket.flight, ticket.number, outcome});
+                 });
+}
+
+void Line::receive(int from, const MessageName& name, std::span<std::byte> into, Ticket ticket) {
+  exchange_.receive(member(from), header(name.channel, name.number, name.tag), into,
+                    [inbox = inbox_, ticket](const Status& outcome) {
+                      inbox->post(Landed{ticket.flight, ticket.number, outcome});
+                    });
+}
+
+void Line::post(int to, const FrameHeader& header, std::vector<std::byte> payload) {
+  // The callback keeps the payload until it is sent. Whether it arrives nobody waits for.
+  auto kept = std::make_shared<const std::vector<std::byte>>(std::move(payload));
+  exchange_.send(member(to), header, *kept, [kept](const Status&) {});
+}
+
+void Line::ask_all(std::uint64_t number) {
+  for (int r = 0; r < world(); ++r) {
+    if (r != rank()) post(r, header(Channel::kQuery, number, 0), {});
+  }
+}
+
+void Line::answer(int to, std::uint64_t number, std::uint64_t num_started) {
+  post(to, header(Channel::kAnswer, number, num_started), {});
+}
+
+void Line::notify_all(const Notice& notice) {
+  for (int r = 0; r < world(); ++r) {
+    if (r != rank()) post(r, header(Channel::kAbort, 0, 0), encode(notice));
+  }
+}
+
+void Line::listen_on(Channel channel,
+                     void (*hear)(Inbox&, int, const FrameHeader&, std::span<const std::byte>)) {
+  exchange_.handle(channel, place_.group,
+                   [inbox = inbox_, place = place_, hear](int from, const FrameHeader& header,
+                                                          const std::vector<std::byte>& payload) {
+                     const auto at = std::find(place.members.begin(), place.members.end(), from);
+                     if (at == place.members.end() || header.generation != place.generation) return;
+                     hear(*inbox, static_cast<int>(at - place.members.begin()), header, payload);
+                   });
+}
+
+void Line::listen() {
+  listen_on(Channel::kAbort, hear_notice);
+  listen_on(Channel::kQuery, hear_question);
+  listen_on(Channel::kAnswer, hear_answer);
+  loss_handler_ = exchange_.on_loss([inbox = inbox_, members = place_.members](int member, const Error& why) {
+    const auto at = std::find(members.begin(), members.end(), member);
+    if (at != members.end()) inbox->post(Lost{static_cast<int>(at - members.begin()), why});
+  });
+}
+
+void Line::stop_listening() {
+  exchange_.remove_loss_handler(loss_handler_);
+  for (const Channel channel : {Channel::kAbort, Channel::kQuery, Channel::kAnswer}) {
+    exchange_.remove_handler(channel, place_.group);
+  }
+}
+
+void Line::cancel() {
+  exchange_.cancel(place_.group, place_.generation);
+}
+
+}  // namespace cohort::comm

@@ -1,0 +1,75 @@
+#include "comm/scheduled/scheduled_communicator.h"
+
+#include <fmt/format.h>
+#include <limits>
+#include <numeric>
+
+namespace cohort::comm {
+namespace {
+
+// Of the exchange's groups: 0 belongs to messages outside any group.
+constexpr std::uint32_t kWorldGroup = 1;
+constexpr std::uint32_t kFirstSplitGroup = 2;
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> ScheduledCommunicator::make_world(Exchange& exchange,
+                                                                        Progress& progress, Options options) {
+  COHORT_RETURN_IF_ERROR(check_plan_options(options.scheduled.plan));
+  const GroupFacts facts{.name = std::move(options.name),
+                         .rank = exchange.member(),
+                         .world = exchange.num_members(),
+                         .generation = options.generation,
+                         .limit = options.limit};
+  std::vector<int> members(static_cast<std::size_t>(facts.world));
+  std::iota(members.begin(), members.end(), 0);
+  const Parts parts{exchange, progress, std::make_shared<Numbering>(0), std::move(options.scheduled),
+                    std::move(options.kind)};
+  return std::unique_ptr<Communicator>(new ScheduledCommunicator(parts, facts,
+                                                                 {.group = kWorldGroup,
+                                                                  .generation = facts.generation,
+                                                                  .members = std::move(members),
+                                                                  .rank = facts.rank}));
+}
+
+ScheduledCommunicator::ScheduledCommunicator(const Parts& parts, const GroupFacts& facts, Line::Place place)
+    : Communicator(facts),
+      numbering_(parts.numbering),
+      kind_(parts.kind),
+      group_(parts.exchange, parts.progress, facts, std::move(place), parts.options) {
+  group_.progress().add(group_);
+}
+
+ScheduledCommunicator::~ScheduledCommunicator() {
+  group_.progress().remove(group_);
+  group_.leave();
+}
+
+Result<std::unique_ptr<Communicator>> ScheduledCommunicator::do_split(const GroupFacts& facts,
+                                                                      const std::vector<int>& members) {
+  COHORT_ASSIGN_OR_RETURN(const std::uint32_t group, agree_on_group());
+  if (members.empty()) return std::unique_ptr<Communicator>();
+  Line::Place place{.group = group, .generation = facts.generation, .rank = facts.rank};
+  for (const int rank : members)
+    place.members.push_back(group_.place().members[static_cast<std::size_t>(rank)]);
+  const Parts parts{group_.exchange(), group_.progress(), numbering_, group_.options(), kind_};
+  return std::unique_ptr<Communicator>(new ScheduledCommunicator(parts, facts, std::move(place)));
+}
+
+// Rank 0 gives out a number that no other member gives out: two groups have the same only if they come from
+// the same split, and then no member is in both.
+Result<std::uint32_t> ScheduledCommunicator::agree_on_group() {
+  std::int64_t group = 0;
+  if (rank() == 0) {
+    const auto num_members = static_cast<std::int64_t>(group_.exchange().num_members());
+    group = kFirstSplitGroup + numbering_->fetch_add(1) * num_members + group_.exchange().member();
+  }
+  COHORT_RETURN_IF_ERROR(run(broadcast(std::span(&group, 1), 0)));
+  if (group > std::numeric_limits<std::uint32_t>::max()) {
+    return Error(ErrorCode::kExhausted, fmt::format("group '{}' was split too often", group_name()))
+        .with_remedy("Keep groups and use them again.");
+  }
+  return static_cast<std::uint32_t>(group);
+}
+
+}  // namespace cohort::comm

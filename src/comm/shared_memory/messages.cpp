@@ -1,0 +1,26 @@
+#include "comm/shared_memory/messages.h"
+
+#include "comm/shared_memory/transport.h"
+
+namespace cohort::comm {
+
+HostMessages::~HostMessages() {
+  if (!exchange_) return;
+  neighbours_->progress().remove(*exchange_);
+  exchange_->close();
+}
+
+Exchange& HostMessages::exchange() {
+  const std::lock_guard lock(mutex_);
+  if (!exchange_) {
+    // Whether members live is the neighbours' affair: the exchange never finds out by itself.
+    constexpr std::chrono::hours kNever(24 * 365);
+    exchange_ = std::make_unique<Exchange>(std::make_unique<SharedMemoryTransport>(*neighbours_), clock_,
+                                           Exchange::Options{.liveness = kNever});
+    exchange_->open(neighbours_->doorbell());
+    neighbours_->progress().add(*exchange_);
+  }
+  return *exchange_;
+}
+
+}  // namespace cohort::comm

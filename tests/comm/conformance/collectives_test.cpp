@@ -1,0 +1,237 @@
+#include "comm/conformance/trial.h"
+
+#include "base/float16.h"
+
+#include <cstring>
+#include <vector>
+
+namespace cohort::test {
+namespace {
+
+constexpr Operation kCollectives[] = {Operation::kBarrier,   Operation::kAllReduce,     Operation::kReduce,
+                                      Operation::kBroadcast, Operation::kReduceScatter, Operation::kAllGather,
+                                      Operation::kGather,    Operation::kScatter,       Operation::kAllToAll};
+
+bool combines(Operation operation) {
+  return operation == Operation::kAllReduce || operation == Operation::kReduce ||
+         operation == Operation::kReduceScatter;
+}
+bool has_root(Operation operation) {
+  return operation == Operation::kReduce || operation == Operation::kBroadcast ||
+         operation == Operation::kGather || operation == Operation::kScatter;
+}
+bool has_parts(Operation operation) {
+  return operation == Operation::kReduceScatter || operation == Operation::kAllGather ||
+         operation == Operation::kGather || operation == Operation::kScatter ||
+         operation == Operation::kAllToAll;
+}
+bool can_be_in_place(Operation operation) {
+  return operation != Operation::kAllToAll && operation != Operation::kBroadcast &&
+         operation != Operation::kBarrier;
+}
+
+Status run_all(Seat& seat, const std::vector<Trial>& trials) {
+  for (const Trial& trial : trials) COHORT_RETURN_IF_ERROR(run_trial(seat, trial));
+  return {};
+}
+
+class Collectives : public Conformance {
+ protected:
+  void run_in_all_worlds(const std::function<std::vector<Trial>(int world)>& trials) const {
+    for (const int world : kWorlds) {
+      run(world, [&](Seat& seat) { return run_all(seat, trials(seat.world())); });
+    }
+  }
+};
+
+TEST_P(Collectives, AnyCountGivesTheRightResult) {
+  run_in_all_worlds([](int world) {
+    const auto n = static_cast<std::size_t>(world);
+    std::vector<Trial> trials;
+    for (const Operation operation : kCollectives) {
+      for (const std::size_t count :
+           {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, std::size_t{97}, std::size_t{1009}}) {
+        trials.push_back({.operation = operation, .count = count, .root = world - 1});
+      }
+    }
+    return trials;
+  });
+}
+
+TEST_P(Collectives, AnyTypeAndReductionGivesTheRightResult) {
+  run_in_all_worlds([](int world) {
+    std::vector<Trial> trials;
+    for (const Operation operation : kCollectives) {
+      for (const DType dtype : kCombinable) {
+        for (const ReduceOp op : kAllReduceOps) {
+          if (op != ReduceOp::kSum && !combines(operation)) continue;
+          trials.push_back(
+              {.operation = operation, .dtype = dtype, .op = op, .count = 37, .root = world / 2});
+        }
+      }
+    }
+    return trials;
+  });
+}
+
+TEST_P(Collectives, MovesTypesThatCannotBeCombined) {
+  run_in_all_worlds([](int world) {
+    std::vector<Trial> trials;
+    for (const Operation operation : kCollectives) {
+      for (const DType dtype : {DType::kI8, DType::kI16, DType::kBool}) {
+        if (!combines(operation))
+          trials.push_back({.operation = operation, .dtype = dtype, .count = 5, .root = world / 3});
+      }
+    }
+    return trials;
+  });
+}
+
+TEST_P(Collectives, AnyRankCanBeTheRoot) {
+  run_in_all_worlds([](int world) {
+    std::vector<Trial> trials;
+    for (const Operation operation : kCollectives) {
+      if (!has_root(operation)) continue;
+      for (int root = 0; root < world; ++root) {
+        trials.push_back({.operation = operation, .dtype = DType::kI32, .count = 11, .root = root});
+      }
+    }
+    return trials;
+  });
+}
+
+TEST_P(Collectives, WorkInPlace) {
+  run_in_all_worlds([](int world) {
+    std::vector<Trial> trials;
+    for (const Operation operation : kCollectives) {
+      if (!can_be_in_place(operation)) continue;
+      for (const DType dtype : {DType::kF64, DType::kBF16, DType::kU8}) {
+        for (const std::size_t count : {std::size_t{1}, std::size_t{103}}) {
+          trials.push_back({.operation = operation,
+                            .dtype = dtype,
+                            .count = count,
+                            .root = world - 1,
+                            .placement = Placement::kInPlace});
+        }
+      }
+    }
+    return trials;
+  });
+}
+
+TEST_P(Collectives, PartsMayDifferAndBeEmpty) {
+  run_in_all_worlds([](int world) {
+    std::vector<Trial> trials;
+    for (const Operation operation : kCollectives) {
+      if (!has_parts(operation)) continue;
+      for (const DType dtype : {DType::kF32, DType::kF16, DType::kI64}) {
+        for (const Placement placement : {Placement::kApart, Placement::kInPlace}) {
+          if (placement == Placement::kInPlace && !can_be_in_place(operation)) continue;
+          trials.push_back({.operation = operation,
+                            .dtype = dtype,
+                            .count = 34,
+                            .root = world / 2,
+                            .placement = placement,
+                            .cut = Cut::kRagged});
+        }
+      }
+    }
+    return trials;
+  });
+}
+
+TEST_P(Collectives, LargerThanAnyChunk) {
+  run_in_all_worlds([](int world) {
+    std::vector<Trial> trials;
+    for (const Operation operation : kCollectives) {
+      const std::size_t count = has_parts(operation) ? 70'001 / static_cast<std::size_t>(world) : 70'001;
+      trials.push_back({.operation = operation, .dtype = DType::kI64, .count = count});
+      if (can_be_in_place(operation)) {
+        trials.push_back(
+            {.operation = operation, .dtype = DType::kF32, .count = count, .placement = Placement::kInPlace});
+      }
+    }
+    trials.push_back({.operation = Operation::kAllReduce, .dtype = DType::kBF16, .count = 70'001});
+    trials.push_back({.operation = Operation::kReduceScatter, .count = 20'011, .cut = Cut::kRagged});
+    trials.push_back({.operation = Operation::kAllGather, .count = 20'011, .cut = Cut::kRagged});
+    return trials;
+  });
+}
+
+// One large number and many small ones: a sum that is rounded on the way loses the small ones.
+TEST_P(Collectives, SixteenBitFloatsAreRoundedOnce) {
+  for (const int world : kWorlds) {
+    run(world, [&](Seat& seat) -> Status {
+      for (const DType dtype : {DType::kBF16, DType::kF16}) {
+        const auto stored = [&](float value) {
+          return dtype == DType::kBF16 ? bf16_from_f32(value) : f16_from_f32(value);
+        };
+        const float large = dtype == DType::kBF16 ? 256.0F : 2048.0F;
+        std::vector<std::uint16_t> numbers(67, stored(seat->rank() == 0 ? large : 0.75F));
+        COHORT_RETURN_IF_ERROR(seat->run(all_reduce(Numbers(numbers.data(), numbers.size(), dtype))));
+        const std::uint16_t expected = stored(large + 0.75F * static_cast<float>(world - 1));
+        for (const std::uint16_t number : numbers) {
+          if (number != expected)
+            return unexpected(seat, "{}: bits {:x}, not {:x}", name(dtype), number, expected);
+        }
+      }
+      return {};
+    });
+  }
+}
+
+// Numbers whose sum depends on the order of summation.
+std::vector<float> hostile_floats(int rank, std::size_t count) {
+  std::vector<float> numbers(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t which = (i + static_cast<std::size_t>(rank) * 3) % 5;
+    numbers[i] = which == 0   ? 1e30F
+                 : which == 1 ? -1e30F
+                              : 1e-3F * static_cast<float>(i + 1 + static_cast<std::size_t>(rank));
+  }
+  return numbers;
+}
+
+TEST_P(Collectives, TheSameCallGivesTheSameBits) {
+  for (const int world : {2, 3, 5, 8}) {
+    run(world, [](Seat& seat) -> Status {
+      for (const std::size_t count : {std::size_t{5}, std::size_t{1013}, std::size_t{70'001}}) {
+        const std::vector<float> mine = hostile_floats(seat->rank(), count);
+        std::vector<std::vector<float>> results(3, std::vector<float>(count));
+        for (std::vector<float>& result : results) {
+          COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span<const float>(mine), std::span(result))));
+        }
+        // And every rank has the same.
+        std::vector<float> of_rank_0 = results[0];
+        COHORT_RETURN_IF_ERROR(seat->run(broadcast(std::span(of_rank_0), 0)));
+        for (const std::vector<float>& result : results) {
+          if (std::memcmp(result.data(), of_rank_0.data(), count * sizeof(float)) != 0) {
+            return unexpected(seat, "{} floats have other bits", count);
+          }
+        }
+      }
+      return {};
+    });
+  }
+}
+
+TEST_P(Collectives, NobodyLeavesABarrierBeforeAllHaveCome) {
+  for (const int world : kWorlds) {
+    int num_come = 0;
+    run(world, [&](Seat& seat) -> Status {
+      for (int round = 1; round <= 20; ++round) {
+        seat.rank.change([&] { ++num_come; });
+        COHORT_RETURN_IF_ERROR(seat->run(barrier()));
+        int seen = 0;
+        seat.rank.change([&] { seen = num_come; });
+        if (seen < round * seat.world()) return unexpected(seat, "{} had come in round {}", seen, round);
+      }
+      return {};
+    });
+  }
+}
+
+COHORT_FOR_ALL_KINDS(Collectives);
+
+}  // namespace
+}  // namespace cohort::test

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "comm/communicator.h"
+#include "world/world.h"
+
+#include <chrono>
+#include <functional>
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cohort::test {
+
+/// What one rank of a conformance test has. Resetting the communicator is how a rank leaves.
+struct Seat {
+  RankContext& rank;
+  std::unique_ptr<Communicator>& communicator;
+
+  Communicator* operator->() const { return communicator.get(); }
+  Communicator& operator*() const { return *communicator; }
+  int index() const { return rank.rank(); }
+  int world() const { return rank.world(); }
+};
+using SeatBody = std::function<Status(Seat&)>;
+
+struct SeatOptions {
+  std::chrono::nanoseconds limit = std::chrono::seconds(15);  ///< of calls that have none of their own
+  std::uint32_t generation = 0;
+};
+
+/// One kind of communicator, as the conformance suite sees it: a way to run a body as n ranks, each with its
+/// communicator of the group 'world'.
+///
+/// A kind is one line in kinds.cpp.
+struct Kind {
+  std::string name{};  ///< letters, digits and underscores
+  std::function<WorldOutcome(int world, const SeatBody&, const SeatOptions&)> run{};
+  /// How much later than a deadline an error may come that says who has not arrived.
+  std::chrono::nanoseconds grace = std::chrono::seconds(1);
+};
+
+/// Every kind there is.
+std::vector<Kind> all_kinds();
+
+/// A test of all kinds: `TEST_P(Barrier, NobodyIsEarly) { run(4, [](Seat& seat) … ); }`.
+class Conformance : public ::testing::TestWithParam<Kind> {
+ protected:
+  /// Runs the body on every rank and fails the test if it fails on one.
+  void run(int world, const SeatBody& body, const SeatOptions& options = {}) const {
+    const WorldOutcome outcome = GetParam().run(world, body, options);
+    EXPECT_TRUE(outcome.ok()) << "world of " << world << ": " << outcome.text();
+  }
+};
+
+inline constexpr int kWorlds[] = {1, 2, 3, 4, 5, 8};
+
+/// An error for the body to return: `unexpected(seat, "got {}", text)`.
+template <class... Args>
+Error unexpected(const Seat& seat, fmt::format_string<Args...> format, Args&&... args) {
+  return seat.rank.failure(format, std::forward<Args>(args)...);
+}
+
+}  // namespace cohort::test
+
+/// Runs the tests of one suite for every kind.
+#define COHORT_FOR_ALL_KINDS(suite)                                   \
+  INSTANTIATE_TEST_SUITE_P(                                           \
+      Kinds, suite, ::testing::ValuesIn(::cohort::test::all_kinds()), \
+      [](const ::testing::TestParamInfo<::cohort::test::Kind>& info) { return info.param.name; })
