@@ -53,7 +53,8 @@ std::uint64_t shared_length(const Call& call) {
 std::uint64_t hash_of(const std::vector<std::size_t>& counts, std::size_t total, int world) {
   ByteWriter writer;
   for (int r = 0; r < world; ++r) {
-    writer.put_u64(counts.empty() ? total / static_cast<std::size_t>(world) : counts[static_cast<std::size_t>(r)]);
+    writer.put_u64(counts.empty() ? total / static_cast<std::size_t>(world)
+                                  : counts[static_cast<std::size_t>(r)]);
   }
   return content_hash(writer.take());
 }
@@ -71,6 +72,12 @@ bool Announcement::agrees_with(const Announcement& other) const {
     return std::tie(a.operation, a.dtype, a.reduce_op, a.root, a.length, a.counts_hash);
   };
   return key(*this) == key(other);
+}
+
+std::uint64_t Announcement::signature() const {
+  Announcement agreed = *this;
+  agreed.count = 0;
+  return content_hash(encode(agreed));
 }
 
 std::string Announcement::text() const {

@@ -10,10 +10,11 @@
 
 namespace cohort::comm {
 
-/// What a rank says about a call it makes: enough to find out that two ranks disagree, and to name both calls.
+/// What a rank says about a call it makes: enough to find out that two ranks disagree, and to name both
+/// calls.
 ///
-/// In a collective every rank tells the next one and hears from the one before: if not all are equal, at least one pair
-/// differs. Of send and receive the sender tells the receiver.
+/// In a collective every rank tells the next one and hears from the one before: if not all are equal, at
+/// least one pair differs. Of send and receive the sender tells the receiver.
 struct Announcement {
   Operation operation = Operation::kBarrier;
   DType dtype = DType::kU8;
@@ -24,6 +25,8 @@ struct Announcement {
   std::uint64_t count = 0;        ///< elements as text() shows them; need not agree
 
   bool agrees_with(const Announcement& other) const;
+  /// A hash of what must agree.
+  std::uint64_t signature() const;
   /// The call in words, as Call::text().
   std::string text() const;
 };
@@ -32,7 +35,8 @@ inline constexpr std::size_t kAnnouncementBytes = 32;
 
 Announcement announcement_of(const Call& call, int world);
 
-/// operation u8, dtype u8, reduce_op u8, zero u8, root u32, length u64, counts_hash u64, count u64: little endian.
+/// operation u8, dtype u8, reduce_op u8, zero u8, root u32, length u64, counts_hash u64, count u64: little
+/// endian.
 std::array<std::byte, kAnnouncementBytes> encode(const Announcement& announcement);
 Result<Announcement> decode_announcement(std::span<const std::byte> bytes);
 

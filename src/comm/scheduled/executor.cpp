@@ -38,7 +38,8 @@ void Executor::check_regions() const {
 void Executor::link() {
   for (std::size_t i = 0; i < progress_.size(); ++i) {
     for (const int before : schedule_.steps[i].after) {
-      COHORT_CHECK(before >= 0 && static_cast<std::size_t>(before) < i, "step {} comes after step {}", i, before);
+      COHORT_CHECK(before >= 0 && static_cast<std::size_t>(before) < i, "step {} comes after step {}", i,
+                   before);
       progress_[static_cast<std::size_t>(before)].followers.push_back(static_cast<int>(i));
       ++progress_[i].num_blockers;
     }
@@ -101,8 +102,10 @@ Executor::Message Executor::message(int index) const {
                   .verb = step.verb,
                   .peer = step.peer,
                   .index = progress_[static_cast<std::size_t>(index)].index};
-  if (step.verb == Verb::kSend) message.from = readable(step.from);
-  else message.to = writable(step.to);
+  if (step.verb == Verb::kSend)
+    message.from = readable(step.from);
+  else
+    message.to = writable(step.to);
   return message;
 }
 

@@ -12,8 +12,8 @@ namespace cohort::comm {
 
 /// Runs one rank's schedule as far as it goes without waiting.
 ///
-/// Steps begin as soon as those they come after are done. Copies and combinations are done here; what to send and where
-/// to receive is handed out by next(), and finished() says that it is through.
+/// Steps begin as soon as those they come after are done. Copies and combinations are done here; what to send
+/// and where to receive is handed out by next(), and finished() says that it is through.
 ///
 /// Threads: one at a time.
 /// Lifetime: the memories are the caller's and must live until it is done.
@@ -32,9 +32,10 @@ class Executor {
     int step = 0;
     Verb verb = Verb::kSend;
     int peer = 0;
-    std::uint64_t index = 0;  ///< counts the messages of this direction between the two: both ends count the same
-    ConstNumbers from{};      ///< of a send
-    Numbers to{};             ///< of a receive
+    std::uint64_t index =
+        0;                ///< counts the messages of this direction between the two: both ends count the same
+    ConstNumbers from{};  ///< of a send
+    Numbers to{};         ///< of a receive
   };
 
   Executor(Schedule schedule, const Memories& memories);

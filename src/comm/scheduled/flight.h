@@ -19,8 +19,9 @@ class Flight {
  public:
   struct Facts {
     Call call{};
-    std::uint64_t id = 0;      ///< among all flights of this group and rank
-    std::uint64_t number = 0;  ///< the sequence number of a collective; of a message, its number between two ranks
+    std::uint64_t id = 0;  ///< among all flights of this group and rank
+    std::uint64_t number =
+        0;  ///< the sequence number of a collective; of a message, its number between two ranks
     TimePoint deadline{};
     std::shared_ptr<Completion> completion{};
   };
@@ -31,7 +32,9 @@ class Flight {
 
   const Facts& facts() const { return facts_; }
   const Call& call() const { return facts_.call; }
-  bool is_collective() const { return call().operation != Operation::kSend && call().operation != Operation::kReceive; }
+  bool is_collective() const {
+    return call().operation != Operation::kSend && call().operation != Operation::kReceive;
+  }
 
   virtual void begin(Line& line) = 0;
   /// A message with this ticket is through.

@@ -16,7 +16,8 @@ bool is_message(const Call& call) {
 
 }  // namespace
 
-Group::Group(Exchange& exchange, Progress& progress, GroupFacts facts, Line::Place place, ScheduledOptions options)
+Group::Group(Exchange& exchange, Progress& progress, GroupFacts facts, Line::Place place,
+             ScheduledOptions options)
     : progress_(progress),
       clock_(exchange.clock()),
       facts_(std::move(facts)),
@@ -61,8 +62,8 @@ void Group::abort(const Error& cause) {
   {
     const std::lock_guard lock(mutex_);
     if (failure_) return;
-    failure_ = cause.within(fmt::format("rank {} aborted group '{}' (generation {})", facts_.rank, facts_.name,
-                                        facts_.generation));
+    failure_ = cause.within(fmt::format("rank {} aborted group '{}' (generation {})", facts_.rank,
+                                        facts_.name, facts_.generation));
   }
   progress_.wake();
 }
@@ -146,8 +147,8 @@ void Group::fault(Flight& flight, int ticket, const Error& why) {
   fail(flight, loss_text());
 }
 
-// It will hardly end well. But what is needed may have come already; or what is wrong is known to another rank that
-// compares calls, and its word is better.
+// It will hardly end well. But what is needed may have come already; or what is wrong is known to another
+// rank that compares calls, and its word is better.
 void Group::suspect(const Flight& flight, const Error& why) {
   suspicions_.try_emplace(flight.facts().id, Suspicion{why, deadline_after(clock_.now(), options_.grace)});
 }
@@ -162,8 +163,8 @@ void Group::handle(const Noticed& noticed) {
   }
 }
 
-// What waits for its messages hears of the loss from the exchange, and may still get what came before it. Whoever needs
-// the lost rank tells the others.
+// What waits for its messages hears of the loss from the exchange, and may still get what came before it.
+// Whoever needs the lost rank tells the others.
 void Group::handle(const Lost& lost) {
   if (lost.rank != facts_.rank) mark_gone(lost.rank, {.why = lost.why});
 }
@@ -186,8 +187,8 @@ Error Group::loss_text() const {
   const char* what = gone.has_left ? "has left" : "is lost";
   return Error(ErrorCode::kPeerLost, gone.why.message())
       .within(fmt::format("rank {} {}", *first_gone_, what))
-      .with_remedy(fmt::format("Look at what rank {} said last; form a new group without it, or start it again.",
-                               *first_gone_));
+      .with_remedy(fmt::format(
+          "Look at what rank {} said last; form a new group without it, or start it again.", *first_gone_));
 }
 
 void Group::handle(const Asked& asked) {
@@ -242,8 +243,9 @@ Error Group::absence(const Flight& flight) const {
     for (const int peer : flight.pending_peers()) words += fmt::format("; still open: rank {}", peer);
   }
   return Error(ErrorCode::kTimedOut, std::move(words))
-      .with_remedy(fmt::format("Find out what keeps them from making this call within {}, or give it more time.",
-                               format_duration(*flight.call().limit)));
+      .with_remedy(
+          fmt::format("Find out what keeps them from making this call within {}, or give it more time.",
+                      format_duration(*flight.call().limit)));
 }
 
 void Group::fail(const Flight& flight, const Error& why) {
@@ -298,9 +300,10 @@ Error Group::ended(const Flight& flight, const Error& why) const {
 void Group::leave() {
   if (!is_over_ && failure()) wind_up();
   if (!is_over_) {
-    const Error gone(ErrorCode::kAborted,
-                     fmt::format("the communicator of rank {} in group '{}' is gone", facts_.rank, facts_.name));
-    end(gone, {Notice::Kind::kLeft, num_completed(), Error(ErrorCode::kPeerLost, "its communicator is gone")});
+    const Error gone(ErrorCode::kAborted, fmt::format("the communicator of rank {} in group '{}' is gone",
+                                                      facts_.rank, facts_.name));
+    end(gone,
+        {Notice::Kind::kLeft, num_completed(), Error(ErrorCode::kPeerLost, "its communicator is gone")});
   }
   line_.stop_listening();
 }

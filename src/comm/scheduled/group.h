@@ -18,22 +18,23 @@ namespace cohort::comm {
 /// How the calls of a scheduled group are planned and how long it looks for the reason of a failure.
 struct ScheduledOptions {
   PlanOptions plan{};
-  /// How long, after a deadline, the others are asked whether they have arrived; and how long, after a message that does
-  /// not fit, somebody may say what is wrong.
+  /// How long, after a deadline, the others are asked whether they have arrived; and how long, after a
+  /// message that does not fit, somebody may say what is wrong.
   std::chrono::nanoseconds grace = std::chrono::milliseconds(200);
 };
 
 /// The calls of one group on one rank, all under way at the same time, moved on by the progress thread.
 ///
-/// Threads: start(), abort() and failure() from any thread. What happens elsewhere is left in the inbox; flights are
-/// touched by advance() only, and by leave() when nobody advances any more.
-/// Lifetime: the exchange, the progress and the clock must outlive it. leave() must be called when it is no longer
+/// Threads: start(), abort() and failure() from any thread. What happens elsewhere is left in the inbox;
+/// flights are touched by advance() only, and by leave() when nobody advances any more. Lifetime: the
+/// exchange, the progress and the clock must outlive it. leave() must be called when it is no longer
 /// advanced.
-/// Failure: the first one sticks: everything under way ends with it, the others are told. A rank that is lost or left ends
-/// what cannot be done without it; what it had done its part in goes on.
+/// Failure: the first one sticks: everything under way ends with it, the others are told. A rank that is lost
+/// or left ends what cannot be done without it; what it had done its part in goes on.
 class Group final : public Task {
  public:
-  Group(Exchange& exchange, Progress& progress, GroupFacts facts, Line::Place place, ScheduledOptions options);
+  Group(Exchange& exchange, Progress& progress, GroupFacts facts, Line::Place place,
+        ScheduledOptions options);
 
   Work start(const Call& call);
   void abort(const Error& cause);
@@ -61,7 +62,8 @@ class Group final : public Task {
   };
   using Flights = std::map<std::uint64_t, std::unique_ptr<Flight>>;
 
-  std::unique_ptr<Flight> make_flight(const Call& call, Schedule schedule, std::shared_ptr<Completion> completion);
+  std::unique_ptr<Flight> make_flight(const Call& call, Schedule schedule,
+                                      std::shared_ptr<Completion> completion);
 
   void handle(std::unique_ptr<Flight>& flight);
   void handle(const Landed& landed);

@@ -16,7 +16,8 @@ void MessageFlight::begin(Line& line) {
   if (is_send(kNumbers)) {
     description_ = encode(announcement_of(call(), line.world()));
     line.send(call().peer, name(kDescription), description_, {facts().id, kDescription});
-    line.send(call().peer, name(kNumbers), {call().input.data, call().input.size_bytes()}, {facts().id, kNumbers});
+    line.send(call().peer, name(kNumbers), {call().input.data, call().input.size_bytes()},
+              {facts().id, kNumbers});
   } else {
     line.receive(call().peer, name(kDescription), description_, {facts().id, kDescription});
   }
@@ -39,8 +40,8 @@ Status MessageFlight::landed(Line& line, int ticket) {
 Status MessageFlight::compare() const {
   COHORT_ASSIGN_OR_RETURN(const Announcement sent, decode_announcement(description_));
   if (sent.length == call().output.count && sent.dtype == call().output.dtype) return {};
-  return Error(ErrorCode::kUsage,
-               fmt::format("rank {} made a send of {} {}", call().peer, sent.length, cohort::name(sent.dtype)))
+  return Error(ErrorCode::kUsage, fmt::format("rank {} made a send of {} {}", call().peer, sent.length,
+                                              cohort::name(sent.dtype)))
       .with_remedy("Receive as many numbers as were sent, of the same type.");
 }
 

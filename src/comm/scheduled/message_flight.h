@@ -7,8 +7,8 @@
 
 namespace cohort::comm {
 
-/// A send or a receive under way: a description goes first, the numbers follow, so that the receiver can tell what is
-/// wrong if it expects something else.
+/// A send or a receive under way: a description goes first, the numbers follow, so that the receiver can tell
+/// what is wrong if it expects something else.
 class MessageFlight final : public Flight {
  public:
   explicit MessageFlight(Facts facts);

@@ -7,7 +7,8 @@ namespace {
 
 std::string words(const Error& error) {
   std::string text = error.message();
-  for (const Error* level = error.cause(); level != nullptr; level = level->cause()) text += ": " + level->message();
+  for (const Error* level = error.cause(); level != nullptr; level = level->cause())
+    text += ": " + level->message();
   return text;
 }
 
@@ -31,7 +32,8 @@ Result<Notice> decode_notice(std::span<const std::byte> bytes) {
   const std::string text = reader.text();
   const std::string remedy = reader.text();
   COHORT_RETURN_IF_ERROR(reader.finish("a notice"));
-  if (kind > static_cast<std::uint8_t>(Notice::Kind::kLeft) || code > static_cast<std::uint8_t>(ErrorCode::kIo)) {
+  if (kind > static_cast<std::uint8_t>(Notice::Kind::kLeft) ||
+      code > static_cast<std::uint8_t>(ErrorCode::kIo)) {
     return Error(ErrorCode::kCorrupt, "a notice of no known kind");
   }
   Error why(static_cast<ErrorCode>(code), text);

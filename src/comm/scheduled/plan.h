@@ -8,8 +8,8 @@ namespace cohort::comm {
 
 /// How collective calls become schedules. Must be the same on all ranks.
 struct PlanOptions {
-  /// The algorithm of every call it serves; empty: whichever is predicted to be fastest. Calls it does not serve, and
-  /// gather and scatter, are chosen for as if it were empty.
+  /// The algorithm of every call it serves; empty: whichever is predicted to be fastest. Calls it does not
+  /// serve, and gather and scatter, are chosen for as if it were empty.
   std::string algorithm{};
   Prices prices{};
 };

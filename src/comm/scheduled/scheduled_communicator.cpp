@@ -13,8 +13,8 @@ constexpr std::uint32_t kFirstSplitGroup = 2;
 
 }  // namespace
 
-Result<std::unique_ptr<Communicator>> ScheduledCommunicator::make_world(Exchange& exchange, Progress& progress,
-                                                                        Options options) {
+Result<std::unique_ptr<Communicator>> ScheduledCommunicator::make_world(Exchange& exchange,
+                                                                        Progress& progress, Options options) {
   COHORT_RETURN_IF_ERROR(check_plan_options(options.scheduled.plan));
   const GroupFacts facts{.name = std::move(options.name),
                          .rank = exchange.member(),
@@ -25,9 +25,11 @@ Result<std::unique_ptr<Communicator>> ScheduledCommunicator::make_world(Exchange
   std::iota(members.begin(), members.end(), 0);
   const Parts parts{exchange, progress, std::make_shared<Numbering>(0), std::move(options.scheduled),
                     std::move(options.kind)};
-  return std::unique_ptr<Communicator>(new ScheduledCommunicator(
-      parts, facts,
-      {.group = kWorldGroup, .generation = facts.generation, .members = std::move(members), .rank = facts.rank}));
+  return std::unique_ptr<Communicator>(new ScheduledCommunicator(parts, facts,
+                                                                 {.group = kWorldGroup,
+                                                                  .generation = facts.generation,
+                                                                  .members = std::move(members),
+                                                                  .rank = facts.rank}));
 }
 
 ScheduledCommunicator::ScheduledCommunicator(const Parts& parts, const GroupFacts& facts, Line::Place place)
@@ -48,13 +50,14 @@ Result<std::unique_ptr<Communicator>> ScheduledCommunicator::do_split(const Grou
   COHORT_ASSIGN_OR_RETURN(const std::uint32_t group, agree_on_group());
   if (members.empty()) return std::unique_ptr<Communicator>();
   Line::Place place{.group = group, .generation = facts.generation, .rank = facts.rank};
-  for (const int rank : members) place.members.push_back(group_.place().members[static_cast<std::size_t>(rank)]);
+  for (const int rank : members)
+    place.members.push_back(group_.place().members[static_cast<std::size_t>(rank)]);
   const Parts parts{group_.exchange(), group_.progress(), numbering_, group_.options(), kind_};
   return std::unique_ptr<Communicator>(new ScheduledCommunicator(parts, facts, std::move(place)));
 }
 
-// Rank 0 gives out a number that no other member gives out: two groups have the same only if they come from the same
-// split, and then no member is in both.
+// Rank 0 gives out a number that no other member gives out: two groups have the same only if they come from
+// the same split, and then no member is in both.
 Result<std::uint32_t> ScheduledCommunicator::agree_on_group() {
   std::int64_t group = 0;
   if (rank() == 0) {

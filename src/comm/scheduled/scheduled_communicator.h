@@ -12,8 +12,8 @@ namespace cohort::comm {
 /// A communicator that runs schedules over the messages of an exchange.
 ///
 /// Threads: as Communicator. Callbacks of Work run on the progress thread.
-/// Lifetime: exchange, progress and clock must outlive it and all groups split from it. Not to be destroyed in a callback.
-/// Failure: as Communicator. A rank whose exchange is closed is lost to every group it is in.
+/// Lifetime: exchange, progress and clock must outlive it and all groups split from it. Not to be destroyed
+/// in a callback. Failure: as Communicator. A rank whose exchange is closed is lost to every group it is in.
 /// Cost: one small message to the next rank for each collective call, besides those of the schedule.
 class ScheduledCommunicator final : public Communicator {
  public:
@@ -26,17 +26,21 @@ class ScheduledCommunicator final : public Communicator {
   };
 
   /// The group of all members of the exchange, which must be open and among the tasks of `progress`.
-  static Result<std::unique_ptr<Communicator>> make_world(Exchange& exchange, Progress& progress, Options options);
+  static Result<std::unique_ptr<Communicator>> make_world(Exchange& exchange, Progress& progress,
+                                                          Options options);
   ~ScheduledCommunicator() override;
 
-  CommunicatorTraits traits() const override { return {.kind = kind_, .abortable = true, .zero_copy = false}; }
+  CommunicatorTraits traits() const override {
+    return {.kind = kind_, .abortable = true, .zero_copy = false};
+  }
   void abort(const Error& cause) override { group_.abort(cause); }
   std::optional<Error> failure() const override { return group_.failure(); }
 
  protected:
   Status do_run(const Call& call) override { return group_.start(call).wait(); }
   Work do_start(const Call& call) override { return group_.start(call); }
-  Result<std::unique_ptr<Communicator>> do_split(const GroupFacts& facts, const std::vector<int>& members) override;
+  Result<std::unique_ptr<Communicator>> do_split(const GroupFacts& facts,
+                                                 const std::vector<int>& members) override;
 
  private:
   // What the groups of one exchange share on one member: how many numbers for new groups it has given out.

@@ -34,7 +34,8 @@ TEST_P(Async, ManyAreUnderWayAtTheSameTime) {
       std::vector<Work> works;
       for (int i = 0; i < kCalls; ++i) {
         auto& one = numbers[static_cast<std::size_t>(i)];
-        works.push_back(seat->start(i % 3 == 0 ? broadcast(std::span(one), i % seat.world()) : all_reduce(std::span(one), ReduceOp::kMax)));
+        works.push_back(seat->start(i % 3 == 0 ? broadcast(std::span(one), i % seat.world())
+                                               : all_reduce(std::span(one), ReduceOp::kMax)));
       }
       for (int i = kCalls; i-- > 0;) COHORT_RETURN_IF_ERROR(works[static_cast<std::size_t>(i)].wait());
       for (int i = 0; i < kCalls; ++i) {
@@ -55,7 +56,8 @@ TEST_P(Async, RunAndStartMix) {
       const Work work = seat->start(broadcast(std::span(slow), round % 3));
       COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span(quick), ReduceOp::kMax)));
       COHORT_RETURN_IF_ERROR(work.wait());
-      if (quick[2] != 2 || slow.back() != 0) return unexpected(seat, "round {}: {} {}", round, quick[2], slow.back());
+      if (quick[2] != 2 || slow.back() != 0)
+        return unexpected(seat, "round {}: {} {}", round, quick[2], slow.back());
     }
     return {};
   });
@@ -97,7 +99,8 @@ TEST_P(Async, WaitUntilGivesUpWhileTheCallGoesOn) {
     if (seat->rank() == 0) {
       const Work work = seat->start(all_reduce(std::span(numbers)));
       const Status early = work.wait_until(std::chrono::steady_clock::now() + milliseconds(20));
-      if (early || early.error().code() != ErrorCode::kTimedOut) return unexpected(seat, "nobody else has called");
+      if (early || early.error().code() != ErrorCode::kTimedOut)
+        return unexpected(seat, "nobody else has called");
       if (work.is_done()) return unexpected(seat, "it is not done");
       COHORT_RETURN_IF_ERROR(seat.rank.barrier());
       COHORT_RETURN_IF_ERROR(work.wait());

@@ -8,9 +8,9 @@
 namespace cohort::test {
 namespace {
 
-constexpr Operation kCollectives[] = {Operation::kBarrier,       Operation::kAllReduce, Operation::kReduce,
-                                      Operation::kBroadcast,     Operation::kReduceScatter, Operation::kAllGather,
-                                      Operation::kGather,        Operation::kScatter,   Operation::kAllToAll};
+constexpr Operation kCollectives[] = {Operation::kBarrier,   Operation::kAllReduce,     Operation::kReduce,
+                                      Operation::kBroadcast, Operation::kReduceScatter, Operation::kAllGather,
+                                      Operation::kGather,    Operation::kScatter,       Operation::kAllToAll};
 
 bool combines(Operation operation) {
   return operation == Operation::kAllReduce || operation == Operation::kReduce ||
@@ -22,10 +22,12 @@ bool has_root(Operation operation) {
 }
 bool has_parts(Operation operation) {
   return operation == Operation::kReduceScatter || operation == Operation::kAllGather ||
-         operation == Operation::kGather || operation == Operation::kScatter || operation == Operation::kAllToAll;
+         operation == Operation::kGather || operation == Operation::kScatter ||
+         operation == Operation::kAllToAll;
 }
 bool can_be_in_place(Operation operation) {
-  return operation != Operation::kAllToAll && operation != Operation::kBroadcast && operation != Operation::kBarrier;
+  return operation != Operation::kAllToAll && operation != Operation::kBroadcast &&
+         operation != Operation::kBarrier;
 }
 
 Status run_all(Seat& seat, const std::vector<Trial>& trials) {
@@ -47,7 +49,8 @@ TEST_P(Collectives, AnyCountGivesTheRightResult) {
     const auto n = static_cast<std::size_t>(world);
     std::vector<Trial> trials;
     for (const Operation operation : kCollectives) {
-      for (const std::size_t count : {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, std::size_t{97}, std::size_t{1009}}) {
+      for (const std::size_t count :
+           {std::size_t{0}, std::size_t{1}, n - 1, n, n + 1, std::size_t{97}, std::size_t{1009}}) {
         trials.push_back({.operation = operation, .count = count, .root = world - 1});
       }
     }
@@ -62,7 +65,8 @@ TEST_P(Collectives, AnyTypeAndReductionGivesTheRightResult) {
       for (const DType dtype : kCombinable) {
         for (const ReduceOp op : kAllReduceOps) {
           if (op != ReduceOp::kSum && !combines(operation)) continue;
-          trials.push_back({.operation = operation, .dtype = dtype, .op = op, .count = 37, .root = world / 2});
+          trials.push_back(
+              {.operation = operation, .dtype = dtype, .op = op, .count = 37, .root = world / 2});
         }
       }
     }
@@ -75,7 +79,8 @@ TEST_P(Collectives, MovesTypesThatCannotBeCombined) {
     std::vector<Trial> trials;
     for (const Operation operation : kCollectives) {
       for (const DType dtype : {DType::kI8, DType::kI16, DType::kBool}) {
-        if (!combines(operation)) trials.push_back({.operation = operation, .dtype = dtype, .count = 5, .root = world / 3});
+        if (!combines(operation))
+          trials.push_back({.operation = operation, .dtype = dtype, .count = 5, .root = world / 3});
       }
     }
     return trials;
@@ -166,7 +171,8 @@ TEST_P(Collectives, SixteenBitFloatsAreRoundedOnce) {
         COHORT_RETURN_IF_ERROR(seat->run(all_reduce(Numbers(numbers.data(), numbers.size(), dtype))));
         const std::uint16_t expected = stored(large + 0.75F * static_cast<float>(world - 1));
         for (const std::uint16_t number : numbers) {
-          if (number != expected) return unexpected(seat, "{}: bits {:x}, not {:x}", name(dtype), number, expected);
+          if (number != expected)
+            return unexpected(seat, "{}: bits {:x}, not {:x}", name(dtype), number, expected);
         }
       }
       return {};
@@ -179,7 +185,9 @@ std::vector<float> hostile_floats(int rank, std::size_t count) {
   std::vector<float> numbers(count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t which = (i + static_cast<std::size_t>(rank) * 3) % 5;
-    numbers[i] = which == 0 ? 1e30F : which == 1 ? -1e30F : 1e-3F * static_cast<float>(i + 1 + static_cast<std::size_t>(rank));
+    numbers[i] = which == 0   ? 1e30F
+                 : which == 1 ? -1e30F
+                              : 1e-3F * static_cast<float>(i + 1 + static_cast<std::size_t>(rank));
   }
   return numbers;
 }

@@ -40,6 +40,10 @@ struct Kind {
   std::chrono::nanoseconds grace = std::chrono::seconds(1);
 };
 
+inline void PrintTo(const Kind& kind, std::ostream* out) {
+  *out << kind.name;
+}
+
 /// Every kind there is.
 std::vector<Kind> all_kinds();
 
@@ -64,6 +68,7 @@ Error unexpected(const Seat& seat, fmt::format_string<Args...> format, Args&&...
 }  // namespace cohort::test
 
 /// Runs the tests of one suite for every kind.
-#define COHORT_FOR_ALL_KINDS(suite)                                                               \
-  INSTANTIATE_TEST_SUITE_P(Kinds, suite, ::testing::ValuesIn(::cohort::test::all_kinds()),        \
-                           [](const ::testing::TestParamInfo<::cohort::test::Kind>& info) { return info.param.name; })
+#define COHORT_FOR_ALL_KINDS(suite)                                   \
+  INSTANTIATE_TEST_SUITE_P(                                           \
+      Kinds, suite, ::testing::ValuesIn(::cohort::test::all_kinds()), \
+      [](const ::testing::TestParamInfo<::cohort::test::Kind>& info) { return info.param.name; })

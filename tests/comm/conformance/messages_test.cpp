@@ -20,7 +20,8 @@ TEST_P(Messages, GoRoundARing) {
     run(world, [](Seat& seat) -> Status {
       const int next = (seat->rank() + 1) % seat.world();
       const int previous = (seat->rank() + seat.world() - 1) % seat.world();
-      for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{1009}, std::size_t{70'001}}) {
+      for (const std::size_t count :
+           {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{1009}, std::size_t{70'001}}) {
         const std::vector<std::int64_t> mine = numbered(seat->rank(), count);
         std::vector<std::int64_t> theirs(count);
         const Work sent = seat->start(send(std::span(mine), next));
@@ -41,7 +42,8 @@ TEST_P(Messages, EveryTypeArrives) {
       COHORT_RETURN_IF_ERROR(
           seat->run(seat->rank() == 0 ? send(numbers.numbers(), 1) : receive(numbers.numbers(), 0)));
       const bool is_right = numbers.holds([](std::size_t i) { return value_of(0, i) % 2; });
-      if (!is_right || !numbers.margins_are_intact()) return unexpected(seat, "{} came out wrong", name(dtype));
+      if (!is_right || !numbers.margins_are_intact())
+        return unexpected(seat, "{} came out wrong", name(dtype));
     }
     return {};
   });
@@ -52,7 +54,8 @@ TEST_P(Messages, TagsMeetInAnyOrder) {
     constexpr std::uint32_t kTags = 9;
     if (seat->rank() == 1) return {};
     std::vector<std::vector<std::int32_t>> numbers;
-    for (std::uint32_t tag = 0; tag < kTags; ++tag) numbers.emplace_back(tag + 1, static_cast<std::int32_t>(tag));
+    for (std::uint32_t tag = 0; tag < kTags; ++tag)
+      numbers.emplace_back(tag + 1, static_cast<std::int32_t>(tag));
     std::vector<Work> works;
     if (seat->rank() == 0) {
       for (std::uint32_t tag = 0; tag < kTags; ++tag) {
@@ -86,7 +89,8 @@ TEST_P(Messages, OfOneTagStayInOrder) {
     }
     for (const Work& work : works) COHORT_RETURN_IF_ERROR(work.wait());
     for (int i = 0; i < kMessages; ++i) {
-      if (numbers[static_cast<std::size_t>(i)] != i) return unexpected(seat, "message {} came out of order", i);
+      if (numbers[static_cast<std::size_t>(i)] != i)
+        return unexpected(seat, "message {} came out of order", i);
     }
     return {};
   });
@@ -102,7 +106,8 @@ TEST_P(Messages, GoOnBesideCollectives) {
     COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span(sum))));
     COHORT_RETURN_IF_ERROR(seat->run(send(std::span<const std::int64_t>(mine), partner, 3)));
     COHORT_RETURN_IF_ERROR(received.wait());
-    if (theirs != numbered(partner, 53) || sum != std::vector<std::int64_t>(5, 4)) return unexpected(seat, "wrong");
+    if (theirs != numbered(partner, 53) || sum != std::vector<std::int64_t>(5, 4))
+      return unexpected(seat, "wrong");
     return {};
   });
 }
@@ -121,7 +126,8 @@ TEST_P(Messages, OfAnotherLengthOrTypeAreNamed) {
                              : seat->run(receive(Numbers(six.data(), 6, DType::kF32), 0));
         if (outcome) return unexpected(seat, "nobody noticed");
         const std::string text = outcome.error().text();
-        if (text.find("5 f32") == std::string::npos || text.find(other_type ? "5 i32" : "6 f32") == std::string::npos) {
+        if (text.find("5 f32") == std::string::npos ||
+            text.find(other_type ? "5 i32" : "6 f32") == std::string::npos) {
           return unexpected(seat, "not both are named: {}", text);
         }
       }

@@ -12,9 +12,11 @@ Kind scheduled_kind(const std::string& name, const Networks& networks, const std
       ExchangeMember member(source(rank.rank()));
       COHORT_ASSIGN_OR_RETURN(
           std::unique_ptr<Communicator> communicator,
-          comm::ScheduledCommunicator::make_world(
-              member.exchange(), member.progress(),
-              {.generation = options.generation, .limit = options.limit, .kind = name, .scheduled = {.plan = {.algorithm = algorithm}}}));
+          comm::ScheduledCommunicator::make_world(member.exchange(), member.progress(),
+                                                  {.generation = options.generation,
+                                                   .limit = options.limit,
+                                                   .kind = name,
+                                                   .scheduled = {.plan = {.algorithm = algorithm}}}));
       Seat seat{rank, communicator};
       return body(seat);
     });

@@ -26,21 +26,35 @@ std::size_t pair_count(const Trial& trial, int from, int to) {
 class Runner {
  public:
   Runner(Seat& seat, const Trial& trial)
-      : seat_(seat), trial_(trial), rank_(seat->rank()), world_(seat->world()), counts_(counts_of(trial, world_)) {}
+      : seat_(seat),
+        trial_(trial),
+        rank_(seat->rank()),
+        world_(seat->world()),
+        counts_(counts_of(trial, world_)) {}
 
   Status run() {
     switch (trial_.operation) {
-      case Operation::kBarrier: return seat_->run(barrier());
-      case Operation::kAllReduce: return all_reduce_trial();
-      case Operation::kReduce: return reduce_trial();
-      case Operation::kBroadcast: return broadcast_trial();
-      case Operation::kReduceScatter: return reduce_scatter_trial();
-      case Operation::kAllGather: return all_gather_trial();
-      case Operation::kGather: return gather_trial();
-      case Operation::kScatter: return scatter_trial();
-      case Operation::kAllToAll: return all_to_all_trial();
+      case Operation::kBarrier:
+        return seat_->run(barrier());
+      case Operation::kAllReduce:
+        return all_reduce_trial();
+      case Operation::kReduce:
+        return reduce_trial();
+      case Operation::kBroadcast:
+        return broadcast_trial();
+      case Operation::kReduceScatter:
+        return reduce_scatter_trial();
+      case Operation::kAllGather:
+        return all_gather_trial();
+      case Operation::kGather:
+        return gather_trial();
+      case Operation::kScatter:
+        return scatter_trial();
+      case Operation::kAllToAll:
+        return all_to_all_trial();
       case Operation::kSend:
-      case Operation::kReceive: break;
+      case Operation::kReceive:
+        break;
     }
     return unexpected(seat_, "not a collective");
   }
@@ -102,8 +116,10 @@ class Runner {
 
   Status broadcast_trial() {
     Guarded numbers(trial_.count, trial_.dtype);
-    if (is_root()) numbers.fill(mine());
-    else numbers.fill(junk());
+    if (is_root())
+      numbers.fill(mine());
+    else
+      numbers.fill(junk());
     COHORT_RETURN_IF_ERROR(seat_->run(broadcast(numbers.numbers(), trial_.root)));
     return check(numbers.holds([&](std::size_t i) { return value_of(trial_.root, i); }), {&numbers});
   }
@@ -147,7 +163,8 @@ class Runner {
     return check(holds_all_parts(output), {&input, &output});
   }
   Status all_gather_trial() {
-    return gather_with([&](ConstNumbers from, Numbers to) { return all_gather(from, to, given_counts()); }, true);
+    return gather_with([&](ConstNumbers from, Numbers to) { return all_gather(from, to, given_counts()); },
+                       true);
   }
   Status gather_trial() {
     return gather_with(

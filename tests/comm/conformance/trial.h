@@ -23,8 +23,8 @@ struct Trial {
   std::string text() const;
 };
 
-/// Makes the call on this rank and checks what came of it: the result bit for bit, the margins, and the input where it
-/// is apart from the output.
+/// Makes the call on this rank and checks what came of it: the result bit for bit, the margins, and the input
+/// where it is apart from the output.
 Status run_trial(Seat& seat, const Trial& trial);
 
 /// The counts of a trial, by rank: equal, or of different lengths, some of them zero.

@@ -26,10 +26,18 @@ std::int64_t combined_value(ReduceOp op, int world, std::size_t index) {
   for (int r = 1; r < world; ++r) {
     const std::int64_t next = value_of(r, index);
     switch (op) {
-      case ReduceOp::kSum: result += next; break;
-      case ReduceOp::kMin: result = std::min(result, next); break;
-      case ReduceOp::kMax: result = std::max(result, next); break;
-      case ReduceOp::kProduct: result *= next; break;
+      case ReduceOp::kSum:
+        result += next;
+        break;
+      case ReduceOp::kMin:
+        result = std::min(result, next);
+        break;
+      case ReduceOp::kMax:
+        result = std::max(result, next);
+        break;
+      case ReduceOp::kProduct:
+        result *= next;
+        break;
     }
   }
   return result;
@@ -37,16 +45,24 @@ std::int64_t combined_value(ReduceOp op, int world, std::size_t index) {
 
 void store(DType dtype, std::int64_t value, std::byte* at) {
   switch (dtype) {
-    case DType::kF32: return put(static_cast<float>(value), at);
-    case DType::kF64: return put(static_cast<double>(value), at);
-    case DType::kBF16: return put(bf16_from_f32(static_cast<float>(value)), at);
-    case DType::kF16: return put(f16_from_f32(static_cast<float>(value)), at);
+    case DType::kF32:
+      return put(static_cast<float>(value), at);
+    case DType::kF64:
+      return put(static_cast<double>(value), at);
+    case DType::kBF16:
+      return put(bf16_from_f32(static_cast<float>(value)), at);
+    case DType::kF16:
+      return put(f16_from_f32(static_cast<float>(value)), at);
     case DType::kI8:
     case DType::kU8:
-    case DType::kBool: return put(static_cast<std::uint8_t>(value), at);
-    case DType::kI16: return put(static_cast<std::int16_t>(value), at);
-    case DType::kI32: return put(static_cast<std::int32_t>(value), at);
-    case DType::kI64: return put(value, at);
+    case DType::kBool:
+      return put(static_cast<std::uint8_t>(value), at);
+    case DType::kI16:
+      return put(static_cast<std::int16_t>(value), at);
+    case DType::kI32:
+      return put(static_cast<std::int32_t>(value), at);
+    case DType::kI64:
+      return put(value, at);
   }
 }
 

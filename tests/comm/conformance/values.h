@@ -14,8 +14,8 @@ namespace cohort::test {
 inline constexpr DType kCombinable[] = {DType::kF32, DType::kF64, DType::kBF16, DType::kF16,
                                         DType::kI32, DType::kI64, DType::kU8};
 
-/// What rank r has at index i: 1, 2 or 3, other ones for other ranks and indices. Sums and products of eight of them are
-/// exact in every type that is not an integer, and integers wrap.
+/// What rank r has at index i: 1, 2 or 3, other ones for other ranks and indices. Sums and products of eight
+/// of them are exact in every type that is not an integer, and integers wrap.
 std::int64_t value_of(int rank, std::size_t index);
 /// The combination of value_of(0 … world − 1, index).
 std::int64_t combined_value(ReduceOp op, int world, std::size_t index);
