@@ -113,18 +113,29 @@ void Exchange::handle(Channel channel, std::uint32_t group, Handler handler) {
     const int from = at->first.member;
     for (Kept& kept : at->second) {
       peer(from).kept_bytes -= kept.payload.size();
-      make_ready(kept.header, [this, from, message = std::make_shared<Kept>(std::move(kept))] {
-        std::optional<Handler> wanted;
-        {
-          const std::lock_guard inner(mutex_);
-          const auto found = handlers_.find({message->header.channel, message->header.group});
-          if (found != handlers_.end()) wanted = found->second;
-        }
-        if (wanted) (*wanted)(from, message->header, std::move(message->payload));
-      });
+      hand_over(from, std::move(kept));
     }
     at = kept_.erase(at);
   }
+}
+
+// To whatever handler there is when its turn comes.
+void Exchange::hand_over(int from, Kept message) {
+  const FrameHeader header = message.header;
+  make_ready(header, [this, from, header,
+                      payload = std::make_shared<std::vector<std::byte>>(std::move(message.payload))] {
+    run_handler(from, header, std::move(*payload));
+  });
+}
+
+void Exchange::run_handler(int from, const FrameHeader& header, std::vector<std::byte> payload) {
+  Handler handler;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = handlers_.find({header.channel, header.group});
+    if (found != handlers_.end()) handler = found->second;
+  }
+  if (handler) handler(from, header, std::move(payload));
 }
 
 void Exchange::remove_handler(Channel channel, std::uint32_t group) {
@@ -290,6 +301,7 @@ std::span<std::byte> Exchange::place(int from, const FrameHeader& header) {
   }
   Inbound& inbound = *sender.inbound;
   if (inbound.fate == Fate::kReceive && inbound.fits) return inbound.receive.into;
+  if (inbound.fate == Fate::kReceive || inbound.fate == Fate::kIgnore) return {};
   inbound.payload.resize(header.size_bytes);
   return inbound.payload;
 }
@@ -300,15 +312,18 @@ Exchange::Inbound Exchange::begin_inbound(int from, const FrameHeader& header) {
   if (header.sequence <= sender.last_sequence || is_stale(header)) return inbound;
   sender.last_sequence = header.sequence;
   if (header.channel == Channel::kAlive || sender.loss) return inbound;
-  if (handlers_.contains({header.channel, header.group})) {
-    inbound.fate = Fate::kHandler;
-  } else if (std::optional<Receive> receive = take_receive(key_of(from, header))) {
+  if (std::optional<Receive> receive = take_receive(key_of(from, header))) {
     inbound.fate = Fate::kReceive;
     inbound.fits = compare(from, header, receive->signature, receive->into.size());
     inbound.receive = std::move(*receive);
-  } else {
-    inbound.fate = Fate::kKeep;
+    return inbound;
   }
+  // Checked before anything is allocated.
+  if (header.size_bytes > options_.unexpected_cap_bytes - sender.kept_bytes) {
+    give_up_flood(from);
+    return inbound;
+  }
+  inbound.fate = handlers_.contains({header.channel, header.group}) ? Fate::kHandler : Fate::kKeep;
   return inbound;
 }
 
@@ -329,19 +344,19 @@ void Exchange::arrived(int from, const FrameHeader& header) {
 void Exchange::keep(int from, Inbound inbound) {
   const Key key = key_of(from, inbound.header);
   Kept message = {inbound.header, std::move(inbound.payload)};
-  // It may have been asked for while it came in.
+  // It may have been asked for, or got a handler, while it came in.
+  if (handlers_.contains({key.channel, key.group})) return hand_over(from, std::move(message));
   if (std::optional<Receive> receive = take_receive(key)) {
     return meet(key, std::move(message), std::move(*receive));
   }
-  Peer& sender = peer(from);
-  if (sender.kept_bytes + message.payload.size() > options_.unexpected_cap_bytes) {
-    const Error why(ErrorCode::kPeerLost,
-                    fmt::format("member {} sent more than {} that nobody here has asked for", from,
-                                format_bytes(options_.unexpected_cap_bytes)));
-    return transport_->give_up(from, why);
-  }
-  sender.kept_bytes += message.payload.size();
+  peer(from).kept_bytes += message.payload.size();
   kept_[key].push_back(std::move(message));
+}
+
+void Exchange::give_up_flood(int from) {
+  transport_->give_up(from, Error(ErrorCode::kPeerLost,
+                                  fmt::format("member {} sent more than {} that nobody here has asked for",
+                                              from, format_bytes(options_.unexpected_cap_bytes))));
 }
 
 void Exchange::finish(int from, Inbound inbound) {
@@ -349,13 +364,7 @@ void Exchange::finish(int from, Inbound inbound) {
   if (inbound.fate == Fate::kReceive) {
     inbound.receive.done(inbound.fits);
   } else if (inbound.fate == Fate::kHandler) {
-    Handler handler;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto found = handlers_.find({header.channel, header.group});
-      if (found != handlers_.end()) handler = found->second;
-    }
-    if (handler) handler(from, header, std::move(inbound.payload));
+    run_handler(from, header, std::move(inbound.payload));
   } else if (header.channel == Channel::kAlive && header.number == kQuestion) {
     send(from, {.channel = Channel::kAlive, .number = kSign}, {}, {});
   }

@@ -34,7 +34,8 @@ class Exchange final : public Task, private FrameSink {
   struct Options {
     /// A member that sends nothing for this long, though asked for signs of life, is lost.
     std::chrono::nanoseconds liveness = std::chrono::milliseconds(500);
-    /// What unexpected messages of one member may take before it counts as lost: it cannot be slowed down.
+    /// What unexpected messages of one member may take together, and one message to a handler; with more it
+    /// counts as lost: it cannot be slowed down.
     std::size_t unexpected_cap_bytes = std::size_t{1} << 30;
   };
   using Done = std::function<void(const Status&)>;
@@ -134,8 +135,11 @@ class Exchange final : public Task, private FrameSink {
   void keep(int from, Inbound inbound);
   void meet(const Key& key, Kept message, Receive receive);
   void make_ready(const FrameHeader& header, std::function<void()> run);
+  void hand_over(int from, Kept message);
+  void give_up_flood(int from);
   void forget(std::uint32_t group, std::uint32_t generation);
 
+  void run_handler(int from, const FrameHeader& header, std::vector<std::byte> payload);
   void finish(int from, Inbound inbound);
   std::vector<Done> take_receives_of(int member);
   bool run_ready();

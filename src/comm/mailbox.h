@@ -20,12 +20,13 @@ using Bytes = std::vector<std::byte>;
 ///     COHORT_ASSIGN_OR_RETURN(const Bytes rows, mailbox.call(owner, kPull, request, clock.now() + 2s));
 ///
 /// Threads: every method from any thread. Handlers run on threads of the mailbox, several at a time, never on
-/// the caller's and never on the progress thread: they may take their time and may call() themselves.
-/// Lifetime: the destructor answers nobody any more and waits for the handlers that run.
-/// Failure: a handler's error comes back with its code and words, named as the other member's; a member that
-/// is lost ends every call to it with kPeerLost; nobody serving that kind is kNotFound; a call never lasts
-/// longer than its deadline. Cost: one message each way; requests and replies of any size up to a cap, many
-/// in flight.
+/// the caller's and never on the progress thread: they may take their time and may call() themselves. call()
+/// must not be used on the progress thread. Lifetime: the destructor ends every call with kAborted, answers
+/// nobody any more and waits for the handlers that run. It must not run on a thread of the mailbox or the
+/// progress thread. Failure: a handler's error comes back with its code and words, named as the other
+/// member's; a member that is lost ends every call to it with kPeerLost; nobody serving that kind is
+/// kNotFound; a call never lasts longer than its deadline. Cost: one message each way; requests and replies
+/// of any size up to a cap, many in flight.
 class Mailbox {
  public:
   using Handler = std::function<Result<Bytes>(int from, std::span<const std::byte> request)>;

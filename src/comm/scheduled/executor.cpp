@@ -72,7 +72,7 @@ std::vector<Executor::Message> Executor::next() {
 }
 
 void Executor::finished(int index) {
-  Progress& progress = progress_[static_cast<std::size_t>(index)];
+  TaskRunner& runner = progress_[static_cast<std::size_t>(index)];
   COHORT_CHECK(progress.stage == Stage::kBegun, "step {} is through without being under way", index);
   progress.stage = Stage::kDone;
   --num_left_;

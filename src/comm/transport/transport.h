@@ -18,9 +18,9 @@ class FrameSink {
  public:
   virtual ~FrameSink() = default;
 
-  /// Where shall this payload go? Exactly header.size_bytes long. The room is good until advance() returns: a
-  /// transport that has not written all of it by then asks again, with the same header, before it goes on.
-  /// What is written stays.
+  /// Where shall this payload go? Exactly header.size_bytes long, or empty: it is not wanted, and is dropped.
+  /// The room is good until advance() returns: a transport that has not written all of it by then asks again,
+  /// with the same header, before it goes on. What is written stays.
   virtual std::span<std::byte> place(int from, const FrameHeader& header) = 0;
   /// The payload of the last place() for this member is complete.
   virtual void arrived(int from, const FrameHeader& header) = 0;
@@ -46,7 +46,8 @@ class Transport : public Task {
   /// oneself, too.
   virtual void send(int to, const FrameHeader& header, std::span<const std::byte> payload, Sent sent) = 0;
   /// Takes back the messages of this group up to this generation that are still queued: when it returns their
-  /// payloads are not read any more, and their `sent` is never called.
+  /// payloads are not read any more, and their `sent` is not called any more; one that is being called may
+  /// still run.
   virtual void withdraw(std::uint32_t group, std::uint32_t generation) = 0;
   /// Treats a member as lost from now on, whatever it does: lost() follows from advance(), here and over
   /// there.
