@@ -53,6 +53,18 @@ class LocalDoorbell final : public Doorbell {
   std::uint32_t rings_ = 0;
 };
 
+/// Whoever goes round tasks: a progress thread, or a simulation.
+class TaskRunner {
+ public:
+  virtual ~TaskRunner() = default;
+
+  virtual void add(Task& task) = 0;
+  /// When it returns the task is not being advanced and never will be again.
+  virtual void remove(Task& task) = 0;
+  /// Something changed that a task may be waiting for.
+  virtual void wake() = 0;
+};
+
 /// The one thread of a process that carries on everything in flight. It goes round all tasks while any of
 /// them moves; when none does it spins, then yields, then sleeps at the doorbell until it is rung or the
 /// first task wants it.
@@ -60,18 +72,16 @@ class LocalDoorbell final : public Doorbell {
 /// Threads: every method from any thread, except that a task must not remove itself or wait inside advance().
 /// Lifetime: tasks must be removed before they die; the doorbell must outlive this. The destructor ends the
 /// thread.
-class Progress {
+class Progress final : public TaskRunner {
  public:
   explicit Progress(Doorbell& doorbell);
-  ~Progress();
+  ~Progress() override;
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void add(Task& task);
-  /// When it returns the task is not being advanced and never will be again.
-  void remove(Task& task);
-  /// Something changed that a task may be waiting for.
-  void wake() { doorbell_.ring(); }
+  void add(Task& task) override;
+  void remove(Task& task) override;
+  void wake() override { doorbell_.ring(); }
 
  private:
   void run(const std::stop_token& stop);

@@ -74,6 +74,12 @@ bool Announcement::agrees_with(const Announcement& other) const {
   return key(*this) == key(other);
 }
 
+std::uint64_t Announcement::signature() const {
+  Announcement agreed = *this;
+  agreed.count = 0;
+  return content_hash(encode(agreed));
+}
+
 std::string Announcement::text() const {
   const Call call{.operation = operation,
                   .input = {nullptr, count, dtype},

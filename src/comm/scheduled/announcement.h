@@ -25,6 +25,8 @@ struct Announcement {
   std::uint64_t count = 0;        ///< elements as text() shows them; need not agree
 
   bool agrees_with(const Announcement& other) const;
+  /// A hash of what must agree.
+  std::uint64_t signature() const;
   /// The call in words, as Call::text().
   std::string text() const;
 };

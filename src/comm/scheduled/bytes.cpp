@@ -8,11 +8,6 @@ void ByteWriter::put(std::uint64_t value, int width) {
   for (int i = 0; i < width; ++i) bytes_.push_back(static_cast<std::byte>(value >> (8 * i)));
 }
 
-void ByteWriter::put_text(std::string_view text) {
-  put_u32(static_cast<std::uint32_t>(text.size()));
-  for (const char letter : text) bytes_.push_back(static_cast<std::byte>(letter));
-}
-
 std::uint64_t ByteReader::get(std::size_t width) {
   if (rest_.size() < width) {
     short_ = true;
@@ -23,18 +18,6 @@ std::uint64_t ByteReader::get(std::size_t width) {
   for (std::size_t i = 0; i < width; ++i) value |= std::to_integer<std::uint64_t>(rest_[i]) << (8 * i);
   rest_ = rest_.subspan(width);
   return value;
-}
-
-std::string ByteReader::text() {
-  const std::size_t size = u32();
-  if (rest_.size() < size) {
-    short_ = true;
-    rest_ = {};
-    return {};
-  }
-  std::string text(reinterpret_cast<const char*>(rest_.data()), size);
-  rest_ = rest_.subspan(size);
-  return text;
 }
 
 Status ByteReader::finish(std::string_view what) const {

@@ -5,13 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace cohort::comm {
 
-/// Puts numbers and texts one after the other, little endian, without padding.
+/// Puts numbers one after the other, little endian, without padding.
 ///
 /// Threads: one at a time.
 class ByteWriter {
@@ -19,8 +18,6 @@ class ByteWriter {
   void put_u8(std::uint8_t value) { put(value, 1); }
   void put_u32(std::uint32_t value) { put(value, 4); }
   void put_u64(std::uint64_t value) { put(value, 8); }
-  /// Its length as u32, then its bytes.
-  void put_text(std::string_view text);
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
@@ -32,7 +29,7 @@ class ByteWriter {
 /// Takes them out again.
 ///
 /// Threads: one at a time.
-/// Failure: what is missing reads as zero or as an empty text, and finish() says kCorrupt.
+/// Failure: what is missing reads as zero, and finish() says kCorrupt.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -40,7 +37,6 @@ class ByteReader {
   std::uint8_t u8() { return static_cast<std::uint8_t>(get(1)); }
   std::uint32_t u32() { return static_cast<std::uint32_t>(get(4)); }
   std::uint64_t u64() { return get(8); }
-  std::string text();
   /// kCorrupt if something was missing or is left over.
   Status finish(std::string_view what) const;
 

@@ -19,6 +19,7 @@ Numbers room_for(std::size_t count, DType dtype, std::vector<std::byte>& room) {
 CollectiveFlight::CollectiveFlight(Facts facts, Schedule schedule, int rank, int world)
     : Flight(std::move(facts)),
       mine_(announcement_of(call(), world)),
+      signature_(mine_.signature()),
       to_next_(encode(mine_)),
       work_dtype_(comm::work_dtype(call())),
       executor_(schedule, memories(schedule.scratch_count, rank)) {}
@@ -56,7 +57,10 @@ void CollectiveFlight::announce(Line& line) {
 
 void CollectiveFlight::go_on(Line& line) {
   for (const Executor::Message& message : executor_.next()) {
-    const MessageName name{.channel = Channel::kCollective, .number = facts().number, .tag = message.index};
+    const MessageName name{.channel = Channel::kCollective,
+                           .number = facts().number,
+                           .tag = message.index,
+                           .signature = signature_};
     const Ticket ticket{facts().id, message.step};
     if (message.verb == Verb::kSend) {
       line.send(message.peer, name, {message.from.data, message.from.size_bytes()}, ticket);

@@ -12,6 +12,9 @@ namespace cohort::comm {
 /// done when its own steps are, when the rank before it has announced the same call and the rank after it has
 /// been told.
 ///
+/// Failure: numbers of a rank that made another call are refused wherever they arrive, so no result is made
+/// of them; the ring finds out which two calls differ.
+///
 /// 16-bit floats are combined in f32: the input is widened once, the result rounded once.
 class CollectiveFlight final : public Flight {
  public:
@@ -37,6 +40,7 @@ class CollectiveFlight final : public Flight {
   Executor::Memories memories(std::size_t scratch_count, int rank);
 
   const Announcement mine_;
+  const std::uint64_t signature_;
   const std::array<std::byte, kAnnouncementBytes> to_next_;
   std::array<std::byte, kAnnouncementBytes> from_previous_{};
   int next_ = 0;

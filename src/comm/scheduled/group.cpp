@@ -16,9 +16,9 @@ bool is_message(const Call& call) {
 
 }  // namespace
 
-Group::Group(Exchange& exchange, Progress& progress, GroupFacts facts, Line::Place place,
+Group::Group(Exchange& exchange, TaskRunner& runner, GroupFacts facts, Line::Place place,
              ScheduledOptions options)
-    : progress_(progress),
+    : runner_(runner),
       clock_(exchange.clock()),
       facts_(std::move(facts)),
       options_(std::move(options)),
@@ -40,7 +40,7 @@ Work Group::start(const Call& call) {
     }
     inbox_->post(make_flight(call, std::move(schedule), completion));
   }
-  progress_.wake();
+  runner_.wake();
   return Work(std::move(completion));
 }
 
@@ -65,7 +65,7 @@ void Group::abort(const Error& cause) {
     failure_ = cause.within(fmt::format("rank {} aborted group '{}' (generation {})", facts_.rank,
                                         facts_.name, facts_.generation));
   }
-  progress_.wake();
+  runner_.wake();
 }
 
 std::optional<Error> Group::failure() const {

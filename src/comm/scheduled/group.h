@@ -30,13 +30,13 @@ struct ScheduledOptions {
 ///
 /// Threads: start(), abort() and failure() from any thread. What happens elsewhere is left in the inbox;
 /// flights are touched by advance() only, and by leave() when nobody advances any more. Lifetime: the
-/// exchange, the progress and the clock must outlive it. leave() must be called when it is no longer
+/// exchange, the runner and the clock must outlive it. leave() must be called when it is no longer
 /// advanced.
 /// Failure: the first one sticks: everything under way ends with it, the others are told. A rank that is lost
 /// or left ends what cannot be done without it; what it had done its part in goes on.
 class Group final : public Task {
  public:
-  Group(Exchange& exchange, Progress& progress, GroupFacts facts, Line::Place place,
+  Group(Exchange& exchange, TaskRunner& runner, GroupFacts facts, Line::Place place,
         ScheduledOptions options);
 
   Work start(const Call& call);
@@ -49,7 +49,7 @@ class Group final : public Task {
   TimePoint wanted_at() const override;
 
   Exchange& exchange() { return line_.exchange(); }
-  Progress& progress() { return progress_; }
+  TaskRunner& runner() { return runner_; }
   const Line::Place& place() const { return line_.place(); }
   const ScheduledOptions& options() const { return options_; }
 
@@ -95,7 +95,7 @@ class Group final : public Task {
   std::string text(const Flight& flight) const;
   Error ended(const Flight& flight, const Error& why) const;
 
-  Progress& progress_;
+  TaskRunner& runner_;
   const Clock& clock_;
   const GroupFacts facts_;
   const ScheduledOptions options_;

@@ -30,26 +30,25 @@ void hear_answer(Inbox& inbox, int from, const FrameHeader& header, std::span<co
 Line::Line(Exchange& exchange, std::shared_ptr<Inbox> inbox, Place place)
     : exchange_(exchange), inbox_(std::move(inbox)), place_(std::move(place)) {}
 
-FrameHeader Line::header(Channel channel, std::uint64_t number, std::uint64_t tag) const {
-  return {.channel = channel,
+FrameHeader Line::header(const MessageName& name) const {
+  return {.channel = name.channel,
           .group = place_.group,
           .generation = place_.generation,
-          .number = number,
-          .tag = tag};
+          .number = name.number,
+          .tag = name.tag,
+          .signature = name.signature};
 }
 
 void Line::send(int to, const MessageName& name, std::span<const std::byte> payload, Ticket ticket) {
-  exchange_.send(member(to), header(name.channel, name.number, name.tag), payload,
-                 [inbox = inbox_, ticket](const Status& outcome) {
-                   inbox->post(Landed{ticket.flight, ticket.number, outcome});
-                 });
+  exchange_.send(member(to), header(name), payload, [inbox = inbox_, ticket](const Status& outcome) {
+    inbox->post(Landed{ticket.flight, ticket.number, outcome});
+  });
 }
 
 void Line::receive(int from, const MessageName& name, std::span<std::byte> into, Ticket ticket) {
-  exchange_.receive(member(from), header(name.channel, name.number, name.tag), into,
-                    [inbox = inbox_, ticket](const Status& outcome) {
-                      inbox->post(Landed{ticket.flight, ticket.number, outcome});
-                    });
+  exchange_.receive(member(from), header(name), into, [inbox = inbox_, ticket](const Status& outcome) {
+    inbox->post(Landed{ticket.flight, ticket.number, outcome});
+  });
 }
 
 void Line::post(int to, const FrameHeader& header, std::vector<std::byte> payload) {
@@ -60,17 +59,17 @@ void Line::post(int to, const FrameHeader& header, std::vector<std::byte> payloa
 
 void Line::ask_all(std::uint64_t number) {
   for (int r = 0; r < world(); ++r) {
-    if (r != rank()) post(r, header(Channel::kQuery, number, 0), {});
+    if (r != rank()) post(r, header({.channel = Channel::kQuery, .number = number}), {});
   }
 }
 
 void Line::answer(int to, std::uint64_t number, std::uint64_t num_started) {
-  post(to, header(Channel::kAnswer, number, num_started), {});
+  post(to, header({.channel = Channel::kAnswer, .number = number, .tag = num_started}), {});
 }
 
 void Line::notify_all(const Notice& notice) {
   for (int r = 0; r < world(); ++r) {
-    if (r != rank()) post(r, header(Channel::kAbort, 0, 0), encode(notice));
+    if (r != rank()) post(r, header({.channel = Channel::kAbort}), encode(notice));
   }
 }
 

@@ -17,6 +17,7 @@ struct MessageName {
   Channel channel = Channel::kCollective;
   std::uint64_t number = 0;
   std::uint64_t tag = 0;
+  std::uint64_t signature = 0;  ///< of the call: a message of another call is refused
 };
 
 /// Who gets to know that a message is through.
@@ -60,7 +61,7 @@ class Line {
   void cancel();
 
  private:
-  FrameHeader header(Channel channel, std::uint64_t number, std::uint64_t tag) const;
+  FrameHeader header(const MessageName& name) const;
   int member(int rank) const { return place_.members[static_cast<std::size_t>(rank)]; }
   void post(int to, const FrameHeader& header, std::vector<std::byte> payload);
   void listen_on(Channel channel,

@@ -1,44 +1,34 @@
 #include "comm/scheduled/notice.h"
 
+#include "comm/carried_error.h"
 #include "comm/scheduled/bytes.h"
 
 namespace cohort::comm {
 namespace {
 
-std::string words(const Error& error) {
-  std::string text = error.message();
-  for (const Error* level = error.cause(); level != nullptr; level = level->cause())
-    text += ": " + level->message();
-  return text;
-}
+constexpr std::size_t kHeadBytes = 9;
 
 }  // namespace
 
 std::vector<std::byte> encode(const Notice& notice) {
   ByteWriter writer;
   writer.put_u8(static_cast<std::uint8_t>(notice.kind));
-  writer.put_u8(static_cast<std::uint8_t>(notice.why.code()));
   writer.put_u64(notice.num_completed);
-  writer.put_text(words(notice.why));
-  writer.put_text(notice.why.remedy());
-  return writer.take();
+  std::vector<std::byte> bytes = writer.take();
+  const std::vector<std::byte> why = encode(notice.why);
+  bytes.insert(bytes.end(), why.begin(), why.end());
+  return bytes;
 }
 
 Result<Notice> decode_notice(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes);
+  if (bytes.size() < kHeadBytes) return Error(ErrorCode::kCorrupt, "a notice is too short");
+  ByteReader reader(bytes.first(kHeadBytes));
   const std::uint8_t kind = reader.u8();
-  const std::uint8_t code = reader.u8();
   const std::uint64_t num_completed = reader.u64();
-  const std::string text = reader.text();
-  const std::string remedy = reader.text();
-  COHORT_RETURN_IF_ERROR(reader.finish("a notice"));
-  if (kind > static_cast<std::uint8_t>(Notice::Kind::kLeft) ||
-      code > static_cast<std::uint8_t>(ErrorCode::kIo)) {
+  if (kind > static_cast<std::uint8_t>(Notice::Kind::kLeft)) {
     return Error(ErrorCode::kCorrupt, "a notice of no known kind");
   }
-  Error why(static_cast<ErrorCode>(code), text);
-  if (!remedy.empty()) why = why.with_remedy(remedy);
-  return Notice{static_cast<Notice::Kind>(kind), num_completed, std::move(why)};
+  return Notice{static_cast<Notice::Kind>(kind), num_completed, decode_error(bytes.subspan(kHeadBytes))};
 }
 
 }  // namespace cohort::comm

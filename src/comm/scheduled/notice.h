@@ -19,8 +19,7 @@ struct Notice {
   Error why;
 };
 
-/// kind u8, code u8, num_completed u64, words and remedy as length u32 and bytes: little endian. The words of
-/// all levels of the error travel as one.
+/// kind u8, num_completed u64, little endian, then the error as it is carried.
 std::vector<std::byte> encode(const Notice& notice);
 Result<Notice> decode_notice(std::span<const std::byte> bytes);
 

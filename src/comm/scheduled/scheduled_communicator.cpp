@@ -14,7 +14,7 @@ constexpr std::uint32_t kFirstSplitGroup = 2;
 }  // namespace
 
 Result<std::unique_ptr<Communicator>> ScheduledCommunicator::make_world(Exchange& exchange,
-                                                                        Progress& progress, Options options) {
+                                                                        TaskRunner& runner, Options options) {
   COHORT_RETURN_IF_ERROR(check_plan_options(options.scheduled.plan));
   const GroupFacts facts{.name = std::move(options.name),
                          .rank = exchange.member(),
@@ -23,7 +23,7 @@ Result<std::unique_ptr<Communicator>> ScheduledCommunicator::make_world(Exchange
                          .limit = options.limit};
   std::vector<int> members(static_cast<std::size_t>(facts.world));
   std::iota(members.begin(), members.end(), 0);
-  const Parts parts{exchange, progress, std::make_shared<Numbering>(0), std::move(options.scheduled),
+  const Parts parts{exchange, runner, std::make_shared<Numbering>(0), std::move(options.scheduled),
                     std::move(options.kind)};
   return std::unique_ptr<Communicator>(new ScheduledCommunicator(parts, facts,
                                                                  {.group = kWorldGroup,
@@ -36,12 +36,12 @@ ScheduledCommunicator::ScheduledCommunicator(const Parts& parts, const GroupFact
     : Communicator(facts),
       numbering_(parts.numbering),
       kind_(parts.kind),
-      group_(parts.exchange, parts.progress, facts, std::move(place), parts.options) {
-  group_.progress().add(group_);
+      group_(parts.exchange, parts.runner, facts, std::move(place), parts.options) {
+  group_.runner().add(group_);
 }
 
 ScheduledCommunicator::~ScheduledCommunicator() {
-  group_.progress().remove(group_);
+  group_.runner().remove(group_);
   group_.leave();
 }
 
@@ -52,7 +52,7 @@ Result<std::unique_ptr<Communicator>> ScheduledCommunicator::do_split(const Grou
   Line::Place place{.group = group, .generation = facts.generation, .rank = facts.rank};
   for (const int rank : members)
     place.members.push_back(group_.place().members[static_cast<std::size_t>(rank)]);
-  const Parts parts{group_.exchange(), group_.progress(), numbering_, group_.options(), kind_};
+  const Parts parts{group_.exchange(), group_.runner(), numbering_, group_.options(), kind_};
   return std::unique_ptr<Communicator>(new ScheduledCommunicator(parts, facts, std::move(place)));
 }
 

@@ -12,7 +12,7 @@ namespace cohort::comm {
 /// A communicator that runs schedules over the messages of an exchange.
 ///
 /// Threads: as Communicator. Callbacks of Work run on the progress thread.
-/// Lifetime: exchange, progress and clock must outlive it and all groups split from it. Not to be destroyed
+/// Lifetime: exchange, runner and clock must outlive it and all groups split from it. Not to be destroyed
 /// in a callback. Failure: as Communicator. A rank whose exchange is closed is lost to every group it is in.
 /// Cost: one small message to the next rank for each collective call, besides those of the schedule.
 class ScheduledCommunicator final : public Communicator {
@@ -25,8 +25,8 @@ class ScheduledCommunicator final : public Communicator {
     ScheduledOptions scheduled{};
   };
 
-  /// The group of all members of the exchange, which must be open and among the tasks of `progress`.
-  static Result<std::unique_ptr<Communicator>> make_world(Exchange& exchange, Progress& progress,
+  /// The group of all members of the exchange, which must be open and among the tasks of `runner`.
+  static Result<std::unique_ptr<Communicator>> make_world(Exchange& exchange, TaskRunner& runner,
                                                           Options options);
   ~ScheduledCommunicator() override;
 
@@ -47,7 +47,7 @@ class ScheduledCommunicator final : public Communicator {
   using Numbering = std::atomic<std::uint32_t>;
   struct Parts {
     Exchange& exchange;
-    Progress& progress;
+    TaskRunner& runner;
     std::shared_ptr<Numbering> numbering;
     ScheduledOptions options;
     std::string kind;

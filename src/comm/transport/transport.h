@@ -46,7 +46,8 @@ class Transport : public Task {
   /// oneself, too.
   virtual void send(int to, const FrameHeader& header, std::span<const std::byte> payload, Sent sent) = 0;
   /// Takes back the messages of this group up to this generation that are still queued: when it returns their
-  /// payloads are not read any more, and their `sent` is never called.
+  /// payloads are not read any more, and their `sent` is not called any more; one that is being called may
+  /// still run.
   virtual void withdraw(std::uint32_t group, std::uint32_t generation) = 0;
   /// Treats a member as lost from now on, whatever it does: lost() follows from advance(), here and over
   /// there.

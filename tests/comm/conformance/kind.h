@@ -29,6 +29,9 @@ struct SeatOptions {
   std::uint32_t generation = 0;
 };
 
+/// Whether the deadlines of a kind go by the clock on the wall.
+enum class KindTime { kReal, kVirtual };
+
 /// One kind of communicator, as the conformance suite sees it: a way to run a body as n ranks, each with its
 /// communicator of the group 'world'.
 ///
@@ -36,9 +39,12 @@ struct SeatOptions {
 struct Kind {
   std::string name{};  ///< letters, digits and underscores
   std::function<WorldOutcome(int world, const SeatBody&, const SeatOptions&)> run{};
-  /// How much later than a deadline an error may come that says who has not arrived.
-  std::chrono::nanoseconds grace = std::chrono::seconds(1);
+  KindTime time = KindTime::kReal;
 };
+
+inline void PrintTo(const Kind& kind, std::ostream* out) {
+  *out << kind.name;
+}
 
 /// Every kind there is.
 std::vector<Kind> all_kinds();

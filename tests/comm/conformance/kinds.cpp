@@ -1,24 +1,17 @@
 #include "comm/conformance/kind.h"
 #include "comm/conformance/scheduled_kind.h"
-#include "comm/transport/loopback.h"
+#include "comm/conformance/shared_memory_kind.h"
 
 namespace cohort::test {
-namespace {
-
-Networks loopback() {
-  return [](int world) -> TransportSource {
-    return [network = comm::make_loopback(world)](int member) { return network->take(member); };
-  };
-}
-
-}  // namespace
 
 std::vector<Kind> all_kinds() {
-  return {
-      scheduled_kind("loopback", loopback()),
-      scheduled_kind("loopback_ring", loopback(), "ring"),
-      scheduled_kind("loopback_halving_doubling", loopback(), "halving_doubling"),
-  };
+  std::vector<Kind> kinds;
+  for (const NetworkKind& network : network_kinds()) kinds.push_back(scheduled_kind(network));
+  const NetworkKind loopback = {"loopback", loopback_network};
+  kinds.push_back(scheduled_kind(loopback, "ring"));
+  kinds.push_back(scheduled_kind(loopback, "halving_doubling"));
+  kinds.push_back(scheduled_kind(loopback, "tree"));
+  return kinds;
 }
 
 }  // namespace cohort::test

@@ -1,18 +1,39 @@
 #include "comm/conformance/scheduled_kind.h"
 
-#include "comm/exchange_member.h"
+#include "comm/exchange.h"
 #include "comm/scheduled/scheduled_communicator.h"
 
 namespace cohort::test {
+namespace {
 
-Kind scheduled_kind(const std::string& name, const Networks& networks, const std::string& algorithm) {
-  const auto run = [name, networks, algorithm](int world, const SeatBody& body, const SeatOptions& options) {
-    const TransportSource source = networks(world);
+// What one rank has besides its communicators.
+struct Member {
+  Member(const Network& network, int member)
+      : doorbell(network.make_doorbell()), exchange(network.take(member), network.clock(), {}), progress(*doorbell) {
+    exchange.open(*doorbell);
+    progress.add(exchange);
+  }
+  ~Member() {
+    progress.remove(exchange);
+    exchange.close();
+  }
+
+  std::unique_ptr<comm::Doorbell> doorbell;
+  comm::Exchange exchange;
+  comm::Progress progress;
+};
+
+}  // namespace
+
+Kind scheduled_kind(const NetworkKind& kind, const std::string& algorithm) {
+  const std::string name = algorithm.empty() ? kind.name : kind.name + "_" + algorithm;
+  const auto run = [name, kind, algorithm](int world, const SeatBody& body, const SeatOptions& options) {
+    const Network network = kind.make(world);
     return run_world(world, [=](RankContext& rank) -> Status {
-      ExchangeMember member(source(rank.rank()));
+      Member member(network, rank.rank());
       COHORT_ASSIGN_OR_RETURN(
           std::unique_ptr<Communicator> communicator,
-          comm::ScheduledCommunicator::make_world(member.exchange(), member.progress(),
+          comm::ScheduledCommunicator::make_world(member.exchange, member.progress,
                                                   {.generation = options.generation,
                                                    .limit = options.limit,
                                                    .kind = name,
@@ -21,7 +42,8 @@ Kind scheduled_kind(const std::string& name, const Networks& networks, const std
       return body(seat);
     });
   };
-  return {.name = name, .run = run};
+  const bool is_virtual = kind.name.starts_with("simulated");
+  return {.name = name, .run = run, .time = is_virtual ? KindTime::kVirtual : KindTime::kReal};
 }
 
 }  // namespace cohort::test

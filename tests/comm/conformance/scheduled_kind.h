@@ -1,20 +1,14 @@
 #pragma once
 
 #include "comm/conformance/kind.h"
-#include "comm/transport/transport.h"
+#include "comm/network_kinds.h"
 
-#include <functional>
-#include <memory>
 #include <string>
 
 namespace cohort::test {
 
-/// The transport of one member of a network.
-using TransportSource = std::function<std::unique_ptr<comm::Transport>(int member)>;
-/// A new network of n members.
-using Networks = std::function<TransportSource(int world)>;
-
-/// Scheduled communicators, each with an exchange and a progress thread of its own, over such networks.
-Kind scheduled_kind(const std::string& name, const Networks& networks, const std::string& algorithm = {});
+/// Scheduled communicators over networks of one kind, each with an exchange and a progress thread of its own. All calls
+/// that this algorithm serves are run with it; if none is named, each with the one that fits.
+Kind scheduled_kind(const NetworkKind& network, const std::string& algorithm = {});
 
 }  // namespace cohort::test

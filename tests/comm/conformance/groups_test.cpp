@@ -1,0 +1,155 @@
+#include "comm/conformance/trial.h"
+#include "comm/mesh.h"
+
+#include <thread>
+#include <vector>
+
+namespace cohort::test {
+namespace {
+
+class Groups : public Conformance {};
+
+// Every rank of the group gives its rank in the world; all must see the same list, in the order of the group.
+Status expect_members(const Seat& seat, Communicator& group, const std::vector<std::int32_t>& world_ranks) {
+  const std::int32_t mine = seat->rank();
+  std::vector<std::int32_t> all(static_cast<std::size_t>(group.world()), -1);
+  COHORT_RETURN_IF_ERROR(group.run(all_gather(std::span(&mine, 1), std::span(all))));
+  if (all != world_ranks) return unexpected(seat, "group '{}' has other members", group.group_name());
+  return {};
+}
+
+TEST_P(Groups, AreSplitByColour) {
+  for (const int world : kWorlds) {
+    run(world, [](Seat& seat) -> Status {
+      const int colour = seat->rank() % 3;
+      COHORT_ASSIGN_OR_RETURN(const auto group, seat->split(colour, 0, "thirds"));
+      std::vector<std::int32_t> expected;
+      for (int r = colour; r < seat.world(); r += 3) expected.push_back(r);
+      if (group->rank() != seat->rank() / 3) return unexpected(seat, "rank {}", group->rank());
+      if (group->group_name() != "world/thirds") return unexpected(seat, "name {}", group->group_name());
+      COHORT_RETURN_IF_ERROR(expect_members(seat, *group, expected));
+      return seat->run(barrier());
+    });
+  }
+}
+
+TEST_P(Groups, AreOrderedByKeyThenRank) {
+  run(5, [](Seat& seat) -> Status {
+    const int key = seat->rank() == 0 ? 7 : -(seat->rank() / 2);  // 7, 0, -1, -1, -2
+    COHORT_ASSIGN_OR_RETURN(const auto group, seat->split(4, key, "turned"));
+    COHORT_RETURN_IF_ERROR(expect_members(seat, *group, {4, 2, 3, 1, 0}));
+    return seat->run(barrier());
+  });
+}
+
+TEST_P(Groups, WithoutAColourThereIsNone) {
+  for (const int world : {1, 2, 5}) {
+    run(world, [](Seat& seat) -> Status {
+      const bool is_in = seat->rank() % 2 == 1;
+      COHORT_ASSIGN_OR_RETURN(const auto group, seat->split(is_in ? std::optional(0) : std::nullopt, 0, "odd"));
+      if (is_in != (group != nullptr)) return unexpected(seat, "a group where there is none, or none");
+      if (group) COHORT_RETURN_IF_ERROR(group->run(barrier()));
+      return seat->run(barrier());
+    });
+  }
+}
+
+TEST_P(Groups, AreSplitAgain) {
+  run(8, [](Seat& seat) -> Status {
+    COHORT_ASSIGN_OR_RETURN(const auto half, seat->split(seat->rank() / 4, 0, "half"));
+    COHORT_ASSIGN_OR_RETURN(const auto quarter, half->split(half->rank() / 2, -half->rank(), "quarter"));
+    const int first = seat->rank() / 2 * 2;
+    COHORT_RETURN_IF_ERROR(expect_members(seat, *quarter, {first + 1, first}));
+    COHORT_RETURN_IF_ERROR(expect_members(seat, *half, {seat->rank() / 4 * 4, seat->rank() / 4 * 4 + 1,
+                                                        seat->rank() / 4 * 4 + 2, seat->rank() / 4 * 4 + 3}));
+    if (quarter->group_name() != "world/half/quarter") return unexpected(seat, "{}", quarter->group_name());
+    return seat->run(barrier());
+  });
+}
+
+Status run_many(Seat& seat, Communicator& group, int seed) {
+  for (int round = 0; round < 25; ++round) {
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(1 + (round * 131 + seed) % 700), group.rank() + round);
+    COHORT_RETURN_IF_ERROR(group.run(all_reduce(std::span(numbers))));
+    const std::int64_t expected = group.world() * (group.world() - 1) / 2 + std::int64_t{group.world()} * round;
+    for (const std::int64_t number : numbers) {
+      if (number != expected) return unexpected(seat, "{} in round {} of '{}'", number, round, group.group_name());
+    }
+  }
+  return {};
+}
+
+TEST_P(Groups, WorkAtTheSameTimeFromSeveralThreads) {
+  run(4, [](Seat& seat) -> Status {
+    COHORT_ASSIGN_OR_RETURN(const auto row, seat->split(seat->rank() / 2, 0, "row"));
+    COHORT_ASSIGN_OR_RETURN(const auto column, seat->split(seat->rank() % 2, 0, "column"));
+    COHORT_ASSIGN_OR_RETURN(const auto copy, seat->split(0, 0, "copy"));
+    Status outcomes[3];
+    std::thread rows([&] { outcomes[0] = run_many(seat, *row, 3); });
+    std::thread columns([&] { outcomes[1] = run_many(seat, *column, 5); });
+    std::thread copies([&] { outcomes[2] = run_many(seat, *copy, 7); });
+    const Status own = run_many(seat, *seat, 11);
+    rows.join();
+    columns.join();
+    copies.join();
+    for (const Status& outcome : outcomes) COHORT_RETURN_IF_ERROR(outcome);
+    COHORT_RETURN_IF_ERROR(own);
+    return seat->run(barrier());
+  });
+}
+
+TEST_P(Groups, MayBeSplitAtTheSameTimeFromSeveralThreads) {
+  run(4, [](Seat& seat) -> Status {
+    COHORT_ASSIGN_OR_RETURN(const auto row, seat->split(seat->rank() / 2, 0, "row"));
+    COHORT_ASSIGN_OR_RETURN(const auto column, seat->split(seat->rank() % 2, 0, "column"));
+    const auto split_and_use = [&](Communicator& group) -> Status {
+      for (int round = 0; round < 5; ++round) {
+        COHORT_ASSIGN_OR_RETURN(const auto copy, group.split(0, 0, "copy"));
+        COHORT_RETURN_IF_ERROR(run_many(seat, *copy, round));
+      }
+      return {};
+    };
+    Status of_row;
+    std::thread rows([&] { of_row = split_and_use(*row); });
+    const Status of_column = split_and_use(*column);
+    rows.join();
+    COHORT_RETURN_IF_ERROR(of_row);
+    COHORT_RETURN_IF_ERROR(of_column);
+    return seat->run(barrier());
+  });
+}
+
+TEST_P(Groups, AMeshHasAGroupForEveryAxis) {
+  run(8, [](Seat& seat) -> Status {
+    const Mesh mesh({2, 1, 4});
+    COHORT_ASSIGN_OR_RETURN(const auto outer, split_axes(*seat, mesh, {0}, "outer"));
+    COHORT_ASSIGN_OR_RETURN(const auto middle, split_axes(*seat, mesh, {1}, "middle"));
+    COHORT_ASSIGN_OR_RETURN(const auto inner, split_axes(*seat, mesh, {2}, "inner"));
+    COHORT_ASSIGN_OR_RETURN(const auto both, split_axes(*seat, mesh, {0, 2}, "both"));
+    const int row = seat->rank() / 4;
+    const int column = seat->rank() % 4;
+    COHORT_RETURN_IF_ERROR(expect_members(seat, *outer, {column, column + 4}));
+    COHORT_RETURN_IF_ERROR(expect_members(seat, *middle, {seat->rank()}));
+    COHORT_RETURN_IF_ERROR(expect_members(seat, *inner, {row * 4, row * 4 + 1, row * 4 + 2, row * 4 + 3}));
+    COHORT_RETURN_IF_ERROR(expect_members(seat, *both, {0, 1, 2, 3, 4, 5, 6, 7}));
+    return seat->run(barrier());
+  });
+}
+
+TEST_P(Groups, OutliveEachOther) {
+  run(3, [](Seat& seat) -> Status {
+    std::unique_ptr<Communicator> kept;
+    for (int round = 0; round < 4; ++round) {
+      COHORT_ASSIGN_OR_RETURN(auto group, seat->split(0, seat->rank(), "next"));
+      COHORT_RETURN_IF_ERROR(run_many(seat, *group, round));
+      kept = std::move(group);
+      COHORT_RETURN_IF_ERROR(seat->run(barrier()));
+    }
+    return run_many(seat, *kept, 1);
+  });
+}
+
+COHORT_FOR_ALL_KINDS(Groups);
+
+}  // namespace
+}  // namespace cohort::test

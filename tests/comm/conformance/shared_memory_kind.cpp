@@ -1,0 +1,30 @@
+#include "comm/conformance/shared_memory_kind.h"
+
+#include "comm/shared_memory/communicator.h"
+
+#include <atomic>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace cohort::test {
+
+Kind shared_memory_kind(const std::string& name) {
+  const auto run = [](int world, const SeatBody& body, const SeatOptions& options) {
+    static std::atomic<int> num_worlds{0};
+    const std::string rendezvous = fmt::format("cohort-test-{}-{}", ::getpid(), num_worlds.fetch_add(1));
+    return run_world(world, [=](RankContext& rank) -> Status {
+      COHORT_ASSIGN_OR_RETURN(const std::unique_ptr<Arena> arena, Arena::create());
+      COHORT_ASSIGN_OR_RETURN(std::unique_ptr<Communicator> communicator,
+                              SharedMemoryCommunicator::meet(*arena, {.rendezvous = rendezvous,
+                                                                      .facts = {.rank = rank.rank(),
+                                                                                .world = rank.world(),
+                                                                                .generation = options.generation,
+                                                                                .limit = options.limit}}));
+      Seat seat{rank, communicator};
+      return body(seat);
+    });
+  };
+  return {.name = name, .run = run};
+}
+
+}  // namespace cohort::test

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "comm/transport/faulty.h"
+#include "comm/transport/loopback.h"
+#include "comm/transport/simulated.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cohort::test {
+
+/// A network of one kind as tests see it: transports, and the time and the doorbells that go with them.
+struct Network {
+  std::function<std::unique_ptr<comm::Transport>(int member)> take{};
+  std::function<Clock&()> clock{};
+  std::function<std::unique_ptr<comm::Doorbell>()> make_doorbell{};
+};
+
+struct NetworkKind {
+  std::string name;
+  std::function<Network(int num_members)> make;
+};
+
+inline Network loopback_network(int n) {
+  const auto network = comm::make_loopback(n);
+  const auto clock = std::make_shared<RealClock>();
+  return {[network](int member) { return network->take(member); }, [clock]() -> Clock& { return *clock; },
+          [] { return std::make_unique<comm::LocalDoorbell>(); }};
+}
+
+inline Network simulated_network(int n, comm::LinkFacts link = {}) {
+  const auto network = std::make_shared<comm::SimulatedNetwork>(
+      n, comm::SimulatedNetwork::Options{.seed = 5, .link = link, .start = std::chrono::steady_clock::now()});
+  network->start_driver();
+  return {[network](int member) { return network->take(member); },
+          [network]() -> Clock& { return network->clock(); },
+          [network] { return std::make_unique<comm::ClockedDoorbell>(network->clock()); }};
+}
+
+inline Network faulty_network(int n, std::uint64_t seed) {
+  const Network inner = loopback_network(n);
+  const comm::TransportFaults faults = {.seed = seed, .delay = 0.3, .repeat = 0.3, .split = 0.5};
+  return {[inner, faults](int member) -> std::unique_ptr<comm::Transport> {
+            return std::make_unique<comm::FaultyTransport>(inner.take(member), faults);
+          },
+          inner.clock, inner.make_doorbell};
+}
+
+/// A new kind is one line here.
+inline std::vector<NetworkKind> network_kinds() {
+  using namespace std::chrono_literals;
+  return {
+      {"loopback", loopback_network},
+      {"simulated", [](int n) { return simulated_network(n); }},
+      {"simulated_lossy",
+       [](int n) { return simulated_network(n, {.latency = 1ms, .loss = 0.2, .losses_cap = 50}); }},
+      {"faulty", [](int n) { return faulty_network(n, 11); }},
+  };
+}
+
+}  // namespace cohort::test

@@ -1,0 +1,194 @@
+#include "comm/progress.h"
+
+#include "comm/work.h"
+#include "world/world.h"
+
+#include <atomic>
+#include <functional>
+#include <gtest/gtest.h>
+#include <latch>
+#include <memory>
+
+namespace cohort::test {
+namespace {
+
+using namespace std::chrono_literals;
+using comm::Completion;
+
+class CountingTask final : public comm::Task {
+ public:
+  bool advance() override {
+    ++num_advances;
+    if (on_advance) on_advance();
+    return false;
+  }
+  TimePoint wanted_at() const override { return wanted; }
+
+  std::atomic<int> num_advances = 0;
+  std::function<void()> on_advance;
+  TimePoint wanted = TimePoint::max();
+};
+
+TEST(Doorbell, ARingBetweenTicketAndSleepIsNotLost) {
+  comm::LocalDoorbell bell;
+  const std::uint32_t ticket = bell.arm();
+  bell.ring();
+  bell.sleep(ticket, TimePoint::max());  // returns, or the test times out
+}
+
+TEST(Doorbell, ASleepEndsAtItsTime) {
+  comm::LocalDoorbell bell;
+  const TimePoint until = std::chrono::steady_clock::now() + 5ms;
+  bell.sleep(bell.arm(), until);
+  EXPECT_GE(std::chrono::steady_clock::now(), until);
+}
+
+TEST(Progress, AWakeAdvancesEveryTask) {
+  comm::LocalDoorbell bell;
+  comm::Progress progress(bell);
+  CountingTask one;
+  CountingTask two;
+  progress.add(one);
+  progress.add(two);
+  for (int round = 0; round < 50; ++round) {
+    const int before_one = one.num_advances;
+    const int before_two = two.num_advances;
+    progress.wake();
+    while (one.num_advances == before_one || two.num_advances == before_two) std::this_thread::yield();
+  }
+  progress.remove(one);
+  progress.remove(two);
+}
+
+TEST(Progress, ATaskIsAskedWhenItWantsToBe) {
+  comm::LocalDoorbell bell;
+  comm::Progress progress(bell);
+  CountingTask task;
+  std::latch again(1);
+  const TimePoint wanted = std::chrono::steady_clock::now() + 30ms;
+  task.wanted = wanted;
+  task.on_advance = [&] {
+    if (std::chrono::steady_clock::now() < wanted || task.wanted == TimePoint::max()) return;
+    task.wanted = TimePoint::max();
+    again.count_down();
+  };
+  progress.add(task);
+  again.wait();  // nobody rings
+  progress.remove(task);
+}
+
+TEST(Progress, ARemovedTaskIsNotBeingAdvanced) {
+  comm::LocalDoorbell bell;
+  comm::Progress progress(bell);
+  for (int round = 0; round < 200; ++round) {
+    auto task = std::make_unique<CountingTask>();
+    // Written without a lock: a race if remove() returned too early.
+    auto plain = std::make_unique<int>(0);
+    task->on_advance = [&] { ++*plain; };
+    progress.add(*task);
+    if (round % 2 == 0) {
+      while (task->num_advances == 0) std::this_thread::yield();
+    }
+    progress.remove(*task);
+    *plain = -1;
+    plain.reset();
+    task.reset();
+  }
+}
+
+TEST(Progress, ManyThreadsAddAndRemove) {
+  comm::LocalDoorbell bell;
+  comm::Progress progress(bell);
+  const auto outcome = run_world(4, [&](RankContext&) -> Status {
+    for (int round = 0; round < 100; ++round) {
+      CountingTask task;
+      progress.add(task);
+      progress.wake();
+      while (task.num_advances < 2) {
+        progress.wake();
+        std::this_thread::yield();
+      }
+      progress.remove(task);
+    }
+    return {};
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
+TEST(Progress, NothingIsAdvancedWhenItIsGone) {
+  CountingTask task;
+  int plain = 0;
+  task.on_advance = [&] { ++plain; };
+  {
+    comm::LocalDoorbell bell;
+    comm::Progress progress(bell);
+    progress.add(task);
+  }
+  plain = -1;  // a race if the thread still ran
+}
+
+TEST(Work, TheFirstOutcomeCounts) {
+  const auto completion = std::make_shared<Completion>(TimePoint::max());
+  const Work work(completion);
+  EXPECT_FALSE(work.is_done());
+  completion->settle(Error(ErrorCode::kIo, "first"));
+  completion->settle({});
+  EXPECT_TRUE(work.is_done());
+  EXPECT_EQ(work.wait().error().message(), "first");
+}
+
+TEST(Work, AWaitEndsThoughNobodySettles) {
+  const auto completion = std::make_shared<Completion>(TimePoint::max());
+  const Work work(completion);
+  EXPECT_EQ(work.wait_until(std::chrono::steady_clock::now()).error().code(), ErrorCode::kTimedOut);
+  EXPECT_EQ(work.wait_until(std::chrono::steady_clock::now() + 2ms).error().code(), ErrorCode::kTimedOut);
+  completion->settle({});
+  EXPECT_TRUE(work.wait());
+}
+
+TEST(Work, ACallbackAfterTheEndIsCalledAtOnce) {
+  const Work work = Work::finished(Error(ErrorCode::kIo, "gone"));
+  int calls = 0;
+  work.then([&](const Status& status) {
+    EXPECT_EQ(status.error().message(), "gone");
+    ++calls;
+  });
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Work, ACallbackMayAddAnother) {
+  const auto completion = std::make_shared<Completion>(TimePoint::max());
+  const Work work(completion);
+  int calls = 0;
+  work.then([&](const Status&) { work.then([&](const Status&) { ++calls; }); });
+  completion->settle({});
+  EXPECT_EQ(calls, 1);
+}
+
+// Settlers, waiters and callbacks at the same time: everybody sees the same outcome, every callback comes
+// once.
+TEST(Work, RacesEndWithOneOutcome) {
+  for (int round = 0; round < 100; ++round) {
+    const auto completion = std::make_shared<Completion>(TimePoint::max());
+    const Work work(completion);
+    std::atomic<int> num_callbacks = 0;
+    std::vector<std::string> seen(6);
+    const auto outcome = run_world(6, [&](RankContext& rank) -> Status {
+      auto& own = seen[static_cast<std::size_t>(rank.rank())];
+      COHORT_RETURN_IF_ERROR(rank.barrier());
+      if (rank.rank() < 2) {
+        completion->settle(Error(ErrorCode::kIo, fmt::format("outcome of {}", rank.rank())));
+      } else if (rank.rank() < 4) {
+        work.then([&](const Status&) { ++num_callbacks; });
+      }
+      own = work.wait_until(rank.deadline()).error().message();
+      return {};
+    });
+    ASSERT_WORLD_OK(outcome);
+    EXPECT_EQ(num_callbacks, 2);
+    for (const std::string& text : seen) EXPECT_EQ(text, seen[0]);
+  }
+}
+
+}  // namespace
+}  // namespace cohort::test
