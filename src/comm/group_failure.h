@@ -8,27 +8,48 @@
 
 namespace cohort::comm {
 
-/// The first failure of a group, which sticks.
+/// The first failure of a group, which sticks. A member that left in order is less than a failure: what it
+/// had done its part in can still end well, what needs it from now on cannot.
 ///
-/// Threads: every method from any thread; has_failed() costs one load.
+/// Threads: every method from any thread; has_failed() and is_over() cost one load.
 class GroupFailure {
  public:
-  bool has_failed() const noexcept { return failed_.load(std::memory_order_acquire); }
-  /// True if this was the first.
+  bool has_failed() const noexcept { return state_.load(std::memory_order_acquire) == State::kFailed; }
+  /// Failed, or left by a member: no new collective can end well.
+  bool is_over() const noexcept { return state_.load(std::memory_order_acquire) != State::kFine; }
+
+  /// True if this was the first failure.
   bool fail(const Error& error) {
     const std::lock_guard lock(mutex_);
-    if (error_) return false;
+    if (has_failed()) return false;
     error_ = error;
-    failed_.store(true, std::memory_order_release);
+    state_.store(State::kFailed, std::memory_order_release);
     return true;
   }
+  /// True if the group was fine until now.
+  bool depart(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (is_over()) return false;
+    error_ = error;
+    state_.store(State::kLeft, std::memory_order_release);
+    return true;
+  }
+
+  /// The failure, or who left, if the group is over.
   std::optional<Error> error() const {
     const std::lock_guard lock(mutex_);
     return error_;
   }
+  /// The failure that sticks.
+  std::optional<Error> failure() const {
+    const std::lock_guard lock(mutex_);
+    return has_failed() ? error_ : std::nullopt;
+  }
 
  private:
-  std::atomic<bool> failed_{false};
+  enum class State : int { kFine, kLeft, kFailed };
+
+  std::atomic<State> state_{State::kFine};
   mutable std::mutex mutex_;
   std::optional<Error> error_;
 };

@@ -57,7 +57,7 @@ bool CallQueue::advance() {
     first = queue_.front().get();
   }
   if (!first->collective) {
-    if (failure_.has_failed()) return break_off();
+    if (failure_.is_over()) return break_off();
     if (busy_.exchange(true, std::memory_order_acquire)) return false;
     first->sequence = ++sequence_;
     first->collective.emplace(view_, first->call, first->sequence);
@@ -67,13 +67,13 @@ bool CallQueue::advance() {
 
 bool CallQueue::advance_first(Queued& first) {
   Collective& collective = *first.collective;
-  const bool failed = failure_.has_failed();
+  const bool over = failure_.is_over();
   if (collective.advance()) {
     finish_first(collective.fault() ? Status(fail(disagreed(first.call, collective, first.sequence)))
                                     : Status());
     return true;
   }
-  if (failed) return break_off();
+  if (over) return break_off();
   if (std::chrono::steady_clock::now() < first.completion->deadline()) return false;
   fail(timed_out(first.call, &collective, first.sequence));
   return break_off();
@@ -134,7 +134,7 @@ Error CallQueue::timed_out(const Call& call, const Collective* collective, std::
       .with_remedy("Look what that rank does instead, or give the call a longer limit.");
 }
 
-Error CallQueue::broken_off(const Call& call, const Collective* collective, std::uint64_t sequence) const {
+Error CallQueue::broken_off(const Call& call, const Collective* collective, std::uint64_t sequence) {
   std::optional<Error> cause = failure_.error();
   if (!cause) cause = Error(ErrorCode::kAborted, "the group was closed");
   std::string where = context(call, sequence);
@@ -143,7 +143,8 @@ Error CallQueue::broken_off(const Call& call, const Collective* collective, std:
       where += ", where " + ranks_have(absent) + " not arrived";
     }
   }
-  return cause->within(std::move(where));
+  const Error error = cause->within(std::move(where));
+  return failure_.has_failed() ? error : fail(error);  // a member that left, and was needed
 }
 
 Error CallQueue::disagreed(const Call& call, const Collective& collective, std::uint64_t sequence) const {

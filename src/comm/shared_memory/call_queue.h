@@ -65,7 +65,7 @@ class CallQueue final : public Task {
   std::string context(const Call& call, std::uint64_t sequence) const;
   Error timed_out(const Call& call, const Collective* collective, std::uint64_t sequence) const;
   /// The group has failed while this call was going on, or before it.
-  Error broken_off(const Call& call, const Collective* collective, std::uint64_t sequence) const;
+  Error broken_off(const Call& call, const Collective* collective, std::uint64_t sequence);
   Error disagreed(const Call& call, const Collective& collective, std::uint64_t sequence) const;
   /// Makes the group fail with this error, here and for the others; returns it.
   Error fail(const Error& error);

@@ -99,7 +99,7 @@ void SharedMemoryCommunicator::abort(const Error& cause) {
   const Error error =
       Error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}", rank(), cause.text()));
   if (!failure_.fail(error)) return;
-  neighbours_.tell(id_, cause);
+  neighbours_.tell(id_, error);
   neighbours_.doorbell().ring();
 }
 
@@ -107,11 +107,11 @@ Status SharedMemoryCommunicator::do_run(const Call& call) {
   if (is_message(call.operation)) return do_start(call).wait();
   std::optional<comm::CallQueue::Turn> turn = calls_.try_turn();
   if (!turn) return do_start(call).wait();
-  if (failure_.has_failed()) return calls_.broken_off(call, nullptr, turn->sequence());
+  if (failure_.is_over()) return calls_.broken_off(call, nullptr, turn->sequence());
   Collective collective(turn->view(), call, turn->sequence());
   for (int i = 0; i < spins_; ++i) {
     if (collective.advance()) return outcome(collective, call, turn->sequence());
-    if (failure_.has_failed()) break;
+    if (failure_.is_over()) break;
     comm::spin_once();
   }
   return wait_long(collective, call, turn->sequence());
@@ -129,21 +129,23 @@ Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& c
   while (true) {
     for (int i = 0; i < kYields; ++i) {
       // Asked before the last look: what the others did before they failed may be all this call needs.
-      const bool failed = failure_.has_failed();
+      const bool over = failure_.is_over();
       if (collective.advance()) return outcome(collective, call, sequence);
-      if (failed) return calls_.broken_off(call, &collective, sequence);
+      if (over) return calls_.broken_off(call, &collective, sequence);
       std::this_thread::yield();
     }
     if (std::chrono::steady_clock::now() >= deadline)
       return calls_.fail(calls_.timed_out(call, &collective, sequence));
     const std::uint32_t ticket = doorbell.arm();
-    if (!collective.advance() && !failure_.has_failed()) doorbell.sleep(ticket, deadline);
+    if (!collective.advance() && !failure_.is_over()) doorbell.sleep(ticket, deadline);
     doorbell.disarm();
   }
 }
 
 Work SharedMemoryCommunicator::do_start(const Call& call) {
-  if (failure_.has_failed()) return Work::finished(calls_.broken_off(call, nullptr, 0));
+  if (is_message(call.operation) ? failure_.has_failed() : failure_.is_over()) {
+    return Work::finished(calls_.broken_off(call, nullptr, 0));
+  }
   comm::Progress& progress = neighbours_.progress();
   if (!queued_.exchange(true)) progress.add(calls_);
   if (is_message(call.operation)) return messages().start(call);

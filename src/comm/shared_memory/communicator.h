@@ -38,7 +38,7 @@ class SharedMemoryCommunicator final : public Communicator {
 
   CommunicatorTraits traits() const override;
   void abort(const Error& cause) override;
-  std::optional<Error> failure() const override { return failure_.error(); }
+  std::optional<Error> failure() const override { return failure_.failure(); }
 
  private:
   /// What the groups of one process share.

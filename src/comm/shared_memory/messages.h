@@ -8,8 +8,8 @@
 
 namespace cohort::comm {
 
-/// The exchange of messages between the members of a host, for all groups of this process; made when it is first asked
-/// for.
+/// The exchange of messages between the members of a host, for all groups of this process; made when it is
+/// first asked for.
 ///
 /// Threads: every method from any thread.
 /// Lifetime: shared by groups and mailboxes; the last of them ends it.

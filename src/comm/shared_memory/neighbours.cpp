@@ -24,13 +24,6 @@ Error left(int rank) {
       .with_remedy("Let every rank make the same calls before it ends.");
 }
 
-/// What another's notice means for us.
-Error told(int rank, const AbortNotice& notice) {
-  if (notice.code == ErrorCode::kPeerLost && notice.text.empty()) return left(rank);
-  const ErrorCode code = notice.code == ErrorCode::kUsage ? ErrorCode::kUsage : ErrorCode::kAborted;
-  return Error(code, fmt::format("rank {} ended the group: {}", rank, notice.text));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, std::uint64_t block_offset,
@@ -103,11 +96,13 @@ Progress& Neighbours::progress() {
 void Neighbours::join(std::uint64_t group, std::span<const int> members, GroupFailure& failure) {
   const std::lock_guard lock(mutex_);
   groups_.emplace(group, Membership{{members.begin(), members.end()}, &failure});
-  if (lost_) befall_locked(group, *lost_);
+  if (lost_) failure.fail(*lost_);
   for (const int member : members) {
-    if (const auto it = losses_.find(member); it != losses_.end()) befall_locked(group, it->second);
+    if (const auto it = losses_.find(member); it != losses_.end()) failure.depart(it->second);
   }
-  if (const auto it = befallen_.find(group); it != befallen_.end()) befall_locked(group, it->second);
+  if (const auto it = befallen_.find(group); it != befallen_.end()) {
+    befall_locked(it->second.first, it->second.second);
+  }
 }
 
 void Neighbours::leave(std::uint64_t group) {
@@ -172,14 +167,14 @@ void Neighbours::listen_to(int rank) {
 void Neighbours::hear(int rank, const LineMessage& message) {
   if (const auto* abort = std::get_if<AbortNotice>(&message)) {
     const std::lock_guard lock(mutex_);
-    befall_locked(abort->group, told(rank, *abort));
+    befall_locked(rank, *abort);
     return;
   }
   watched_[static_cast<std::size_t>(rank)] = false;
   const std::lock_guard lock(mutex_);
   remember_locked(rank, left(rank));
   for (auto& [group, membership] : groups_) {
-    if (membership.members.contains(rank)) befall_locked(group, left(rank));
+    if (membership.members.contains(rank) && membership.failure->depart(left(rank))) doorbell_.ring();
   }
 }
 
@@ -221,16 +216,23 @@ void Neighbours::lose(int rank, const Error& why) {
   const std::lock_guard lock(mutex_);
   remember_locked(rank, why);
   if (!lost_) lost_ = why;
-  for (auto& [group, membership] : groups_) befall_locked(group, why);
+  for (auto& [group, membership] : groups_) membership.failure->fail(why);
+  doorbell_.ring();
 }
 
-void Neighbours::befall_locked(std::uint64_t group, const Error& why) {
-  const auto it = groups_.find(group);
+void Neighbours::befall_locked(int rank, const AbortNotice& notice) {
+  const auto it = groups_.find(notice.group);
   if (it == groups_.end()) {
-    befallen_.emplace(group, why);
+    befallen_.emplace(notice.group, std::pair(rank, notice));
     return;
   }
-  if (it->second.failure->fail(why)) doorbell_.ring();
+  GroupFailure& failure = *it->second.failure;
+  if (notice.code == ErrorCode::kPeerLost && notice.text.empty()) {
+    if (failure.depart(left(rank))) doorbell_.ring();
+    return;
+  }
+  if (failure.fail(Error(notice.code, fmt::format("rank {} ended the group: {}", rank, notice.text))))
+    doorbell_.ring();
 }
 
 }  // namespace cohort::comm

@@ -86,7 +86,7 @@ class Neighbours {
   void hear(int rank, const LineMessage& message);
   void lose(int rank, const Error& why);
   void remember_locked(int rank, const Error& why);
-  void befall_locked(std::uint64_t group, const Error& why);
+  void befall_locked(int rank, const AbortNotice& notice);
 
   Arena& arena_;
   const NeighboursOptions options_;
@@ -98,8 +98,8 @@ class Neighbours {
 
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Membership> groups_;
-  std::map<std::uint64_t, Error> befallen_;  // groups that failed before they were joined here
-  std::map<int, Error> losses_;              // of those that left, and those that ended
+  std::map<std::uint64_t, std::pair<int, AbortNotice>> befallen_;  // before the group was joined here
+  std::map<int, Error> losses_;                                    // of those that left, and those that ended
   std::atomic<int> num_losses_{0};
   std::optional<Error> lost_;  // ends every group
   std::unique_ptr<Progress> progress_;

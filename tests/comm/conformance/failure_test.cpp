@@ -52,7 +52,7 @@ TEST_P(Failure, MistakesAreRefusedAndDoNotStick) {
 TEST_P(Failure, WhoHasNotArrivedIsNamed) {
   run(
       3,
-      [this](Seat& seat) -> Status {
+      [](Seat& seat) -> Status {
         std::vector<float> numbers(1024, 1.0F);
         COHORT_RETURN_IF_ERROR(seat->run(barrier()));
         COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span(numbers))));

@@ -5,7 +5,7 @@
 namespace cohort::test {
 
 std::vector<Kind> all_kinds() {
-  std::vector<Kind> kinds;
+  std::vector<Kind> kinds{shared_memory_kind("shared_memory")};
   for (const NetworkKind& network : network_kinds()) kinds.push_back(scheduled_kind(network));
   const NetworkKind loopback = {"loopback", loopback_network};
   kinds.push_back(scheduled_kind(loopback, "ring"));
