@@ -55,6 +55,27 @@ TEST(Choose, TakesTheLeastPredictedTime) {
   }
 }
 
+// The table in docs/algorithms.md.
+TEST(Choose, TakesWithDefaultPricesWhatTheDocumentSays) {
+  using Row = std::pair<int, std::vector<std::string_view>>;
+  const std::vector<std::size_t> sizes_bytes = {4, std::size_t{64} << 10, std::size_t{1} << 20,
+                                                std::size_t{32} << 20};
+  const std::vector<Row> rows = {
+      {2, {"direct", "direct", "halving_doubling", "halving_doubling"}},
+      {3, {"direct", "direct", "ring", "doubling"}},
+      {4, {"direct", "halving_doubling", "halving_doubling", "halving_doubling"}},
+      {5, {"direct", "doubling", "doubling", "doubling"}},
+      {8, {"halving_doubling", "halving_doubling", "halving_doubling", "halving_doubling"}},
+      {33, {"halving_doubling", "halving_doubling", "doubling", "doubling"}},
+  };
+  for (const auto& [world, names] : rows) {
+    for (std::size_t i = 0; i < sizes_bytes.size(); ++i) {
+      EXPECT_EQ(choose(reduction(world, sizes_bytes[i] / 4), 4, {}).name, names[i])
+          << "world " << world << ", " << sizes_bytes[i] << " bytes";
+    }
+  }
+}
+
 TEST(Choose, FindsAnAlgorithmForEveryOperationOfAGroup) {
   for (const Operation operation : kAllOperations) {
     CallFacts facts{
