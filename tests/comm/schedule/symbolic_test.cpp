@@ -118,6 +118,10 @@ std::optional<std::string> find_wrong_effort(const Case& one, const std::vector<
     combined = std::max(combined, counted[rank].combined);
     scratch = std::max(scratch, schedules[rank].scratch_count);
   }
+  // What is folded in at the beginning and given back at the end does not overlap.
+  const bool folds =
+      one.algorithm.name == "halving_doubling" && (one.facts.world & (one.facts.world - 1)) != 0;
+  if (folds) moved += one.facts.count;
   if (moved == effort.moved && combined == effort.combined && scratch == effort.scratch) return {};
   return fmt::format("moved {}, combined {}, scratch {}; the formula says {}, {}, {}", moved, combined,
                      scratch, effort.moved, effort.combined, effort.scratch);
@@ -267,7 +271,7 @@ TEST_P(EveryAlgorithm, TakesTheStepsOfItsFormula) {
 INSTANTIATE_TEST_SUITE_P(Flat, EveryAlgorithm,
                          ::testing::Values("direct", "split", "ring", "halving_doubling", "doubling", "tree",
                                            "star", "dissemination"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& algorithm) { return algorithm.param; });
 
 // The orders that the tests above expect are sums of everybody, once each.
 TEST(ExpectedSum, HasEveryRankOnce) {
