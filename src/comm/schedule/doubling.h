@@ -16,9 +16,11 @@
 //
 // Order of summation: with x[d] the numbers of the rank d before the owner of a part, and h the greatest
 // power of two below n: sum(0), where sum(d) = ((x[d] ∘ sum(d+h)) ∘ sum(d+h/2)) ∘ … ∘ sum(d+s), over the
-// powers of two greater than d for which d + s < n. Cost of all_reduce: 2⌈log₂ n⌉ α + 2(n−1)/n S β + (n−1)/n
-// S γ; reduce_scatter and all_gather one half each. A rank whose parts pass the end of the numbers needs two
-// messages where others need one: up to 3⌈log₂ n⌉ α in all. Memory: S of a power of two, up to 2 S otherwise.
+// powers of two greater than d for which d + s < n.
+//
+// Cost of all_reduce: 2⌈log₂ n⌉ α + 2(n−1)/n S β + (n−1)/n S γ; reduce_scatter and all_gather one half each.
+// A rank whose parts pass the end of the numbers needs two messages where others need one: up to 3⌈log₂ n⌉ α
+// in all. Memory: S of a power of two, up to 2 S otherwise.
 
 namespace cohort::comm {
 

@@ -6,10 +6,11 @@ namespace cohort::comm {
 
 /// What an algorithm asks of the rank that has most to do.
 struct Effort {
-  std::size_t steps = 0;     ///< messages one after another, when a rank sends one and receives one at a time
-  std::size_t moved = 0;     ///< elements sent or received, whichever is more
-  std::size_t combined = 0;  ///< elements combined
-  std::size_t scratch = 0;   ///< elements of scratch memory
+  std::size_t steps = 0;  ///< messages one after another, when a rank sends one and receives one at a time
+  /// Elements sent or received, whichever is more; both where one cannot overlap the other.
+  std::size_t moved = 0;
+  std::size_t combined = 0;   ///< elements combined
+  std::size_t scratch = 0;    ///< elements of scratch memory
   std::size_t far_steps = 0;  ///< further messages, between hosts: of an algorithm that knows hosts
   std::size_t far_moved = 0;  ///< further elements, between hosts
 };

@@ -113,7 +113,7 @@ Effort halving_doubling_effort(const CallFacts& facts) {
   }
   if (fold.num_leaving == 0) return effort;
   effort.steps += 2;
-  effort.moved += facts.count;
+  effort.moved += 2 * facts.count;  // in at the beginning, out at the end
   effort.combined += facts.count;
   effort.scratch = std::max(effort.scratch, facts.count);
   return effort;

@@ -18,10 +18,11 @@
 // first of their host, those spread the word, and release.
 //
 // Order of summation of all_reduce: inside a host in the order of its ranks from the left, then between
-// hosts, in the order of their first ranks, as `doubling` does with the h parts of a lane. With h hosts of m
-// ranks, all_reduce crosses with 2(h−1)/h S per host, 2(h−1)/h S/m per rank, in 2⌈log₂ h⌉ α (see doubling for
-// messages cut in two), and inside moves 2(m−1)/m S in 2(m−1) α. Broadcast crosses with S once for every
-// other host, all_gather with every part once for every other host.
+// hosts, in the order of their first ranks, as `doubling` does with the h parts of a lane.
+//
+// With h hosts of m ranks, all_reduce crosses with 2(h−1)/h S per host, 2(h−1)/h S/m per rank, in 2⌈log₂ h⌉ α
+// (see doubling for messages cut in two), and inside moves 2(m−1)/m S in 2(m−1) α. Broadcast crosses with S
+// once for every other host, all_gather with every part once for every other host.
 
 namespace cohort::comm {
 

@@ -18,10 +18,12 @@
 // move it in one message, or two where it passes the last rank.
 //
 // Order of summation: sum(v) = ((x[v] ∘ sum(v+1)) ∘ sum(v+2)) ∘ sum(v+4) …, counted from the root: a tree
-// over the ranks in their order, from the root round the circle. broadcast: ⌈log₂ n⌉ α + ⌈log₂ n⌉ S β.
-// reduce: the same + ⌈log₂ n⌉ S γ, memory ⌈log₂ n⌉ S at the root and S more elsewhere. gather, scatter: ⌈log₂
-// n⌉ α + (n−1)/n S β, one more α at the most for every branch that is cut in two; memory: the branch, at most
-// S / 2. All ranks must know the lengths of all parts.
+// over the ranks in their order, from the root round the circle.
+//
+// broadcast: ⌈log₂ n⌉ α + ⌈log₂ n⌉ S β.
+// reduce: the same + ⌈log₂ n⌉ S γ, memory ⌈log₂ n⌉ S at the root, less elsewhere.
+// gather, scatter: ⌈log₂ n⌉ α + (n−1)/n S β, one more α at the most for every branch that is cut in two;
+// memory: the branch, at most S / 2. All ranks must know the lengths of all parts.
 
 namespace cohort::comm {
 

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "comm/schedule/algorithm.h"
+#include "terms.h"
+
+#include <string_view>
+#include <vector>
+
+namespace cohort::comm {
+
+/// The combination of everybody's element `index` in the order that the algorithm documents. Written down
+/// here a second time, from the words, not from the code.
+Terms::Term expected_sum(Terms& terms, std::string_view algorithm, const CallFacts& facts, std::size_t index);
+
+/// What one rank's output holds in the end: only of ranks that have one.
+std::vector<Terms::Term> expected_output(Terms& terms, std::string_view algorithm, const CallFacts& facts);
+
+/// The lengths of one rank's input and output.
+std::size_t input_count(const CallFacts& facts);
+std::size_t output_count(const CallFacts& facts);
+
+}  // namespace cohort::comm

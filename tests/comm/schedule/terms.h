@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace cohort::comm {
+
+/// Sums as trees: which element of which rank's input stands where. Equal trees are the same Term.
+class Terms {
+ public:
+  using Term = std::uint32_t;
+  static constexpr Term kUndefined = 0;
+
+  Term leaf(int rank, std::size_t index) { return find({-1 - rank, static_cast<std::int64_t>(index)}); }
+  Term combined(Term left, Term right) { return find({left, right}); }
+
+  /// `((0 1) 2)`: the ranks whose element this is, as they were combined.
+  std::string text(Term term) const {
+    if (term == kUndefined) return "undefined";
+    const Node& node = nodes_[term];
+    if (node.first < 0) return std::to_string(-1 - node.first) + "." + std::to_string(node.second);
+    const auto side = [&](std::int64_t child) { return text(static_cast<Term>(child)); };
+    return "(" + side(node.first) + " " + side(node.second) + ")";
+  }
+  /// (rank, index) of every leaf, from the left.
+  std::vector<std::pair<int, std::size_t>> leaves(Term term) const {
+    const Node& node = nodes_[term];
+    if (node.first < 0) return {{static_cast<int>(-1 - node.first), static_cast<std::size_t>(node.second)}};
+    auto all = leaves(static_cast<Term>(node.first));
+    const auto right = leaves(static_cast<Term>(node.second));
+    all.insert(all.end(), right.begin(), right.end());
+    return all;
+  }
+
+ private:
+  using Node = std::pair<std::int64_t, std::int64_t>;  // (−1 − rank, index) or two terms
+
+  struct Hash {
+    std::size_t operator()(const Node& node) const {
+      return static_cast<std::size_t>(node.first) * 0x9e3779b97f4a7c15u +
+             static_cast<std::size_t>(node.second);
+    }
+  };
+  Term find(Node node) {
+    const auto [entry, is_new] = terms_.try_emplace(node, static_cast<Term>(nodes_.size()));
+    if (is_new) nodes_.push_back(node);
+    return entry->second;
+  }
+
+  std::vector<Node> nodes_{{0, 0}};
+  std::unordered_map<Node, Term, Hash> terms_;
+};
+
+}  // namespace cohort::comm
