@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace cohort::test {
 namespace {
@@ -184,6 +185,7 @@ RingResult run_ring(int n, std::uint64_t seed, comm::TransportFaults faults, dou
                             .faults = faults,
                             .exchange = {.liveness = 100ms}});
   RingResult result;
+  std::vector<int> leaving;
   const auto payload_of = [&](int from, std::uint64_t round) {
     return pattern(37 * round, seed + static_cast<std::uint64_t>(from) * 100 + round);
   };
@@ -201,6 +203,7 @@ RingResult run_ring(int n, std::uint64_t seed, comm::TransportFaults faults, dou
         [&, me, i, from, round](const Status& status) {
           simulation.note(fmt::format("{} round {} {}", me, round, status ? "fine" : status.error().text()));
           if (!status) {
+            leaving.push_back(me);
             ++(status.error().code() == ErrorCode::kPeerLost ? result.num_lost : result.num_wrong);
           } else {
             ++(ins[i][round] == payload_of(from, round) ? result.num_right : result.num_wrong);
@@ -217,7 +220,11 @@ RingResult run_ring(int n, std::uint64_t seed, comm::TransportFaults faults, dou
     simulation.member(me).watch();
   }
   for (int me = 0; me < n; ++me) play(me, 0);
-  simulation.network().run_until(kStart + 2s);
+  // Whoever has failed leaves, so that those behind it hear of it.
+  for (std::chrono::milliseconds time = 10ms; time <= 2s; time += 10ms) {
+    simulation.network().run_until(kStart + time);
+    for (const int member : std::exchange(leaving, {})) simulation.member(member).close();
+  }
   result.trace = simulation.trace();
   return result;
 }
