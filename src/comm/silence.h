@@ -26,7 +26,7 @@ class Silence {
   void heard(int member) { silent_[static_cast<std::size_t>(member)] = 0; }
   /// True if a tick has passed, which is counted for every member.
   bool tick(TimePoint now);
-  bool is_dead(int member) const { return silent_[static_cast<std::size_t>(member)] > kTicks; }
+  bool is_dead(int member) const { return silent_[static_cast<std::size_t>(member)] >= kTicks; }
   TimePoint next_tick() const { return is_watched() ? next_ : TimePoint::max(); }
 
  private:
