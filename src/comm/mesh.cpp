@@ -19,11 +19,13 @@ Status check_axes(const Mesh& mesh, const std::vector<int>& axes, int world) {
   }
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (axes[i] < 0 || axes[i] >= mesh.num_axes()) {
-      return Error(ErrorCode::kUsage, fmt::format("there is no axis {} in a mesh of {}", axes[i], mesh.num_axes()))
+      return Error(ErrorCode::kUsage,
+                   fmt::format("there is no axis {} in a mesh of {}", axes[i], mesh.num_axes()))
           .with_remedy(fmt::format("Name axes from 0 to {}.", mesh.num_axes() - 1));
     }
     if (std::count(axes.begin(), axes.end(), axes[i]) > 1) {
-      return Error(ErrorCode::kUsage, fmt::format("axis {} is named twice", axes[i])).with_remedy("Name it once.");
+      return Error(ErrorCode::kUsage, fmt::format("axis {} is named twice", axes[i]))
+          .with_remedy("Name it once.");
     }
   }
   return {};
@@ -81,8 +83,8 @@ int Mesh::position_in_plane(int rank, const std::vector<int>& axes) const {
   return position;
 }
 
-Result<std::unique_ptr<Communicator>> split_axes(Communicator& group, const Mesh& mesh, const std::vector<int>& axes,
-                                                 const std::string& name) {
+Result<std::unique_ptr<Communicator>> split_axes(Communicator& group, const Mesh& mesh,
+                                                 const std::vector<int>& axes, const std::string& name) {
   if (Status fine = check_axes(mesh, axes, group.world()); !fine) {
     return fine.error().within(fmt::format("group '{}' cannot be split into '{}'", group.group_name(), name));
   }

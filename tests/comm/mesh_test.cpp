@@ -6,7 +6,8 @@
 namespace cohort {
 namespace {
 
-const std::vector<std::vector<int>> kShapes = {{}, {1}, {5}, {2, 3}, {3, 1, 2}, {2, 2, 2}, {1, 4, 1, 2}, {2, 3, 2, 2}};
+const std::vector<std::vector<int>> kShapes = {{},        {1},       {5},          {2, 3},
+                                               {3, 1, 2}, {2, 2, 2}, {1, 4, 1, 2}, {2, 3, 2, 2}};
 
 // All sets of axes of a mesh, as bits.
 std::vector<int> axes_of(unsigned bits) {

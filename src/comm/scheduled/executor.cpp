@@ -20,7 +20,7 @@ bool is_message(const Step& step) {
 Executor::Executor(Schedule schedule, const Memories& memories)
     : schedule_(std::move(schedule)),
       memories_(memories),
-      progress_(schedule_.steps.size()),
+      states_(schedule_.steps.size()),
       num_left_(schedule_.steps.size()) {
   COHORT_CHECK_LE(schedule_.scratch_count, memories_.scratch.count);
   check_regions();
@@ -36,22 +36,22 @@ void Executor::check_regions() const {
 }
 
 void Executor::link() {
-  for (std::size_t i = 0; i < progress_.size(); ++i) {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
     for (const int before : schedule_.steps[i].after) {
       COHORT_CHECK(before >= 0 && static_cast<std::size_t>(before) < i, "step {} comes after step {}", i,
                    before);
-      progress_[static_cast<std::size_t>(before)].followers.push_back(static_cast<int>(i));
-      ++progress_[i].num_blockers;
+      states_[static_cast<std::size_t>(before)].followers.push_back(static_cast<int>(i));
+      ++states_[i].num_blockers;
     }
-    if (progress_[i].num_blockers == 0) ready_.push_back(static_cast<int>(i));
+    if (states_[i].num_blockers == 0) ready_.push_back(static_cast<int>(i));
   }
 }
 
 void Executor::number_messages() {
   std::map<std::pair<Verb, int>, std::uint64_t> counts;
-  for (std::size_t i = 0; i < progress_.size(); ++i) {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
     const Step& step = schedule_.steps[i];
-    if (is_message(step)) progress_[i].index = counts[{step.verb, step.peer}]++;
+    if (is_message(step)) states_[i].index = counts[{step.verb, step.peer}]++;
   }
 }
 
@@ -60,7 +60,7 @@ std::vector<Executor::Message> Executor::next() {
   while (!ready_.empty()) {
     const int index = ready_.front();
     ready_.pop_front();
-    progress_[static_cast<std::size_t>(index)].stage = Stage::kBegun;
+    states_[static_cast<std::size_t>(index)].stage = Stage::kBegun;
     if (is_message(step(index))) {
       messages.push_back(message(index));
     } else {
@@ -72,12 +72,12 @@ std::vector<Executor::Message> Executor::next() {
 }
 
 void Executor::finished(int index) {
-  Progress& progress = progress_[static_cast<std::size_t>(index)];
-  COHORT_CHECK(progress.stage == Stage::kBegun, "step {} is through without being under way", index);
-  progress.stage = Stage::kDone;
+  StepState& state = states_[static_cast<std::size_t>(index)];
+  COHORT_CHECK(state.stage == Stage::kBegun, "step {} is through without being under way", index);
+  state.stage = Stage::kDone;
   --num_left_;
-  for (const int follower : progress.followers) {
-    if (--progress_[static_cast<std::size_t>(follower)].num_blockers == 0) ready_.push_back(follower);
+  for (const int follower : state.followers) {
+    if (--states_[static_cast<std::size_t>(follower)].num_blockers == 0) ready_.push_back(follower);
   }
 }
 
@@ -101,7 +101,7 @@ Executor::Message Executor::message(int index) const {
   Message message{.step = index,
                   .verb = step.verb,
                   .peer = step.peer,
-                  .index = progress_[static_cast<std::size_t>(index)].index};
+                  .index = states_[static_cast<std::size_t>(index)].index};
   if (step.verb == Verb::kSend)
     message.from = readable(step.from);
   else
@@ -125,18 +125,18 @@ Numbers Executor::writable(const Region& region) const {
 }
 
 bool Executor::waits_for(int peer) const {
-  for (std::size_t i = 0; i < progress_.size(); ++i) {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
     const Step& step = schedule_.steps[i];
-    if (is_message(step) && step.peer == peer && progress_[i].stage != Stage::kDone) return true;
+    if (is_message(step) && step.peer == peer && states_[i].stage != Stage::kDone) return true;
   }
   return false;
 }
 
 std::vector<int> Executor::pending_peers() const {
   std::vector<int> peers;
-  for (std::size_t i = 0; i < progress_.size(); ++i) {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
     const Step& step = schedule_.steps[i];
-    if (is_message(step) && progress_[i].stage == Stage::kBegun) peers.push_back(step.peer);
+    if (is_message(step) && states_[i].stage == Stage::kBegun) peers.push_back(step.peer);
   }
   std::sort(peers.begin(), peers.end());
   peers.erase(std::unique(peers.begin(), peers.end()), peers.end());

@@ -53,7 +53,7 @@ class Executor {
 
  private:
   enum class Stage : std::uint8_t { kNotReady, kBegun, kDone };
-  struct Progress {
+  struct StepState {
     Stage stage = Stage::kNotReady;
     int num_blockers = 0;
     std::uint64_t index = 0;
@@ -70,7 +70,7 @@ class Executor {
 
   const Schedule schedule_;
   const Memories memories_;
-  std::vector<Progress> progress_;
+  std::vector<StepState> states_;
   std::deque<int> ready_;
   std::size_t num_left_;
 };

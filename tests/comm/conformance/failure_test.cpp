@@ -13,7 +13,8 @@ class Failure : public Conformance {};
 
 Status expect_code(const Seat& seat, const Status& outcome, ErrorCode code) {
   if (outcome) return unexpected(seat, "it went well; {} was expected", name(code));
-  if (outcome.error().code() != code) return unexpected(seat, "not {}: {}", name(code), outcome.error().what());
+  if (outcome.error().code() != code)
+    return unexpected(seat, "not {}: {}", name(code), outcome.error().what());
   return {};
 }
 Status expect_words(const Seat& seat, const Status& outcome, std::initializer_list<std::string> words) {
@@ -50,9 +51,9 @@ TEST_P(Failure, MistakesAreRefusedAndDoNotStick) {
 }
 
 TEST_P(Failure, WhoHasNotArrivedIsNamed) {
-  run(
-      3,
-      [](Seat& seat) -> Status {
+  const KindTime time = GetParam().time;
+  run(3,
+      [&](Seat& seat) -> Status {
         std::vector<float> numbers(1024, 1.0F);
         COHORT_RETURN_IF_ERROR(seat->run(barrier()));
         COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span(numbers))));
@@ -66,13 +67,14 @@ TEST_P(Failure, WhoHasNotArrivedIsNamed) {
         const auto limit = milliseconds(60);
         const TimePoint begin = steady_clock::now();
         const Status outcome = seat->run(all_reduce(std::span(numbers)).within(limit));
-        if (GetParam().time == KindTime::kReal && steady_clock::now() - begin < limit) {
+        if (time == KindTime::kReal && steady_clock::now() - begin < limit) {
           return unexpected(seat, "before the deadline");
         }
         COHORT_RETURN_IF_ERROR(expect_code(seat, outcome, ErrorCode::kTimedOut));
-        COHORT_RETURN_IF_ERROR(expect_words(seat, outcome, {fmt::format("rank {}", seat->rank()), "all_reduce of 1024 f32 (sum)",
-                                                            "call 3 of group 'world'", "generation 6",
-                                                            "rank 2 has not arrived"}));
+        COHORT_RETURN_IF_ERROR(
+            expect_words(seat, outcome,
+                         {fmt::format("rank {}", seat->rank()), "all_reduce of 1024 f32 (sum)",
+                          "call 3 of group 'world'", "generation 6", "rank 2 has not arrived"}));
         if (outcome.error().remedy().empty()) return unexpected(seat, "no advice");
         // The first failure sticks.
         const Status later = seat->run(barrier());
@@ -101,7 +103,8 @@ TEST_P(Failure, AMessageThatNeverComesTimesOut) {
     if (seat->rank() == 1) return seat.rank.barrier();
     const Status outcome = seat->run(receive(std::span(numbers), 1, 4).within(milliseconds(30)));
     COHORT_RETURN_IF_ERROR(expect_code(seat, outcome, ErrorCode::kTimedOut));
-    COHORT_RETURN_IF_ERROR(expect_words(seat, outcome, {"receive of 3 f32 from rank 1 (tag 4)", "generation 0"}));
+    COHORT_RETURN_IF_ERROR(
+        expect_words(seat, outcome, {"receive of 3 f32 from rank 1 (tag 4)", "generation 0"}));
     return seat.rank.barrier();
   });
 }
@@ -129,17 +132,21 @@ struct Mismatch {
   std::function<Call(Numbers)> other;
 };
 
-// Rank 1 makes another call than everybody else: all are told, in this call or the next, and both calls are named.
+// Rank 1 makes another call than everybody else: all are told, in this call or the next, and both calls are
+// named.
 TEST_P(Failure, CallsThatDifferAreNamed) {
   const auto sum = [](Numbers n) { return all_reduce(n); };
   const Mismatch mismatches[] = {
       {"operation", Needs::kAll, sum, [](Numbers n) { return broadcast(n, 0); }},
       {"barrier", Needs::kAll, sum, [](Numbers) { return barrier(); }},
       {"count", Needs::kAll, sum, [](Numbers n) { return all_reduce(n.slice(0, 11)); }},
-      {"count of broadcast", Needs::kSome, [](Numbers n) { return broadcast(n, 0); }, [](Numbers n) { return broadcast(n.slice(0, 2), 0); }},
-      {"dtype", Needs::kAll, sum, [](Numbers n) { return all_reduce(Numbers(n.data, n.count, DType::kI32)); }},
+      {"count of broadcast", Needs::kSome, [](Numbers n) { return broadcast(n, 0); },
+       [](Numbers n) { return broadcast(n.slice(0, 2), 0); }},
+      {"dtype", Needs::kAll, sum,
+       [](Numbers n) { return all_reduce(Numbers(n.data, n.count, DType::kI32)); }},
       {"reduce op", Needs::kAll, sum, [](Numbers n) { return all_reduce(n, ReduceOp::kMax); }},
-      {"root", Needs::kSome, [](Numbers n) { return broadcast(n, 0); }, [](Numbers n) { return broadcast(n, 1); }},
+      {"root", Needs::kSome, [](Numbers n) { return broadcast(n, 0); },
+       [](Numbers n) { return broadcast(n, 1); }},
       {"root of reduce", Needs::kSome, [](Numbers n) { return reduce(n.slice(0, 6), n.slice(6, 6), 0); },
        [](Numbers n) { return reduce(n.slice(0, 6), n.slice(6, 6), 1); }},
   };
@@ -168,7 +175,8 @@ TEST_P(Failure, PartsThatDoNotFitAreNoticed) {
     std::vector<float> whole(15);
     const Status outcome = seat->run(gather(std::span<const float>(part), std::span(whole), 0));
     if (seat->rank() == 0 && outcome) return unexpected(seat, "nobody noticed");
-    if (!outcome && outcome.error().code() == ErrorCode::kTimedOut) return unexpected(seat, "{}", outcome.error().what());
+    if (!outcome && outcome.error().code() == ErrorCode::kTimedOut)
+      return unexpected(seat, "{}", outcome.error().what());
     COHORT_RETURN_IF_ERROR(seat.rank.barrier());
     if (seat->run(barrier())) return unexpected(seat, "it does not stick");
     return seat.rank.barrier();
@@ -197,7 +205,8 @@ TEST_P(Failure, AbortEndsEverythingEverywhere) {
       for (const Work* work : {&first, &second}) {
         const Status outcome = work->wait();
         COHORT_RETURN_IF_ERROR(expect_code(seat, outcome, ErrorCode::kAborted));
-        COHORT_RETURN_IF_ERROR(expect_words(seat, outcome, {"the loss is not finite", fmt::format("rank {}", last)}));
+        COHORT_RETURN_IF_ERROR(
+            expect_words(seat, outcome, {"the loss is not finite", fmt::format("rank {}", last)}));
       }
       COHORT_RETURN_IF_ERROR(expect_code(seat, seat->run(barrier()), ErrorCode::kAborted));
       return seat.rank.barrier();
@@ -213,7 +222,8 @@ TEST_P(Failure, OnlyTheFirstFailureCounts) {
     }
     const Status outcome = seat->run(barrier());
     COHORT_RETURN_IF_ERROR(expect_words(seat, outcome, {"first"}));
-    if (outcome.error().text().find("second") != std::string::npos) return unexpected(seat, "{}", outcome.error().text());
+    if (outcome.error().text().find("second") != std::string::npos)
+      return unexpected(seat, "{}", outcome.error().text());
     return seat.rank.barrier();
   });
 }
@@ -272,8 +282,10 @@ TEST_P(Failure, OfOneGroupLeavesTheOthersAlone) {
     COHORT_ASSIGN_OR_RETURN(const auto pair, seat->split(seat->rank() / 2, 0, "pair"));
     if (seat->rank() == 0) pair->abort(Error(ErrorCode::kAborted, "enough"));
     const Status outcome = pair->run(barrier());
-    if (seat->rank() < 2) COHORT_RETURN_IF_ERROR(expect_code(seat, outcome, ErrorCode::kAborted));
-    else COHORT_RETURN_IF_ERROR(outcome);
+    if (seat->rank() < 2)
+      COHORT_RETURN_IF_ERROR(expect_code(seat, outcome, ErrorCode::kAborted));
+    else
+      COHORT_RETURN_IF_ERROR(outcome);
     COHORT_RETURN_IF_ERROR(seat->run(barrier()));
     if (seat->failure()) return unexpected(seat, "{}", seat->failure()->text());
     return seat->run(barrier());

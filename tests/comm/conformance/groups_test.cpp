@@ -46,7 +46,8 @@ TEST_P(Groups, WithoutAColourThereIsNone) {
   for (const int world : {1, 2, 5}) {
     run(world, [](Seat& seat) -> Status {
       const bool is_in = seat->rank() % 2 == 1;
-      COHORT_ASSIGN_OR_RETURN(const auto group, seat->split(is_in ? std::optional(0) : std::nullopt, 0, "odd"));
+      COHORT_ASSIGN_OR_RETURN(const auto group,
+                              seat->split(is_in ? std::optional(0) : std::nullopt, 0, "odd"));
       if (is_in != (group != nullptr)) return unexpected(seat, "a group where there is none, or none");
       if (group) COHORT_RETURN_IF_ERROR(group->run(barrier()));
       return seat->run(barrier());
@@ -60,8 +61,9 @@ TEST_P(Groups, AreSplitAgain) {
     COHORT_ASSIGN_OR_RETURN(const auto quarter, half->split(half->rank() / 2, -half->rank(), "quarter"));
     const int first = seat->rank() / 2 * 2;
     COHORT_RETURN_IF_ERROR(expect_members(seat, *quarter, {first + 1, first}));
-    COHORT_RETURN_IF_ERROR(expect_members(seat, *half, {seat->rank() / 4 * 4, seat->rank() / 4 * 4 + 1,
-                                                        seat->rank() / 4 * 4 + 2, seat->rank() / 4 * 4 + 3}));
+    COHORT_RETURN_IF_ERROR(expect_members(seat, *half,
+                                          {seat->rank() / 4 * 4, seat->rank() / 4 * 4 + 1,
+                                           seat->rank() / 4 * 4 + 2, seat->rank() / 4 * 4 + 3}));
     if (quarter->group_name() != "world/half/quarter") return unexpected(seat, "{}", quarter->group_name());
     return seat->run(barrier());
   });
@@ -69,11 +71,14 @@ TEST_P(Groups, AreSplitAgain) {
 
 Status run_many(Seat& seat, Communicator& group, int seed) {
   for (int round = 0; round < 25; ++round) {
-    std::vector<std::int64_t> numbers(static_cast<std::size_t>(1 + (round * 131 + seed) % 700), group.rank() + round);
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(1 + (round * 131 + seed) % 700),
+                                      group.rank() + round);
     COHORT_RETURN_IF_ERROR(group.run(all_reduce(std::span(numbers))));
-    const std::int64_t expected = group.world() * (group.world() - 1) / 2 + std::int64_t{group.world()} * round;
+    const std::int64_t expected =
+        group.world() * (group.world() - 1) / 2 + std::int64_t{group.world()} * round;
     for (const std::int64_t number : numbers) {
-      if (number != expected) return unexpected(seat, "{} in round {} of '{}'", number, round, group.group_name());
+      if (number != expected)
+        return unexpected(seat, "{} in round {} of '{}'", number, round, group.group_name());
     }
   }
   return {};

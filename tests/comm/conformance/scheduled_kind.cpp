@@ -9,7 +9,9 @@ namespace {
 // What one rank has besides its communicators.
 struct Member {
   Member(const Network& network, int member)
-      : doorbell(network.make_doorbell()), exchange(network.take(member), network.clock(), {}), progress(*doorbell) {
+      : doorbell(network.make_doorbell()),
+        exchange(network.take(member), network.clock(), {}),
+        progress(*doorbell) {
     exchange.open(*doorbell);
     progress.add(exchange);
   }
