@@ -143,11 +143,6 @@ Status Process::signal_group(int number) {
   return system_error(fmt::format("cannot send a signal to the group of {}", described()), errno);
 }
 
-bool Process::group_lives() const {
-  COHORT_CHECK(group_ == ProcessGroup::kOwn, "only a program with a group of its own");
-  return launch::group_lives(pid());
-}
-
 std::optional<TimePoint> Process::ended_at() const {
   return keeper_->ended_at();
 }

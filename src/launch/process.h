@@ -100,8 +100,6 @@ class Process {
   /// Sends a signal to the program and all its descendants in its own group, also after it has ended itself.
   /// Does nothing where nobody is left. Only for a program with a group of its own.
   Status signal_group(int number);
-  /// Whether anybody in its own group, itself or a descendant, still runs.
-  bool group_lives() const;
   /// Asks it to end with SIGTERM (and wakes it if it is stopped), and kills it if it still runs after
   /// `grace`. kTimedOut if even that does not end it within ten seconds: it hangs in the operating system.
   Result<ExitStatus> terminate(std::chrono::nanoseconds grace);

@@ -35,7 +35,8 @@ bool is_number(const std::string& name) {
 
 }  // namespace
 
-bool group_lives(pid_t group) {
+std::set<pid_t> living_groups() {
+  std::set<pid_t> groups;
   std::error_code failure;
   std::filesystem::directory_iterator entry("/proc", failure);
   for (; !failure && entry != std::filesystem::directory_iterator(); entry.increment(failure)) {
@@ -43,9 +44,9 @@ bool group_lives(pid_t group) {
     std::ifstream file(entry->path() / "stat");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     const auto member = parse_stat(text);
-    if (member && member->group == group && member->state != 'Z' && member->state != 'X') return true;
+    if (member && member->state != 'Z' && member->state != 'X') groups.insert(member->group);
   }
-  return false;
+  return groups;
 }
 
 }  // namespace cohort::launch

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <sys/types.h>
 
 namespace cohort {
@@ -12,11 +13,11 @@ enum class ProcessGroup {
 
 namespace launch {
 
-/// Whether a process of this group still runs; one that has ended and was not reaped does not count.
+/// The process groups in which somebody still runs; who has ended and was not reaped does not count.
 ///
-/// Failure: where /proc cannot be read it looks as if nobody ran.
+/// Failure: what cannot be read in /proc looks as if it did not run.
 /// Cost: a look at every process of the machine.
-bool group_lives(pid_t group);
+std::set<pid_t> living_groups();
 
 }  // namespace launch
 }  // namespace cohort

@@ -80,6 +80,8 @@ std::vector<std::string> possible_words(const CommandLine& command_line, const C
 }  // namespace
 
 std::vector<std::string> completions(const CommandLine& command_line, const std::vector<std::string>& words) {
+  if (!words.empty() && command_line.count_own({words.begin(), words.end() - 1}) + 1 < words.size())
+    return {};
   const CLI::App* app = &command_line.app();
   std::string previous;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {

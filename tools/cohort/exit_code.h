@@ -7,7 +7,7 @@
 
 namespace cohort::tool {
 
-/// What the tool tells its caller when it ends.
+/// What the tool tells its caller when it ends. `cohort run` passes on what its ranks ended with: any number.
 enum class ExitCode {
   kDone = 0,
   kFailed = 1,
