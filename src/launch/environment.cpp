@@ -62,8 +62,9 @@ Result<Launcher> launcher_of(const VariableReader& variables) {
 Error contradiction(const std::string& name, int value, const std::string& bound, int limit) {
   return Error(ErrorCode::kUsage,
                fmt::format("the environment has {}={}, which does not fit {}={}", name, value, bound, limit))
-      .with_remedy(fmt::format(
-          "Let one launcher set both, or unset them: ranks count from 0, so {} stays below {}.", name, bound));
+      .with_remedy(
+          fmt::format("Let one launcher set both, or unset them: ranks count from 0, so {} stays below {}.",
+                      name, bound));
 }
 
 Status check(const LaunchFacts& facts, const Names& names) {
@@ -110,9 +111,8 @@ struct LocalTasks {
 Result<LocalTasks> slurm_local_tasks(const VariableReader& variables, int world) {
   const std::string list = "SLURM_STEP_TASKS_PER_NODE";
   if (const auto text = variables.text(list)) {
-    COHORT_ASSIGN_OR_RETURN(const auto tasks,
-                            launch::parse_tasks_per_node(*text).within(fmt::format(
-                                "the environment has {}", quoted(list, *text))));
+    COHORT_ASSIGN_OR_RETURN(const auto tasks, launch::parse_tasks_per_node(*text).within(fmt::format(
+                                                  "the environment has {}", quoted(list, *text))));
     std::size_t node = 0;
     if (tasks.size() > 1) {
       COHORT_ASSIGN_OR_RETURN(const int number, variables.number("SLURM_NODEID", 0));
@@ -181,7 +181,8 @@ std::optional<std::string> job_identity(const VariableReader& variables, Launche
     for (const char* name : names) text += "-" + variables.text(name).value_or("");
     return text;
   };
-  if (launcher == Launcher::kTorchrun && (variables.has("TORCHELASTIC_RUN_ID") || variables.has("MASTER_PORT"))) {
+  if (launcher == Launcher::kTorchrun &&
+      (variables.has("TORCHELASTIC_RUN_ID") || variables.has("MASTER_PORT"))) {
     return "torchrun" + joined({"TORCHELASTIC_RUN_ID", "MASTER_PORT", "TORCHELASTIC_RESTART_COUNT"});
   }
   if (launcher == Launcher::kOpenMpi) {
@@ -209,15 +210,17 @@ std::string socket_name(const std::string& identity, uid_t user) {
   return fmt::format("cohort-{}-{:016x}{:016x}", user, content_hash(bytes, 1), content_hash(bytes, 2));
 }
 
-Result<std::optional<std::string>> read_unix_name(const VariableReader& variables, Launcher launcher, uid_t user) {
+Result<std::optional<std::string>> read_unix_name(const VariableReader& variables, Launcher launcher,
+                                                  uid_t user) {
   constexpr std::string_view kKind = "unix:";
   constexpr std::size_t kLongest = 80;  // of the 107 bytes of a socket's name, what is built on it needs some
   if (const auto given = variables.text("COHORT_RENDEZVOUS")) {
     const std::string name = given->rfind(kKind, 0) == 0 ? given->substr(kKind.size()) : "";
     if (!name.empty() && name.size() <= kLongest) return std::optional(name);
-    return Error(ErrorCode::kUsage, fmt::format("the environment has {}, which is not unix:NAME with a name of "
-                                                "up to {} bytes",
-                                                quoted("COHORT_RENDEZVOUS", *given), kLongest))
+    return Error(ErrorCode::kUsage,
+                 fmt::format("the environment has {}, which is not unix:NAME with a name of "
+                             "up to {} bytes",
+                             quoted("COHORT_RENDEZVOUS", *given), kLongest))
         .with_remedy("Give every rank of the job the same unix:NAME, or let `cohort run` set it.");
   }
   const auto identity = job_identity(variables, launcher);

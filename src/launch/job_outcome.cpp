@@ -75,7 +75,8 @@ std::string cause(const JobOutcome& outcome) {
 }  // namespace
 
 bool JobOutcome::is_over() const {
-  return std::all_of(ranks.begin(), ranks.end(), [](const RankOutcome& rank) { return rank.status.has_value(); });
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [](const RankOutcome& rank) { return rank.status.has_value(); });
 }
 
 int JobOutcome::exit_code() const {

@@ -22,17 +22,17 @@ enum class JobEnd {
 
 /// What became of one rank.
 struct RankOutcome {
-  std::optional<ExitStatus> status{};      ///< none: it did not end even after SIGKILL
+  std::optional<ExitStatus> status{};    ///< none: it did not end even after SIGKILL
   std::deque<std::string> last_lines{};  ///< of both its streams, in the order they were read
 };
 
 /// What became of a job.
 struct JobOutcome {
   JobEnd end = JobEnd::kAllDone;
-  std::optional<int> first_failed{};        ///< the rank that failed first, of its own accord
-  std::optional<int> interrupted_by{};      ///< the signal
-  std::vector<RankOutcome> ranks{};         ///< by rank
-  std::optional<Error> output_failure{};    ///< output that could not be written
+  std::optional<int> first_failed{};      ///< the rank that failed first, of its own accord
+  std::optional<int> interrupted_by{};    ///< the signal
+  std::vector<RankOutcome> ranks{};       ///< by rank
+  std::optional<Error> output_failure{};  ///< output that could not be written
 
   /// Whether every rank has ended and was reaped.
   bool is_over() const;

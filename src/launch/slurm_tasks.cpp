@@ -38,7 +38,9 @@ Result<std::vector<int>> parse_tasks_per_node(std::string_view text) {
   while (true) {
     const auto comma = rest.find(',');
     if (!append_group(rest.substr(0, comma), tasks)) {
-      return Error(ErrorCode::kUsage, fmt::format("'{}' is not a list of tasks per node such as 2(x3),1", text));
+      return Error(ErrorCode::kUsage,
+                   fmt::format("'{}' is not a list of tasks per node such as 2(x3),1", text))
+          .with_remedy("Start the program with srun, or unset Slurm's variables if they were set by hand.");
     }
     if (comma == std::string_view::npos) return tasks;
     rest.remove_prefix(comma + 1);

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <csignal>
 #include <fmt/format.h>
+#include <memory>
 #include <set>
+#include <system_error>
 #include <utility>
 
 namespace cohort {
@@ -33,7 +35,10 @@ Supervisor::Supervisor(JobPlan plan, launch::RankOutput& output) : plan_(std::mo
 
 Supervisor::~Supervisor() {
   output_.give_up();  // nobody waits for a reader any more
-  for (Rank& rank : ranks_) rank.process.reset();  // while all that their threads use is there
+  for (Rank& rank : ranks_) {
+    rank.process.reset();
+    if (rank.release.joinable()) rank.release.join();
+  }
 }
 
 Result<JobOutcome> Supervisor::run() {
@@ -54,7 +59,8 @@ Status Supervisor::start(int number) {
                                                       .local_rank = number,
                                                       .local_world = plan_.ranks,
                                                       .rendezvous = plan_.rendezvous});
-  options.output = OutputToFunction{[=, this](std::string_view piece) { take(number, Stream::kOutput, piece); }};
+  options.output =
+      OutputToFunction{[=, this](std::string_view piece) { take(number, Stream::kOutput, piece); }};
   options.error_output =
       OutputToFunction{[=, this](std::string_view piece) { take(number, Stream::kErrorOutput, piece); }};
   options.group = ProcessGroup::kOwn;
@@ -125,19 +131,19 @@ JobEnd Supervisor::wait_for_end() {
 }
 
 std::optional<JobEnd> Supervisor::reason_to_end() {
-  const bool failed = std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) {
-    return rank.status && !rank.status->is_success();
-  });
+  const bool failed = std::any_of(ranks_.begin(), ranks_.end(),
+                                  [](const Rank& rank) { return rank.status && !rank.status->is_success(); });
   if (failed) return JobEnd::kRankFailed;
+  if (all_released()) return JobEnd::kAllDone;
   const std::lock_guard lock(mutex_);
   if (interrupted_by_) return JobEnd::kInterrupted;
-  if (all_collected()) return JobEnd::kAllDone;
   if (output_failure_ && output_failure_->code() == ErrorCode::kAborted) return JobEnd::kUnread;
   return std::nullopt;
 }
 
-bool Supervisor::all_collected() const {
-  return std::none_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.process.has_value(); });
+bool Supervisor::all_released() const {
+  const std::lock_guard lock(mutex_);
+  return std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.is_released; });
 }
 
 void Supervisor::collect(Leftovers leftovers) {
@@ -150,14 +156,30 @@ void Supervisor::collect(Leftovers leftovers) {
     // Where the way it ended cannot be learned it counts as failed.
     rank.status = ended ? **ended : ExitStatus{};
     rank.ended_at = rank.process->ended_at();
-    if (spared.count(rank.process->pid()) == 0) release(static_cast<int>(number));
+    if (spared.count(rank.process->pid()) == 0) start_release(static_cast<int>(number));
   }
 }
 
-// Kills and reaps what is left of it.
-void Supervisor::release(int number) {
-  ranks_[static_cast<std::size_t>(number)].process.reset();
+// On a thread of its own, because it waits for whoever reads the output, and the job must hear signals.
+void Supervisor::start_release(int number) {
+  Rank& rank = ranks_[static_cast<std::size_t>(number)];
+  auto process = std::make_shared<Process>(std::move(*rank.process));
+  rank.process.reset();
+  try {
+    rank.release = std::thread([=, this] { release(number, std::move(*process)); });
+  } catch (const std::system_error&) {
+    release(number, std::move(*process));
+  }
+}
+
+void Supervisor::release(int number, Process process) noexcept {
+  { const Process ending = std::move(process); }
   note(output_.finish(number));
+  {
+    const std::lock_guard lock(mutex_);
+    ranks_[static_cast<std::size_t>(number)].is_released = true;
+  }
+  wake();
 }
 
 void Supervisor::signal_all(int number) {
@@ -186,7 +208,7 @@ void Supervisor::wait_for_grace() {
   const int before = std::min(interruptions(), 1);
   while (now() < deadline && interruptions() == before) {
     collect(Leftovers::kSpare);
-    if (all_collected()) return;
+    if (all_released()) return;
     const bool looks = std::any_of(ranks_.begin(), ranks_.end(),
                                    [](const Rank& rank) { return rank.process && rank.status; });
     wait_for_event(looks ? std::min(deadline, now() + kLookAgain) : deadline);
@@ -197,7 +219,7 @@ void Supervisor::wait_after_kill() {
   signal_all(SIGKILL);
   const TimePoint killed = now();
   collect(Leftovers::kKill);
-  while (!all_collected() && now() < killed + kVanishing) {
+  while (!all_released() && now() < killed + kVanishing) {
     const bool patient = now() < killed + kLastOutput;
     if (!patient) output_.give_up();
     wait_for_event(killed + (patient ? std::chrono::nanoseconds(kLastOutput) : kVanishing));
@@ -221,11 +243,11 @@ std::optional<int> Supervisor::first_failed() const {
 JobOutcome Supervisor::outcome(JobEnd end) const {
   JobOutcome outcome{.end = end};
   if (end == JobEnd::kRankFailed) outcome.first_failed = first_failed();
+  const std::lock_guard lock(mutex_);
   for (const Rank& rank : ranks_) {
     outcome.ranks.push_back({.status = rank.status});
-    if (!rank.process) outcome.ranks.back().last_lines = rank.last_lines.lines();
+    if (rank.is_released) outcome.ranks.back().last_lines = rank.last_lines.lines();
   }
-  const std::lock_guard lock(mutex_);
   if (end == JobEnd::kInterrupted) outcome.interrupted_by = interrupted_by_;
   outcome.output_failure = output_failure_;
   return outcome;

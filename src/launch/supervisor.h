@@ -13,13 +13,14 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace cohort {
 
 /// A program to run as several ranks on this host.
 struct JobPlan {
-  std::vector<std::string> argv{};     ///< the program and its arguments, the same for every rank
+  std::vector<std::string> argv{};  ///< the program and its arguments, the same for every rank
   int ranks = 1;
   EnvironmentVariables environment{};  ///< what every rank gets, before what tells it its place
   std::string rendezvous{};            ///< see launch::fresh_rendezvous()
@@ -39,7 +40,7 @@ struct JobPlan {
 /// Failure: run() reports ranks that could not be started, and has ended those that were; what ranks do is in
 /// the outcome. A rank that SIGKILL does not end within ten seconds is left in the outcome as such, and the
 /// destructor would wait for it.
-/// Cost: a thread and three descriptors per rank.
+/// Cost: a thread and some descriptors per rank.
 class Supervisor {
  public:
   Supervisor(JobPlan plan, launch::RankOutput& output);
@@ -52,10 +53,12 @@ class Supervisor {
 
  private:
   struct Rank {
-    std::optional<Process> process{};  // until it has ended and nothing is left of its group
+    std::optional<Process> process{};  // until it has ended and nothing shall be left of its group
     launch::LastLines last_lines{};    // used by the thread of the process while there is one
     std::optional<ExitStatus> status{};
     std::optional<TimePoint> ended_at{};
+    std::thread release{};     // kills and reaps what is left, and writes its last line: both may take time
+    bool is_released = false;  // under the mutex
   };
 
   Status start(int number);
@@ -71,8 +74,9 @@ class Supervisor {
   enum class Leftovers { kKill, kSpare };
   /// Takes in the ranks that have ended; those with descendants that still run only where these are to go.
   void collect(Leftovers leftovers);
-  void release(int number);
-  bool all_collected() const;
+  void start_release(int number);
+  void release(int number, Process process) noexcept;
+  bool all_released() const;
 
   void end_all();
   void signal_all(int number);

@@ -27,9 +27,11 @@ Result<int> VariableReader::number(const std::string& name, int least) const {
   const auto [end, failure] = std::from_chars(value->data(), value->data() + value->size(), number);
   const bool is_number = failure == std::errc() && end == value->data() + value->size();
   if (is_number && number >= least) return number;
-  return Error(ErrorCode::kUsage, fmt::format("the environment has {}, which is not a whole number of {} or more",
-                                              quoted(name, *value), least))
-      .with_remedy(fmt::format("Unset {} if it was set by hand, or start the program with a launcher.", name));
+  return Error(ErrorCode::kUsage,
+               fmt::format("the environment has {}, which is not a whole number of {} or more",
+                           quoted(name, *value), least))
+      .with_remedy(
+          fmt::format("Unset {} if it was set by hand, or start the program with a launcher.", name));
 }
 
 Result<std::optional<int>> VariableReader::number_if_set(const std::string& name, int least) const {

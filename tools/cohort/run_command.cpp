@@ -81,11 +81,14 @@ class RunCommand final : public Command {
     app.add_option("-n,--ranks", ranks_, "How many ranks; without it launch.ranks of the job")
         ->type_name("N")
         ->check(CLI::Range(1, kMostRanks));
-    app.add_option("--threads", threads_, "Compute threads of each rank; without it what the environment says, or an even share of the cores")
+    app.add_option("--threads", threads_,
+                   "Compute threads of each rank; without it what the environment says, or an even share of "
+                   "the cores")
         ->type_name("N")
         ->check(CLI::Range(1, kMostThreads));
     app.add_flag("--pin", pin_, "Pin each rank to its share of the cores");
-    app.add_option("--output-dir", folder_, "Write DIR/rank-0.out, DIR/rank-0.err, … instead of to the terminal")
+    app.add_option("--output-dir", folder_,
+                   "Write DIR/rank-0.out, DIR/rank-0.err, … instead of to the terminal")
         ->type_name("DIR");
     app.add_flag("--no-prefix", no_prefix_, "Pass output on as it is, without the rank before each line");
     app.add_option("--grace", grace_, "How long ranks that are told to end may take before they are killed")
