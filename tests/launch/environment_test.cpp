@@ -47,17 +47,13 @@ const EnvironmentVariables kOpenMpi{{"OMPI_COMM_WORLD_RANK", "6"},
                                     {"PMIX_NAMESPACE", "3541630977"}};
 const EnvironmentVariables kHydra{
     {"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}, {"MPI_LOCALNRANKS", "2"}};
-const EnvironmentVariables kSlurm{{"SLURM_PROCID", "6"},
-                                  {"SLURM_NTASKS", "7"},
-                                  {"SLURM_STEP_NUM_TASKS", "7"},
-                                  {"SLURM_LOCALID", "0"},
-                                  {"SLURM_NODEID", "3"},
-                                  {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1"},
-                                  {"SLURM_JOB_ID", "812"},
-                                  {"SLURM_STEP_ID", "0"}};
+const EnvironmentVariables kSlurm{{"SLURM_PROCID", "6"},         {"SLURM_NTASKS", "7"},
+                                  {"SLURM_STEP_NUM_TASKS", "7"}, {"SLURM_LOCALID", "0"},
+                                  {"SLURM_NODEID", "3"},         {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1"},
+                                  {"SLURM_JOB_ID", "812"},       {"SLURM_STEP_ID", "0"}};
 // What a batch script sees that is itself no rank.
-const EnvironmentVariables kBatch{{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "7"}, {"SLURM_LOCALID", "0"},
-                                  {"SLURM_JOB_ID", "812"}};
+const EnvironmentVariables kBatch{
+    {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "7"}, {"SLURM_LOCALID", "0"}, {"SLURM_JOB_ID", "812"}};
 
 TEST(LaunchFacts, NothingSetIsAWorldOfOne) {
   EXPECT_EQ(facts_of({}), LaunchFacts{});
@@ -116,11 +112,9 @@ TEST(LaunchFacts, OfOpenMpi) {
 }
 
 TEST(LaunchFacts, OfHydra) {
-  EXPECT_EQ(facts_of(kHydra), (LaunchFacts{.launcher = Launcher::kHydra,
-                                           .rank = 1,
-                                           .world = 2,
-                                           .local_rank = 1,
-                                           .local_world = 2}));
+  EXPECT_EQ(
+      facts_of(kHydra),
+      (LaunchFacts{.launcher = Launcher::kHydra, .rank = 1, .world = 2, .local_rank = 1, .local_world = 2}));
 }
 
 TEST(LaunchFacts, OfSlurm) {
@@ -133,16 +127,21 @@ TEST(LaunchFacts, OfSlurm) {
   EXPECT_EQ(facts_of(with(kSlurm, {{"SLURM_PROCID", "5"}, {"SLURM_LOCALID", "1"}, {"SLURM_NODEID", "2"}}))
                 .local_world,
             2);
-  const EnvironmentVariables old{{"SLURM_PROCID", "1"},          {"SLURM_NTASKS", "4"}, {"SLURM_LOCALID", "1"},
-                                 {"SLURM_NTASKS_PER_NODE", "2"}, {"SLURM_STEP_ID", "11"}};
+  const EnvironmentVariables old{{"SLURM_PROCID", "1"},
+                                 {"SLURM_NTASKS", "4"},
+                                 {"SLURM_LOCALID", "1"},
+                                 {"SLURM_NTASKS_PER_NODE", "2"},
+                                 {"SLURM_STEP_ID", "11"}};
   EXPECT_EQ(facts_of(old).local_world, 2);
   EXPECT_EQ(facts_of(old).world, 4);
 }
 
 TEST(LaunchFacts, ABatchScriptIsNoRank) {
   EXPECT_EQ(facts_of(kBatch), LaunchFacts{});
-  EXPECT_EQ(facts_of(with(kBatch, {{"SLURM_STEP_ID", "4294967291"}})), LaunchFacts{}) << "the step of the script";
-  EXPECT_EQ(facts_of(with(kBatch, {{"SLURM_STEP_ID", "4294967290"}})), LaunchFacts{}) << "an interactive shell";
+  EXPECT_EQ(facts_of(with(kBatch, {{"SLURM_STEP_ID", "4294967291"}})), LaunchFacts{})
+      << "the step of the script";
+  EXPECT_EQ(facts_of(with(kBatch, {{"SLURM_STEP_ID", "4294967290"}})), LaunchFacts{})
+      << "an interactive shell";
 }
 
 TEST(LaunchFacts, TheInnerLauncherWins) {
@@ -174,7 +173,8 @@ TEST(LaunchFacts, MistakesNameTheVariableAndItsValue) {
       {with(kCohort, {{"COHORT_GENERATION", "new"}}), {"COHORT_GENERATION='new'"}},
       {with(kCohort, {{"COHORT_RENDEZVOUS", "unix:"}}), {"COHORT_RENDEZVOUS='unix:'"}},
       {with(kCohort, {{"COHORT_RENDEZVOUS", "/tmp/x"}}), {"COHORT_RENDEZVOUS='/tmp/x'"}},
-      {with(kCohort, {{"COHORT_RENDEZVOUS", "unix:" + std::string(81, 'x')}}), {"COHORT_RENDEZVOUS='unix:xx"}},
+      {with(kCohort, {{"COHORT_RENDEZVOUS", "unix:" + std::string(81, 'x')}}),
+       {"COHORT_RENDEZVOUS='unix:xx"}},
       {{{"COHORT_RANK", "0"}}, {"COHORT_WORLD is missing"}},
       {{{"COHORT_WORLD", "1"}}, {"COHORT_RANK is missing"}},
       {{{"COHORT_RANK", "0"}, {"COHORT_WORLD", "2"}}, {"COHORT_LOCAL_RANK is missing"}},
@@ -190,7 +190,8 @@ TEST(LaunchFacts, MistakesNameTheVariableAndItsValue) {
   };
   for (const auto& [environment, words] : cases) {
     const std::string text = mistake_in(environment);
-    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << " in " << text;
+    for (const std::string& word : words)
+      EXPECT_NE(text.find(word), std::string::npos) << word << " in " << text;
   }
 }
 
@@ -220,7 +221,8 @@ TEST(LaunchFacts, DerivedNamesTellJobsApart) {
       EXPECT_TRUE(names.insert(name).second) << name;
     }
   }
-  EXPECT_EQ(name_of(with(kSlurm, {{"SLURM_PROCID", "0"}, {"SLURM_NODEID", "0"}}), kUser), name_of(kSlurm, kUser))
+  EXPECT_EQ(name_of(with(kSlurm, {{"SLURM_PROCID", "0"}, {"SLURM_NODEID", "0"}}), kUser),
+            name_of(kSlurm, kUser))
       << "the same for every rank";
 }
 
@@ -233,7 +235,8 @@ TEST(SlurmTasks, AreUnfolded) {
   EXPECT_EQ(*launch::parse_tasks_per_node("4"), (std::vector<int>{4}));
   EXPECT_EQ(*launch::parse_tasks_per_node("2(x3),1"), (std::vector<int>{2, 2, 2, 1}));
   EXPECT_EQ(*launch::parse_tasks_per_node("1,2(x2),3"), (std::vector<int>{1, 2, 2, 3}));
-  for (const char* text : {"", ",", "1,", "0", "2(x0)", "2(x", "2(x3", "2x3)", "(x3)", "a", "2(x999999999)", "-1"}) {
+  for (const char* text :
+       {"", ",", "1,", "0", "2(x0)", "2(x", "2(x3", "2x3)", "(x3)", "a", "2(x999999999)", "-1"}) {
     EXPECT_FALSE(launch::parse_tasks_per_node(text)) << text;
   }
 }

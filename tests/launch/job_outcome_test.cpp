@@ -37,13 +37,16 @@ TEST(JobOutcome, NamesTheFirstFailureAndGroupsTheOthers) {
 }
 
 TEST(JobOutcome, ExitCodesOfTheOtherEnds) {
-  EXPECT_EQ((JobOutcome{.end = JobEnd::kRankFailed, .first_failed = 0, .ranks = {killed(SIGSEGV)}}).exit_code(),
-            128 + SIGSEGV);
-  EXPECT_EQ((JobOutcome{.end = JobEnd::kInterrupted, .interrupted_by = SIGINT, .ranks = {exited(0)}}).exit_code(),
-            130);
+  EXPECT_EQ(
+      (JobOutcome{.end = JobEnd::kRankFailed, .first_failed = 0, .ranks = {killed(SIGSEGV)}}).exit_code(),
+      128 + SIGSEGV);
+  EXPECT_EQ(
+      (JobOutcome{.end = JobEnd::kInterrupted, .interrupted_by = SIGINT, .ranks = {exited(0)}}).exit_code(),
+      130);
   EXPECT_EQ((JobOutcome{.end = JobEnd::kTimedOut, .ranks = {killed(SIGTERM)}}).exit_code(), 1);
   EXPECT_EQ((JobOutcome{.end = JobEnd::kUnread, .ranks = {killed(SIGTERM)}}).exit_code(), 1);
-  const JobOutcome lost{.ranks = {exited(0)}, .output_failure = Error(ErrorCode::kDiskFull, "the disk is full")};
+  const JobOutcome lost{.ranks = {exited(0)},
+                        .output_failure = Error(ErrorCode::kDiskFull, "the disk is full")};
   EXPECT_EQ(lost.exit_code(), 1) << "done, but not all of it can be read";
   EXPECT_EQ(lost.summary(), "cohort: output was lost: the disk is full\n");
 }
@@ -57,7 +60,8 @@ TEST(JobOutcome, SaysWhoDidNotEnd) {
 TEST(JobOutcome, OfManyRanksStaysShort) {
   JobOutcome outcome{.end = JobEnd::kTimedOut};
   outcome.ranks.assign(1000, killed(SIGTERM));
-  EXPECT_NE(outcome.summary().find("ranks 0, 1, 2, 3, 4, 5, 6, 7 and 992 more were killed"), std::string::npos)
+  EXPECT_NE(outcome.summary().find("ranks 0, 1, 2, 3, 4, 5, 6, 7 and 992 more were killed"),
+            std::string::npos)
       << outcome.summary();
 }
 

@@ -61,8 +61,9 @@ TEST(ThreadVariables, KeepWhatTheUserSet) {
 
 TEST(ThreadVariables, WhatIsAskedForReplacesThem) {
   const auto variables = thread_variables({{"OMP_NUM_THREADS", "8"}, {"MKL_NUM_THREADS", "7"}}, 2, 3);
-  EXPECT_EQ(variables, (EnvironmentVariables{
-                           {"OMP_NUM_THREADS", "2"}, {"MKL_NUM_THREADS", "2"}, {"OPENBLAS_NUM_THREADS", "2"}}));
+  EXPECT_EQ(variables,
+            (EnvironmentVariables{
+                {"OMP_NUM_THREADS", "2"}, {"MKL_NUM_THREADS", "2"}, {"OPENBLAS_NUM_THREADS", "2"}}));
 }
 
 TEST(FreshRendezvous, IsNeverTheSame) {
