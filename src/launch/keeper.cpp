@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -30,10 +31,12 @@ int send_signal(int pidfd, int number) {
 
 }  // namespace
 
-Result<std::unique_ptr<Keeper>> Keeper::start(SpawnPlan plan, StreamSource output,
-                                              StreamSource error_output) {
-  std::unique_ptr<Keeper> keeper(new Keeper(std::move(output), std::move(error_output)));
+Result<std::unique_ptr<Keeper>> Keeper::start(SpawnPlan plan, KeeperTasks tasks) {
+  std::unique_ptr<Keeper> keeper(new Keeper(std::move(tasks)));
   Keeper& self = *keeper;
+  self.group_ = plan.group;
+  self.release_ = Descriptor(::eventfd(0, EFD_CLOEXEC));
+  if (!self.release_.is_open()) return system_error("cannot make a descriptor for events", errno);
   try {
     self.thread_ = std::thread([&self, kept = std::move(plan)]() mutable { self.run(std::move(kept)); });
   } catch (const std::system_error& failure) {
@@ -46,11 +49,14 @@ Result<std::unique_ptr<Keeper>> Keeper::start(SpawnPlan plan, StreamSource outpu
   return keeper;
 }
 
-Keeper::Keeper(StreamSource output, StreamSource error_output)
-    : output_{std::move(output), {}}, error_output_{std::move(error_output), {}} {}
+Keeper::Keeper(KeeperTasks tasks)
+    : output_{std::move(tasks.output), {}},
+      error_output_{std::move(tasks.error_output), {}},
+      on_end_(std::move(tasks.on_end)) {}
 
 Keeper::~Keeper() {
   if (pidfd_.is_open()) send_signal(pidfd_.number(), SIGKILL);
+  if (release_.is_open()) ::eventfd_write(release_.number(), 1);
   if (thread_.joinable()) thread_.join();
 }
 
@@ -60,7 +66,16 @@ std::optional<Result<ExitStatus>> Keeper::wait(TimePoint deadline, std::stop_tok
   return ended_;
 }
 
+std::optional<TimePoint> Keeper::ended_at() const {
+  const std::lock_guard lock(mutex_);
+  return ended_at_;
+}
+
 Result<bool> Keeper::signal(int number) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return false;  // perhaps unreaped: the kernel would take the signal
+  }
   if (send_signal(pidfd_.number(), number) == 0) return true;
   if (errno == ESRCH) return false;
   return system_error("cannot send a signal", errno);
@@ -87,13 +102,28 @@ void Keeper::run(SpawnPlan plan) noexcept {
   changed_.notify_all();
   if (!started) return;
 
-  read_until_exit();
-  const auto status = reap();
+  read_until(pidfd_);
+  const TimePoint noticed = std::chrono::steady_clock::now();
+  drain(output_);
+  drain(error_output_);
+  const auto status = learn_end(group_ == ProcessGroup::kOwn ? Reap::kLater : Reap::kNow);
   {
     const std::lock_guard lock(mutex_);
     ended_ = status;
+    ended_at_ = noticed;
   }
   changed_.notify_all();
+  if (on_end_) on_end_();
+  if (group_ == ProcessGroup::kOwn) end_group();
+}
+
+// Its descendants may still run, and write, until somebody wants them to go.
+void Keeper::end_group() noexcept {
+  read_until(release_);
+  ::kill(-pid_, SIGKILL);
+  drain(output_);
+  drain(error_output_);
+  [[maybe_unused]] const auto known = learn_end(Reap::kNow);
 }
 
 Status Keeper::begin(const SpawnPlan& plan) {
@@ -112,22 +142,21 @@ Status Keeper::begin(const SpawnPlan& plan) {
   return system_error("cannot watch the new process", reason);
 }
 
-void Keeper::read_until_exit() noexcept {
+void Keeper::read_until(const Descriptor& event) noexcept {
   constexpr std::size_t kPieceBytes = 1 << 16;
   while (true) {
-    std::array<pollfd, 3> sources{{{pidfd_.number(), POLLIN, 0},
+    std::array<pollfd, 3> sources{{{event.number(), POLLIN, 0},
                                    {output_.source.reading.number(), POLLIN, 0},
                                    {error_output_.source.reading.number(), POLLIN, 0}}};
     if (::poll(sources.data(), sources.size(), -1) < 0) continue;
-    if (sources[0].revents != 0) break;
+    if (sources[0].revents != 0) return;
     if (sources[1].revents != 0) read_once(output_, kPieceBytes);
     if (sources[2].revents != 0) read_once(error_output_, kPieceBytes);
   }
-  drain(output_);
-  drain(error_output_);
 }
 
-// What stands in the pipe when the child has ended is all it wrote. A grandchild may go on writing: not ours.
+// What stands in the pipe when the child has ended is all it wrote. What a grandchild writes afterwards is
+// read only as long as the group is ours.
 void Keeper::drain(Stream& stream) noexcept {
   int waiting_bytes = 0;
   if (stream.source.reading.is_open()) ::ioctl(stream.source.reading.number(), FIONREAD, &waiting_bytes);
@@ -137,7 +166,7 @@ void Keeper::drain(Stream& stream) noexcept {
     if (count == 0) break;
     left -= count;
   }
-  stream.source.reading.close();
+  if (group_ == ProcessGroup::kOurs) stream.source.reading.close();
 }
 
 std::size_t Keeper::read_once(Stream& stream, std::size_t limit_bytes) noexcept {
@@ -149,16 +178,21 @@ std::size_t Keeper::read_once(Stream& stream, std::size_t limit_bytes) noexcept 
     return 0;
   }
   const auto size_bytes = static_cast<std::size_t>(count);
+  if (stream.source.take) {
+    stream.source.take({piece.data(), size_bytes});
+    return size_bytes;
+  }
   const std::lock_guard lock(mutex_);
   stream.captured.append({piece.data(), size_bytes}, stream.source.cap_bytes);
   return size_bytes;
 }
 
-Result<ExitStatus> Keeper::reap() {
+Result<ExitStatus> Keeper::learn_end(Reap reap) {
+  const int options = reap == Reap::kNow ? WEXITED : WEXITED | WNOWAIT;
   siginfo_t info{};
   int failed = 0;
   do {
-    failed = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED);
+    failed = ::waitid(P_PID, static_cast<id_t>(pid_), &info, options);
   } while (failed != 0 && errno == EINTR);
   if (failed != 0) {
     return system_error("cannot learn how the process ended", errno)

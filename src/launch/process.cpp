@@ -1,6 +1,8 @@
 #include "launch/process.h"
 
+#include "base/check.h"
 #include "base/system_error.h"
+#include "base/units.h"
 #include "launch/keeper.h"
 
 #include <array>
@@ -16,6 +18,9 @@ namespace cohort {
 namespace {
 
 using launch::StreamSource;
+
+// How long a process may take to vanish after SIGKILL.
+constexpr std::chrono::seconds kVanishing(10);
 
 std::map<std::string, std::string> our_environment() {
   std::map<std::string, std::string> variables;
@@ -53,7 +58,8 @@ Result<Descriptor> open_stream(const OutputChoice& choice, int ours, StreamSourc
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("cannot make a pipe", errno);
   source.reading = Descriptor(ends[0]);
-  source.cap_bytes = std::get<CaptureOutput>(choice).cap_bytes;
+  if (const auto* capture = std::get_if<CaptureOutput>(&choice)) source.cap_bytes = capture->cap_bytes;
+  if (const auto* function = std::get_if<OutputToFunction>(&choice)) source.take = function->take;
   const Descriptor writing(ends[1]);
   return copy_of(writing.number());
 }
@@ -65,7 +71,9 @@ Result<Process> Process::start(ProcessOptions options) {
   launch::SpawnPlan plan{.argv = std::move(options.argv),
                          .working_directory = std::move(options.working_directory),
                          .die_with_parent = options.die_with_parent,
-                         .core_dumps = options.core_dumps};
+                         .core_dumps = options.core_dumps,
+                         .group = options.group,
+                         .cores = std::move(options.cores)};
   plan.environment = options.environment ? *std::move(options.environment) : our_environment();
   for (const auto& [name, value] : options.extra_environment) plan.environment[name] = value;
 
@@ -75,12 +83,14 @@ Result<Process> Process::start(ProcessOptions options) {
   COHORT_ASSIGN_OR_RETURN(plan.output, open_stream(options.output, STDOUT_FILENO, output));
   COHORT_ASSIGN_OR_RETURN(plan.error_output, open_stream(options.error_output, STDERR_FILENO, error_output));
   COHORT_ASSIGN_OR_RETURN(auto keeper,
-                          launch::Keeper::start(std::move(plan), std::move(output), std::move(error_output)));
-  return Process(program, std::move(keeper));
+                          launch::Keeper::start(std::move(plan), {.output = std::move(output),
+                                                                  .error_output = std::move(error_output),
+                                                                  .on_end = std::move(options.on_end)}));
+  return Process(program, options.group, std::move(keeper));
 }
 
-Process::Process(std::string program, std::unique_ptr<launch::Keeper> keeper)
-    : program_(std::move(program)), keeper_(std::move(keeper)) {}
+Process::Process(std::string program, ProcessGroup group, std::unique_ptr<launch::Keeper> keeper)
+    : program_(std::move(program)), group_(group), keeper_(std::move(keeper)) {}
 
 Process::~Process() = default;
 Process::Process(Process&&) noexcept = default;
@@ -120,7 +130,21 @@ Result<ExitStatus> Process::terminate(std::chrono::nanoseconds grace) {
   auto asked = wait(deadline_after(std::chrono::steady_clock::now(), grace));
   if (asked || asked.error().code() != ErrorCode::kTimedOut) return asked;
   COHORT_RETURN_IF_ERROR(keeper_->signal(SIGKILL));
-  return wait(TimePoint::max());
+  auto killed = wait(deadline_after(std::chrono::steady_clock::now(), kVanishing));
+  if (killed || killed.error().code() != ErrorCode::kTimedOut) return killed;
+  return killed.error()
+      .within(fmt::format("{} did not end {} after SIGKILL", described(), format_duration(kVanishing)))
+      .with_remedy("It hangs in the operating system, most likely on a file system: see `ps -o stat,wchan`.");
+}
+
+Status Process::signal_group(int number) {
+  COHORT_CHECK(group_ == ProcessGroup::kOwn, "only a program with a group of its own");
+  if (::kill(-pid(), number) == 0 || errno == ESRCH || errno == EPERM) return {};
+  return system_error(fmt::format("cannot send a signal to the group of {}", described()), errno);
+}
+
+std::optional<TimePoint> Process::ended_at() const {
+  return keeper_->ended_at();
 }
 
 CapturedOutput Process::output() const {

@@ -4,14 +4,17 @@
 #include "base/result.h"
 #include "launch/captured_output.h"
 #include "launch/exit_status.h"
+#include "launch/process_group.h"
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
 #include <variant>
 #include <vector>
@@ -32,7 +35,12 @@ struct InheritOutput {};
 struct OutputToDescriptor {
   int descriptor = 2;
 };
-using OutputChoice = std::variant<CaptureOutput, InheritOutput, OutputToDescriptor>;
+/// Hand a stream of the program over while it is written, piece by piece as it comes, on the one thread that
+/// stays with the program. While `take` blocks, so does the program once its pipe is full.
+struct OutputToFunction {
+  std::function<void(std::string_view piece)> take{};
+};
+using OutputChoice = std::variant<CaptureOutput, InheritOutput, OutputToDescriptor, OutputToFunction>;
 
 /// What to start, and how.
 struct ProcessOptions {
@@ -50,6 +58,13 @@ struct ProcessOptions {
   /// It is killed when this process ends, however that happens.
   bool die_with_parent = true;
   bool core_dumps = true;
+  /// With a group of its own, its children are signalled and ended with it, and what they write is read until
+  /// this Process is destroyed.
+  ProcessGroup group = ProcessGroup::kOurs;
+  /// The cores it may run on; empty: those of this process.
+  std::vector<int> cores{};
+  /// Called once when it has ended, on the thread that stays with it; must not destroy the Process.
+  std::function<void()> on_end{};
 };
 
 /// A program that was started and belongs to us. It reads an empty standard input and gets no descriptor of
@@ -60,7 +75,8 @@ struct ProcessOptions {
 ///
 /// Threads: every method from any thread, except moving and destroying. One thread per process reads its
 /// output all the time, so it never blocks on a full pipe, and waits on a pidfd, so a deadline is exact.
-/// Lifetime: the destructor kills the program with SIGKILL, reaps it and closes every descriptor.
+/// Lifetime: the destructor kills the program with SIGKILL, its whole group if that is its own, reaps it and
+/// closes every descriptor.
 /// Failure: start() reports a program that cannot be executed; afterwards only the program itself can fail.
 /// What its own children write after it ended is lost.
 /// Cost: one fork, one thread, up to three descriptors while it runs.
@@ -77,10 +93,15 @@ class Process {
   Result<ExitStatus> wait(TimePoint deadline, const std::stop_token& stop = {});
   /// How it ended, or nothing while it runs.
   Result<std::optional<ExitStatus>> poll();
+  /// When its end was noticed, before its last output was read.
+  std::optional<TimePoint> ended_at() const;
   /// Sends a signal; kNotFound if it has ended.
   Status signal(int number);
+  /// Sends a signal to the program and all its descendants in its own group, also after it has ended itself.
+  /// Does nothing where nobody is left. Only for a program with a group of its own.
+  Status signal_group(int number);
   /// Asks it to end with SIGTERM (and wakes it if it is stopped), and kills it if it still runs after
-  /// `grace`.
+  /// `grace`. kTimedOut if even that does not end it within ten seconds: it hangs in the operating system.
   Result<ExitStatus> terminate(std::chrono::nanoseconds grace);
 
   /// What it wrote so far; all of it once it has ended. Empty if the stream is not captured.
@@ -88,10 +109,11 @@ class Process {
   CapturedOutput error_output() const;
 
  private:
-  Process(std::string program, std::unique_ptr<launch::Keeper> keeper);
+  Process(std::string program, ProcessGroup group, std::unique_ptr<launch::Keeper> keeper);
   std::string described() const;
 
   std::string program_;
+  ProcessGroup group_;
   std::unique_ptr<launch::Keeper> keeper_;
 };
 

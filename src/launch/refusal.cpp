@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 namespace cohort::launch {
@@ -38,6 +39,11 @@ Error refusal_error(const SpawnPlan& plan, const Refusal& refusal) {
   switch (refusal.step) {
     case Step::kParentGone:
       return Error(ErrorCode::kAborted, "whoever started it has ended");
+    case Step::kGroup:
+      return system_error("cannot give it a process group of its own", refusal.reason);
+    case Step::kCores:
+      return system_error(fmt::format("cannot bind it to the cores {}", fmt::join(plan.cores, ", ")),
+                          refusal.reason);
     case Step::kDirectory:
       return system_error(fmt::format("cannot enter its working directory '{}'", *plan.working_directory),
                           refusal.reason);

@@ -7,7 +7,7 @@
 namespace cohort::launch {
 
 /// What a child was doing when it found that it cannot become the program.
-enum class Step : int { kParentGone, kDirectory, kLimits, kStreams, kExec };
+enum class Step : int { kParentGone, kGroup, kCores, kDirectory, kLimits, kStreams, kExec };
 
 /// The message of such a child to whoever started it: these bytes go through a pipe of one process image.
 struct Refusal {

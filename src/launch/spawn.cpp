@@ -3,6 +3,7 @@
 #include "base/system_error.h"
 #include "launch/refusal.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -29,6 +30,8 @@ struct Prepared {
   std::array<int, 3> streams{};
   bool die_with_parent = true;
   bool core_dumps = true;
+  ProcessGroup group = ProcessGroup::kOurs;
+  std::vector<unsigned long> core_mask;  // empty: unchanged
   pid_t parent = 0;
   int report = -1;
 };
@@ -58,6 +61,9 @@ Status refuse_what_exec_cannot_carry(const SpawnPlan& plan) {
       return Error(ErrorCode::kUsage, "an argument of a program contains a zero byte");
     }
   }
+  if (std::any_of(plan.cores.begin(), plan.cores.end(), [](int core) { return core < 0; })) {
+    return Error(ErrorCode::kUsage, "a core to run on has a negative number");
+  }
   for (const auto& [name, value] : plan.environment) {
     if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos ||
         value.find('\0') != std::string::npos) {
@@ -65,6 +71,17 @@ Status refuse_what_exec_cannot_carry(const SpawnPlan& plan) {
     }
   }
   return {};
+}
+
+std::vector<unsigned long> mask_of(const std::vector<int>& cores) {
+  constexpr std::size_t kBits = 8 * sizeof(unsigned long);
+  std::vector<unsigned long> mask;
+  for (const int core : cores) {
+    const auto bit = static_cast<std::size_t>(core);
+    if (mask.size() <= bit / kBits) mask.resize(bit / kBits + 1);
+    mask[bit / kBits] |= 1UL << (bit % kBits);
+  }
+  return mask;
 }
 
 // The result points into itself and into `plan`.
@@ -81,6 +98,8 @@ void prepare(const SpawnPlan& plan, Prepared& prepared) {
   prepared.streams = {plan.input.number(), plan.output.number(), plan.error_output.number()};
   prepared.die_with_parent = plan.die_with_parent;
   prepared.core_dumps = plan.core_dumps;
+  prepared.group = plan.group;
+  prepared.core_mask = mask_of(plan.cores);
   prepared.parent = ::getpid();
 }
 
@@ -120,12 +139,23 @@ int try_programs(const Prepared& prepared) noexcept {
   return reason;
 }
 
+// The call itself: the one of the C library takes a fixed-size set.
+void take_cores(const Prepared& prepared) noexcept {
+  const auto& mask = prepared.core_mask;
+  if (mask.empty()) return;
+  if (::syscall(SYS_sched_setaffinity, 0, mask.size() * sizeof(unsigned long), mask.data()) != 0) {
+    refuse(prepared, Step::kCores, errno);
+  }
+}
+
 [[noreturn]] void become_program(const Prepared& prepared) noexcept {
   forget_signals();
   if (prepared.die_with_parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != prepared.parent) refuse(prepared, Step::kParentGone, ESRCH);
   }
+  if (prepared.group == ProcessGroup::kOwn && ::setpgid(0, 0) != 0) refuse(prepared, Step::kGroup, errno);
+  take_cores(prepared);
   if (prepared.working_directory != nullptr && ::chdir(prepared.working_directory) != 0) {
     refuse(prepared, Step::kDirectory, errno);
   }

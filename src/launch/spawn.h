@@ -3,6 +3,8 @@
 #include "base/descriptor.h"
 #include "base/result.h"
 
+#include "launch/process_group.h"
+
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +20,8 @@ struct SpawnPlan {
   std::optional<std::string> working_directory{};
   bool die_with_parent = true;
   bool core_dumps = true;
+  ProcessGroup group = ProcessGroup::kOurs;
+  std::vector<int> cores{};  // the only ones it may run on; empty: those of ours
   // These become descriptors 0, 1 and 2 and are all above 2 here, so that no copy overwrites another.
   Descriptor input{};
   Descriptor output{};

@@ -22,11 +22,11 @@ void judge_thread_counts(const Survey& survey, const Wishes& wishes, Findings& f
   const std::string omp = setting(survey, "OMP_NUM_THREADS");
   const std::string mkl = setting(survey, "MKL_NUM_THREADS");
   if (omp.empty()) {
-    return findings.note("thread counts",
-                         "OMP_NUM_THREADS is not set: a program started by hand takes every core",
-                         fmt::format("Set OMP_NUM_THREADS and MKL_NUM_THREADS to {} for each rank of a "
-                                     "program that is started by hand.",
-                                     load_of(survey, wishes).threads_per_rank));
+    return findings.note(
+        "thread counts", "OMP_NUM_THREADS is not set: a program started by hand takes every core",
+        fmt::format("Start ranks with `cohort run`, which sets it, or set OMP_NUM_THREADS and "
+                    "MKL_NUM_THREADS to {} for each rank that is started by hand.",
+                    load_of(survey, wishes).threads_per_rank));
   }
   if (!mkl.empty() && mkl != omp) {
     return findings.warning(

@@ -117,7 +117,7 @@ class Surroundings(unittest.TestCase):
         self.assertNotIn("libc10", needed)
 
     def test_every_command_answers_help(self):
-        for words in ([], ["config"], ["config", "explain"], ["config", "check"], ["config", "show"], ["doctor"],
+        for words in ([], ["config"], ["config", "explain"], ["config", "check"], ["config", "show"], ["doctor"], ["run"],
                       ["version"], ["completion"], ["reference"]):
             for flag in ("--help", "-h"):
                 result = run(*words, flag)
@@ -151,6 +151,9 @@ class Completion(unittest.TestCase):
         (["config", "explain", "launch.r"], ["launch.ranks"]),
         (["completion", ""], ["bash", "zsh"]),
         (["reference", "e"], ["exit-codes"]),
+        (["ru"], ["run"]),
+        (["run", "-n", "2", "--pi"], ["--pin"]),
+        (["run", "--set", "launch.ra"], ["launch.ranks="]),
         (["doctor", "--set", "launch.ra"], ["launch.ranks="]),
         (["complet"], ["completion"]),  # the command that the scripts call stays hidden
     )
@@ -158,6 +161,10 @@ class Completion(unittest.TestCase):
     def test_the_words(self):
         for words, expected in self.CASES:
             self.assertEqual(run("complete", "--", *words).stdout.split(), expected, words)
+
+    def test_the_words_of_a_program_are_its_own(self):
+        for words in (["run", "-n", "2", "./program", "--pi"], ["run", "--", "--pi"], ["run", "-n2", "doctor", "--js"]):
+            self.assertEqual(run("complete", "--", *words).stdout, "", words)
 
     def test_bash(self):
         for words, expected in self.CASES:

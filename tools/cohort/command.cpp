@@ -6,4 +6,8 @@ std::vector<std::string> Command::candidates(const std::string&) const {
   return {};
 }
 
+std::vector<std::string>* Command::program_words() {
+  return nullptr;
+}
+
 }  // namespace cohort::tool

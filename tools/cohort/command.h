@@ -29,6 +29,10 @@ class Command {
   virtual void add_options(CLI::App& app) = 0;
   virtual Result<ExitCode> run(Session& session) = 0;
 
+  /// Where the words from the first one that is no option on belong to another program, they are put here,
+  /// untouched; null for a command that takes no such words.
+  virtual std::vector<std::string>* program_words();
+
   /// What may stand for `option` (`--set`) or, with an empty one, for a positional argument. Empty: a file
   /// name, or free.
   virtual std::vector<std::string> candidates(const std::string& option) const;

@@ -115,7 +115,28 @@ Error CommandLine::explained(const CLI::ParseError& failure) const {
   return Error(ErrorCode::kUsage, message).with_remedy(hint);
 }
 
+std::size_t CommandLine::count_own(const std::vector<std::string>& arguments) const {
+  const auto runs_program = [&](const auto& node) {
+    return node.second->program_words() != nullptr && !arguments.empty() &&
+           node.first->get_name() == arguments.front();
+  };
+  const auto found = std::find_if(nodes_.begin(), nodes_.end(), runs_program);
+  if (found == nodes_.end()) return arguments.size();
+  std::size_t next = 1;
+  while (next < arguments.size()) {
+    const std::string& word = arguments[next];
+    if (word == "--") return next + 1;
+    if (word.size() < 2 || word.front() != '-') return next;
+    const CLI::Option* option = found->first->get_option_no_throw(word);
+    next += option != nullptr && option->get_items_expected_max() > 0 ? 2 : 1;
+  }
+  return arguments.size();
+}
+
 Result<Command*> CommandLine::parse(std::vector<std::string> arguments, std::string& help) {
+  const auto own = arguments.begin() + static_cast<std::ptrdiff_t>(count_own(arguments));
+  const std::vector<std::string> program(own, arguments.end());
+  arguments.erase(own, arguments.end());
   std::reverse(arguments.begin(), arguments.end());
   try {
     app_->parse(std::move(arguments));
@@ -129,7 +150,9 @@ Result<Command*> CommandLine::parse(std::vector<std::string> arguments, std::str
   } catch (const CLI::ParseError& failure) {
     return explained(failure);
   }
-  return const_cast<Command*>(command_of(chosen()));
+  auto* command = const_cast<Command*>(command_of(chosen()));
+  if (auto* words = command->program_words()) *words = program;
+  return command;
 }
 
 }  // namespace cohort::tool

@@ -20,6 +20,10 @@ class CommandLine {
   /// Failure: kUsage. When help was asked for instead, returns null and leaves the text in `help`.
   Result<Command*> parse(std::vector<std::string> arguments, std::string& help);
 
+  /// How many of `arguments` are for the tool: all, or those before the words of a program that it runs. A
+  /// `--` between the two belongs to neither and is counted.
+  std::size_t count_own(const std::vector<std::string>& arguments) const;
+
   const CLI::App& app() const { return *app_; }
   const std::vector<std::unique_ptr<Command>>& commands() const { return commands_; }
   /// The command that `app`, a node of the tree, stands for, or null for a group such as `config`.

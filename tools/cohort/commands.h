@@ -11,6 +11,7 @@ namespace cohort::tool {
 std::vector<std::unique_ptr<Command>> make_commands();
 
 std::unique_ptr<Command> make_version_command();
+std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_config_explain_command();
 std::unique_ptr<Command> make_config_check_command();

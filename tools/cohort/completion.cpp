@@ -77,9 +77,18 @@ std::vector<std::string> possible_words(const CommandLine& command_line, const C
   return names;
 }
 
+// Whether the word being typed belongs to a program that the tool is to run.
+bool program_has_begun(const CommandLine& command_line, std::vector<std::string> words) {
+  if (words.empty()) return false;
+  words.pop_back();
+  const std::size_t own = command_line.count_own(words);
+  return own < words.size() || (own > 0 && words[own - 1] == "--");
+}
+
 }  // namespace
 
 std::vector<std::string> completions(const CommandLine& command_line, const std::vector<std::string>& words) {
+  if (program_has_begun(command_line, words)) return {};
   const CLI::App* app = &command_line.app();
   std::string previous;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {

@@ -14,6 +14,12 @@ std::span<const ExitCodeRow> exit_codes() {
   return kRows;
 }
 
+std::string_view passed_on_exit_codes() {
+  return "`cohort run` exits with the code of the rank that failed first, or 128 plus the signal that killed "
+         "it; when it is interrupted itself, with 128 plus that signal (130 for Ctrl-C). A line on standard "
+         "error says which rank it was, so that these codes and the tool's own can be told apart.";
+}
+
 ExitCode exit_code_of(const Error& error) {
   if (error.code() == ErrorCode::kUsage) return ExitCode::kUsage;
   if (error.code() == ErrorCode::kBug) return ExitCode::kBug;

@@ -14,7 +14,9 @@ constexpr std::uint64_t kLargestFile = 16u << 20;
 }  // namespace
 
 void JobOptions::add_to(CLI::App& app, File file) {
-  file_option_ = app.add_option("file", file_, "The job: a TOML file");
+  file_option_ = file == File::kNamed
+                     ? app.add_option("--job", file_, "The job: a TOML file")->type_name("FILE")
+                     : app.add_option("file", file_, "The job: a TOML file");
   if (file == File::kRequired) file_option_->required();
   app.add_option("--set", overrides_, "Set a key, as in --set launch.ranks=4; wins over the file")
       ->type_name("KEY=VALUE")

@@ -18,7 +18,7 @@ namespace cohort::tool {
 /// Lifetime: must stay where it is between add_to() and load().
 class JobOptions {
  public:
-  enum class File { kRequired, kOptional };
+  enum class File { kRequired, kOptional, kNamed };  ///< the last as `--job FILE`
 
   void add_to(CLI::App& app, File file);
 

@@ -18,7 +18,7 @@ std::string exit_code_page() {
   for (const ExitCodeRow& row : exit_codes()) {
     page += fmt::format("| {} | {} | {} |\n", static_cast<int>(row.code), row.name, row.meaning);
   }
-  return page;
+  return fmt::format("{}\n{}\n", page, passed_on_exit_codes());
 }
 
 std::string option_name(const CLI::Option* option) {

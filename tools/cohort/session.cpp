@@ -60,6 +60,7 @@ Session make_session(std::ostream& out, char** environment) {
   const bool wanted =
       variables.count("NO_COLOR") == 0 && (variables.count("TERM") == 0 || variables.at("TERM") != "dumb");
   session.out_is_terminal = wanted && ::isatty(STDOUT_FILENO) == 1;
+  session.err_is_terminal = wanted && ::isatty(STDERR_FILENO) == 1;
   session.width = terminal_width();
   return session;
 }

@@ -15,6 +15,7 @@ struct Session {
   std::map<std::string, std::string> environment;
   std::string program;           ///< the path of this executable
   bool out_is_terminal = false;  ///< colours are written then, and only then
+  bool err_is_terminal = false;  ///< the same for standard error
   int width = 100;               ///< columns of the terminal
 
   /// The text in a colour, or as it is where nobody would see colours.

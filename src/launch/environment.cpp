@@ -1,0 +1,280 @@
+#include "launch/environment.h"
+
+#include "base/checksum.h"
+#include "launch/slurm_tasks.h"
+#include "launch/variable_reader.h"
+
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <fmt/format.h>
+#include <span>
+#include <vector>
+
+namespace cohort {
+namespace {
+
+using launch::quoted;
+using launch::VariableReader;
+
+// The variables that hold the four numbers of a launcher.
+struct Names {
+  std::string rank;
+  std::string world;
+  std::string local_rank;
+  std::string local_world;
+};
+
+const Names kCohortNames{"COHORT_RANK", "COHORT_WORLD", "COHORT_LOCAL_RANK", "COHORT_LOCAL_WORLD"};
+const Names kTorchrunNames{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
+const Names kOpenMpiNames{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+                          "OMPI_COMM_WORLD_LOCAL_SIZE"};
+const Names kHydraNames{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"};
+
+// From here on Slurm's step numbers stand for a batch script, an allocation or an interactive shell.
+constexpr std::uint32_t kFirstReservedStep = 0xfffffff0;
+
+Result<bool> is_step_of_tasks(const VariableReader& variables) {
+  const auto step = variables.text("SLURM_STEP_ID");
+  if (!step) return false;
+  std::uint32_t number = 0;
+  const auto [end, failure] = std::from_chars(step->data(), step->data() + step->size(), number);
+  if (failure != std::errc() || end != step->data() + step->size()) {
+    return Error(ErrorCode::kUsage,
+                 fmt::format("the environment has {}, which is not a step", quoted("SLURM_STEP_ID", *step)))
+        .with_remedy("Unset it if it was set by hand, or start the program with srun.");
+  }
+  return number < kFirstReservedStep;
+}
+
+Result<Launcher> launcher_of(const VariableReader& variables) {
+  if (variables.has("COHORT_RANK") || variables.has("COHORT_WORLD")) return Launcher::kCohort;
+  if (variables.has("RANK") && variables.has("WORLD_SIZE")) return Launcher::kTorchrun;
+  if (variables.has("OMPI_COMM_WORLD_RANK")) return Launcher::kOpenMpi;
+  if (variables.has("PMI_RANK") && variables.has("MPI_LOCALRANKID")) return Launcher::kHydra;
+  if (variables.has("SLURM_PROCID")) {
+    COHORT_ASSIGN_OR_RETURN(const bool is_rank, is_step_of_tasks(variables));
+    if (is_rank) return Launcher::kSlurm;
+  }
+  return variables.has("PMI_RANK") ? Launcher::kPmi : Launcher::kNone;
+}
+
+Error contradiction(const std::string& name, int value, const std::string& bound, int limit) {
+  return Error(ErrorCode::kUsage,
+               fmt::format("the environment has {}={}, which does not fit {}={}", name, value, bound, limit))
+      .with_remedy(
+          fmt::format("Let one launcher set both, or unset them: ranks count from 0, so {} stays below {}.",
+                      name, bound));
+}
+
+Status check(const LaunchFacts& facts, const Names& names) {
+  if (facts.rank >= facts.world) return contradiction(names.rank, facts.rank, names.world, facts.world);
+  if (facts.local_rank >= facts.local_world) {
+    return contradiction(names.local_rank, facts.local_rank, names.local_world, facts.local_world);
+  }
+  if (facts.local_world > facts.world) {
+    return Error(ErrorCode::kUsage,
+                 fmt::format("the environment has {}={}, more than all ranks ({}={})", names.local_world,
+                             facts.local_world, names.world, facts.world))
+        .with_remedy("Let one launcher set both, or unset them.");
+  }
+  return {};
+}
+
+Status read_place(const VariableReader& variables, const Names& names, LaunchFacts& facts) {
+  COHORT_ASSIGN_OR_RETURN(facts.rank, variables.number(names.rank, 0));
+  COHORT_ASSIGN_OR_RETURN(facts.world, variables.number(names.world, 1));
+  const bool tells_local = variables.has(names.local_rank) || variables.has(names.local_world);
+  if (facts.world > 1 || tells_local) {
+    COHORT_ASSIGN_OR_RETURN(facts.local_rank, variables.number(names.local_rank, 0));
+    COHORT_ASSIGN_OR_RETURN(facts.local_world, variables.number(names.local_world, 1));
+  }
+  return check(facts, names);
+}
+
+// A launcher that says nothing about hosts.
+Status read_pmi(const VariableReader& variables, LaunchFacts& facts) {
+  COHORT_ASSIGN_OR_RETURN(facts.rank, variables.number("PMI_RANK", 0));
+  COHORT_ASSIGN_OR_RETURN(facts.world, variables.number("PMI_SIZE", 1));
+  COHORT_RETURN_IF_ERROR(check({.rank = facts.rank, .world = facts.world}, kHydraNames));
+  if (facts.world == 1) return {};
+  return Error(ErrorCode::kUsage,
+               fmt::format("the environment has PMI_SIZE={} but not which ranks share a host", facts.world))
+      .with_remedy("Set MPI_LOCALRANKID and MPI_LOCALNRANKS for each rank, or use another launcher.");
+}
+
+struct LocalTasks {
+  std::string name;  // the variable that told
+  int count = 1;
+};
+
+Result<LocalTasks> slurm_local_tasks(const VariableReader& variables, int world) {
+  const std::string list = "SLURM_STEP_TASKS_PER_NODE";
+  if (const auto text = variables.text(list)) {
+    COHORT_ASSIGN_OR_RETURN(const auto tasks, launch::parse_tasks_per_node(*text).within(fmt::format(
+                                                  "the environment has {}", quoted(list, *text))));
+    std::size_t node = 0;
+    if (tasks.size() > 1) {
+      COHORT_ASSIGN_OR_RETURN(const int number, variables.number("SLURM_NODEID", 0));
+      node = static_cast<std::size_t>(number);
+    }
+    if (node >= tasks.size()) {
+      return contradiction("SLURM_NODEID", static_cast<int>(node), "the nodes of " + list,
+                           static_cast<int>(tasks.size()));
+    }
+    return LocalTasks{list, tasks[node]};
+  }
+  const std::string plain = "SLURM_NTASKS_PER_NODE";
+  if (world == 1 && !variables.has(plain)) return LocalTasks{plain, 1};
+  COHORT_ASSIGN_OR_RETURN(const int count, variables.number(plain, 1));
+  return LocalTasks{plain, count};
+}
+
+Status read_slurm(const VariableReader& variables, LaunchFacts& facts) {
+  Names names{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", ""};
+  if (!variables.has(names.world)) names.world = "SLURM_NTASKS";
+  COHORT_ASSIGN_OR_RETURN(facts.rank, variables.number(names.rank, 0));
+  COHORT_ASSIGN_OR_RETURN(facts.world, variables.number(names.world, 1));
+  COHORT_ASSIGN_OR_RETURN(facts.local_rank, variables.number(names.local_rank, 0));
+  COHORT_ASSIGN_OR_RETURN(const LocalTasks local, slurm_local_tasks(variables, facts.world));
+  facts.local_world = local.count;
+  names.local_world = local.name;
+  return check(facts, names);
+}
+
+Status read_numbers(const VariableReader& variables, LaunchFacts& facts) {
+  switch (facts.launcher) {
+    case Launcher::kNone:
+      return {};
+    case Launcher::kCohort:
+      return read_place(variables, kCohortNames, facts);
+    case Launcher::kTorchrun:
+      return read_place(variables, kTorchrunNames, facts);
+    case Launcher::kOpenMpi:
+      return read_place(variables, kOpenMpiNames, facts);
+    case Launcher::kHydra:
+      return read_place(variables, kHydraNames, facts);
+    case Launcher::kSlurm:
+      return read_slurm(variables, facts);
+    case Launcher::kPmi:
+      return read_pmi(variables, facts);
+  }
+  return {};
+}
+
+Status read_generation(const VariableReader& variables, LaunchFacts& facts) {
+  std::optional<int> count;
+  if (facts.launcher == Launcher::kCohort) {
+    COHORT_ASSIGN_OR_RETURN(count, variables.number_if_set("COHORT_GENERATION", 0));
+  }
+  if (facts.launcher == Launcher::kTorchrun) {
+    COHORT_ASSIGN_OR_RETURN(count, variables.number_if_set("TORCHELASTIC_RESTART_COUNT", 0));
+  }
+  facts.generation = count.value_or(0);
+  return {};
+}
+
+// What tells this job from every other one on this host; nothing if the launcher does not say.
+std::optional<std::string> job_identity(const VariableReader& variables, Launcher launcher) {
+  const auto joined = [&](std::initializer_list<const char*> names) {
+    std::string text;
+    for (const char* name : names) text += "-" + variables.text(name).value_or("");
+    return text;
+  };
+  if (launcher == Launcher::kTorchrun &&
+      (variables.has("TORCHELASTIC_RUN_ID") || variables.has("MASTER_PORT"))) {
+    return "torchrun" + joined({"TORCHELASTIC_RUN_ID", "MASTER_PORT", "TORCHELASTIC_RESTART_COUNT"});
+  }
+  if (launcher == Launcher::kOpenMpi) {
+    for (const char* name : {"OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE"}) {
+      if (variables.has(name)) return "openmpi" + joined({name});
+    }
+  }
+  if (launcher == Launcher::kSlurm && variables.has("SLURM_JOB_ID")) {
+    return "slurm" + joined({"SLURM_JOB_ID", "SLURM_STEP_ID"});
+  }
+  return std::nullopt;
+}
+
+// Plain letters stay as they are; what is longer or stranger keeps its identity as a hash.
+std::string socket_name(const std::string& identity, uid_t user) {
+  constexpr std::size_t kLongest = 48;
+  const std::string plain = fmt::format("cohort-{}-{}", user, identity);
+  bool is_plain = plain.size() <= kLongest;
+  for (const char letter : plain) {
+    const auto code = static_cast<unsigned char>(letter);
+    is_plain = is_plain && code < 128 && (std::isalnum(code) != 0 || letter == '-' || letter == '.');
+  }
+  if (is_plain) return plain;
+  const auto bytes = std::as_bytes(std::span(plain));
+  return fmt::format("cohort-{}-{:016x}{:016x}", user, content_hash(bytes, 1), content_hash(bytes, 2));
+}
+
+Result<std::optional<std::string>> read_unix_name(const VariableReader& variables, Launcher launcher,
+                                                  uid_t user) {
+  constexpr std::string_view kKind = "unix:";
+  constexpr std::size_t kLongest = 80;  // of the 107 bytes of a socket's name, what is built on it needs some
+  if (const auto given = variables.text("COHORT_RENDEZVOUS")) {
+    const std::string name = given->rfind(kKind, 0) == 0 ? given->substr(kKind.size()) : "";
+    if (!name.empty() && name.size() <= kLongest) return std::optional(name);
+    return Error(ErrorCode::kUsage,
+                 fmt::format("the environment has {}, which is not unix:NAME with a name of "
+                             "up to {} bytes",
+                             quoted("COHORT_RENDEZVOUS", *given), kLongest))
+        .with_remedy("Give every rank of the job the same unix:NAME, or let `cohort run` set it.");
+  }
+  const auto identity = job_identity(variables, launcher);
+  if (!identity) return std::optional<std::string>();
+  return std::optional(socket_name(*identity, user));
+}
+
+Result<std::optional<Rendezvous::Address>> read_address(const VariableReader& variables) {
+  const auto host = variables.text("MASTER_ADDR");
+  if (!host || !variables.has("MASTER_PORT")) return std::optional<Rendezvous::Address>();
+  if (host->empty()) {
+    return Error(ErrorCode::kUsage, "the environment has MASTER_ADDR='', which is no host")
+        .with_remedy("Set it to the host of rank 0, or unset it.");
+  }
+  COHORT_ASSIGN_OR_RETURN(const int port, variables.number("MASTER_PORT", 1));
+  if (port > 65535) {
+    return Error(ErrorCode::kUsage, fmt::format("the environment has MASTER_PORT={}, which is no port", port))
+        .with_remedy("Set it to a port from 1 to 65535, or unset it.");
+  }
+  return std::optional<Rendezvous::Address>({*host, port});
+}
+
+}  // namespace
+
+std::string_view name(Launcher launcher) {
+  switch (launcher) {
+    case Launcher::kNone:
+      return "no launcher";
+    case Launcher::kCohort:
+      return "cohort run";
+    case Launcher::kTorchrun:
+      return "torchrun";
+    case Launcher::kOpenMpi:
+      return "mpirun (Open MPI)";
+    case Launcher::kHydra:
+      return "mpirun (Hydra)";
+    case Launcher::kSlurm:
+      return "srun";
+    case Launcher::kPmi:
+      return "a PMI launcher";
+  }
+  return "no launcher";
+}
+
+Result<LaunchFacts> launch_facts(const EnvironmentVariables& environment, uid_t user) {
+  const VariableReader variables(environment);
+  LaunchFacts facts;
+  COHORT_ASSIGN_OR_RETURN(facts.launcher, launcher_of(variables));
+  if (facts.launcher == Launcher::kNone) return facts;
+  COHORT_RETURN_IF_ERROR(read_numbers(variables, facts));
+  COHORT_RETURN_IF_ERROR(read_generation(variables, facts));
+  COHORT_ASSIGN_OR_RETURN(facts.rendezvous.unix_name, read_unix_name(variables, facts.launcher, user));
+  COHORT_ASSIGN_OR_RETURN(facts.rendezvous.address, read_address(variables));
+  return facts;
+}
+
+}  // namespace cohort

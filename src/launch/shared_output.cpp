@@ -1,0 +1,69 @@
+#include "launch/shared_output.h"
+
+#include "base/check.h"
+#include "launch/line_cutter.h"
+
+#include <utility>
+
+namespace cohort::launch {
+namespace {
+
+// One of the two streams that all ranks share.
+class SharedStream {
+ public:
+  SharedStream(Writer writer, const std::vector<std::string>& prefixes) : writer_(std::move(writer)) {
+    for (const std::string& prefix : prefixes) cutters_.emplace_back(prefix);
+  }
+
+  Status take(int rank, std::string_view piece) {
+    if (cutters_.empty()) return writer_.write(piece);
+    return writer_.write(cutter(rank).add(piece));
+  }
+  Status finish(int rank) {
+    if (cutters_.empty()) return {};
+    return writer_.write(cutter(rank).finish());
+  }
+  void give_up() { writer_.give_up(); }
+
+ private:
+  LineCutter& cutter(int rank) {
+    COHORT_CHECK_LT(static_cast<std::size_t>(rank), cutters_.size());
+    return cutters_[static_cast<std::size_t>(rank)];
+  }
+
+  Writer writer_;
+  std::vector<LineCutter> cutters_;  // one per rank, each used by the thread of its rank
+};
+
+class SharedOutput final : public RankOutput {
+ public:
+  SharedOutput(SharedStream output, SharedStream error_output)
+      : output_(std::move(output)), error_output_(std::move(error_output)) {}
+
+  Status take(int rank, Stream stream, std::string_view piece) override {
+    return (stream == Stream::kOutput ? output_ : error_output_).take(rank, piece);
+  }
+  Status finish(int rank) override {
+    const Status output = output_.finish(rank);
+    const Status error_output = error_output_.finish(rank);
+    return output ? error_output : output;
+  }
+  void give_up() override {
+    output_.give_up();
+    error_output_.give_up();
+  }
+
+ private:
+  SharedStream output_;
+  SharedStream error_output_;
+};
+
+}  // namespace
+
+std::unique_ptr<RankOutput> make_shared_output(Writer output, Writer error_output,
+                                               const SharedOutputOptions& options) {
+  return std::make_unique<SharedOutput>(SharedStream(std::move(output), options.output_prefixes),
+                                        SharedStream(std::move(error_output), options.error_output_prefixes));
+}
+
+}  // namespace cohort::launch

@@ -1,0 +1,1 @@
+run -n 1 sh -c 'echo step 1; exit 3'

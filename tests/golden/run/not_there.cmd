@@ -1,0 +1,1 @@
+run -n 2 ./nowhere --json

@@ -1,0 +1,1 @@
+run -n 1 echo hello --json -n 5 -- x

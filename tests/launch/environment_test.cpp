@@ -1,0 +1,245 @@
+#include "launch/environment.h"
+
+#include "launch/slurm_tasks.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+namespace cohort::test {
+namespace {
+
+constexpr uid_t kUser = 1000;
+
+LaunchFacts facts_of(const EnvironmentVariables& environment) {
+  return value_or_throw(launch_facts(environment, kUser));
+}
+
+// The text of the mistake, or what was read if there was none.
+std::string mistake_in(const EnvironmentVariables& environment) {
+  const auto facts = launch_facts(environment, kUser);
+  if (facts) return "rank " + std::to_string(facts->rank) + " by " + std::string(name(facts->launcher));
+  EXPECT_EQ(facts.error().code(), ErrorCode::kUsage);
+  EXPECT_FALSE(facts.error().remedy().empty()) << facts.error().text();
+  return facts.error().text();
+}
+
+EnvironmentVariables with(EnvironmentVariables variables, const EnvironmentVariables& more) {
+  for (const auto& [name, value] : more) variables[name] = value;
+  return variables;
+}
+
+const EnvironmentVariables kCohort{{"COHORT_RANK", "2"},       {"COHORT_WORLD", "5"},
+                                   {"COHORT_LOCAL_RANK", "1"}, {"COHORT_LOCAL_WORLD", "3"},
+                                   {"COHORT_GENERATION", "4"}, {"COHORT_RENDEZVOUS", "unix:cohort-abc"}};
+const EnvironmentVariables kTorchrun{{"RANK", "3"},
+                                     {"WORLD_SIZE", "4"},
+                                     {"LOCAL_RANK", "1"},
+                                     {"LOCAL_WORLD_SIZE", "2"},
+                                     {"MASTER_ADDR", "node7"},
+                                     {"MASTER_PORT", "29500"},
+                                     {"TORCHELASTIC_RUN_ID", "none"},
+                                     {"TORCHELASTIC_RESTART_COUNT", "2"}};
+const EnvironmentVariables kOpenMpi{{"OMPI_COMM_WORLD_RANK", "6"},
+                                    {"OMPI_COMM_WORLD_SIZE", "7"},
+                                    {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                                    {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"},
+                                    {"OMPI_MCA_ess_base_jobid", "3541630977"},
+                                    {"PMIX_NAMESPACE", "3541630977"}};
+const EnvironmentVariables kHydra{
+    {"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}, {"MPI_LOCALNRANKS", "2"}};
+const EnvironmentVariables kSlurm{{"SLURM_PROCID", "6"},         {"SLURM_NTASKS", "7"},
+                                  {"SLURM_STEP_NUM_TASKS", "7"}, {"SLURM_LOCALID", "0"},
+                                  {"SLURM_NODEID", "3"},         {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1"},
+                                  {"SLURM_JOB_ID", "812"},       {"SLURM_STEP_ID", "0"}};
+// What a batch script sees that is itself no rank.
+const EnvironmentVariables kBatch{
+    {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "7"}, {"SLURM_LOCALID", "0"}, {"SLURM_JOB_ID", "812"}};
+
+TEST(LaunchFacts, NothingSetIsAWorldOfOne) {
+  EXPECT_EQ(facts_of({}), LaunchFacts{});
+  EXPECT_EQ(facts_of({{"PATH", "/bin"}, {"SLURM_JOB_ID", "3"}, {"RANK", "stray"}}), LaunchFacts{});
+  EXPECT_EQ(facts_of({{"MASTER_ADDR", ""}, {"MASTER_PORT", "x"}}), LaunchFacts{}) << "nobody to meet";
+}
+
+TEST(LaunchFacts, OfCohortRun) {
+  EXPECT_EQ(facts_of(kCohort), (LaunchFacts{.launcher = Launcher::kCohort,
+                                            .rank = 2,
+                                            .world = 5,
+                                            .local_rank = 1,
+                                            .local_world = 3,
+                                            .generation = 4,
+                                            .rendezvous = {.unix_name = "cohort-abc"}}));
+}
+
+TEST(LaunchFacts, AreThoseThatRankVariablesWrites) {
+  for (const int world : {1, 2, 5}) {
+    for (int rank = 0; rank < world; ++rank) {
+      const auto facts = facts_of(launch::rank_variables({.rank = rank,
+                                                          .world = world,
+                                                          .local_rank = rank,
+                                                          .local_world = world,
+                                                          .generation = 3,
+                                                          .rendezvous = *launch::fresh_rendezvous()}));
+      EXPECT_EQ(facts.rank, rank);
+      EXPECT_EQ(facts.world, world);
+      EXPECT_EQ(facts.local_rank, rank);
+      EXPECT_EQ(facts.local_world, world);
+      EXPECT_EQ(facts.generation, 3);
+      EXPECT_EQ(facts.rendezvous.unix_name->size(), std::string("cohort-").size() + 32);
+    }
+  }
+}
+
+TEST(LaunchFacts, OfTorchrun) {
+  EXPECT_EQ(facts_of(kTorchrun),
+            (LaunchFacts{.launcher = Launcher::kTorchrun,
+                         .rank = 3,
+                         .world = 4,
+                         .local_rank = 1,
+                         .local_world = 2,
+                         .generation = 2,
+                         .rendezvous = {.unix_name = "cohort-1000-torchrun-none-29500-2",
+                                        .address = Rendezvous::Address{"node7", 29500}}}));
+}
+
+TEST(LaunchFacts, OfOpenMpi) {
+  EXPECT_EQ(facts_of(kOpenMpi), (LaunchFacts{.launcher = Launcher::kOpenMpi,
+                                             .rank = 6,
+                                             .world = 7,
+                                             .local_rank = 0,
+                                             .local_world = 1,
+                                             .rendezvous = {.unix_name = "cohort-1000-openmpi-3541630977"}}));
+}
+
+TEST(LaunchFacts, OfHydra) {
+  EXPECT_EQ(
+      facts_of(kHydra),
+      (LaunchFacts{.launcher = Launcher::kHydra, .rank = 1, .world = 2, .local_rank = 1, .local_world = 2}));
+}
+
+TEST(LaunchFacts, OfSlurm) {
+  EXPECT_EQ(facts_of(kSlurm), (LaunchFacts{.launcher = Launcher::kSlurm,
+                                           .rank = 6,
+                                           .world = 7,
+                                           .local_rank = 0,
+                                           .local_world = 1,
+                                           .rendezvous = {.unix_name = "cohort-1000-slurm-812-0"}}));
+  EXPECT_EQ(facts_of(with(kSlurm, {{"SLURM_PROCID", "5"}, {"SLURM_LOCALID", "1"}, {"SLURM_NODEID", "2"}}))
+                .local_world,
+            2);
+  const EnvironmentVariables old{{"SLURM_PROCID", "1"},
+                                 {"SLURM_NTASKS", "4"},
+                                 {"SLURM_LOCALID", "1"},
+                                 {"SLURM_NTASKS_PER_NODE", "2"},
+                                 {"SLURM_STEP_ID", "11"}};
+  EXPECT_EQ(facts_of(old).local_world, 2);
+  EXPECT_EQ(facts_of(old).world, 4);
+}
+
+TEST(LaunchFacts, ABatchScriptIsNoRank) {
+  EXPECT_EQ(facts_of(kBatch), LaunchFacts{});
+  EXPECT_EQ(facts_of(with(kBatch, {{"SLURM_STEP_ID", "4294967291"}})), LaunchFacts{})
+      << "the step of the script";
+  EXPECT_EQ(facts_of(with(kBatch, {{"SLURM_STEP_ID", "4294967290"}})), LaunchFacts{})
+      << "an interactive shell";
+}
+
+TEST(LaunchFacts, TheInnerLauncherWins) {
+  const auto launcher = [](const EnvironmentVariables& outer, const EnvironmentVariables& inner) {
+    return facts_of(with(outer, inner)).launcher;
+  };
+  EXPECT_EQ(launcher(kBatch, kOpenMpi), Launcher::kOpenMpi);
+  EXPECT_EQ(launcher(kSlurm, kOpenMpi), Launcher::kOpenMpi);
+  EXPECT_EQ(launcher(kSlurm, kHydra), Launcher::kHydra);
+  EXPECT_EQ(launcher(kSlurm, kTorchrun), Launcher::kTorchrun);
+  EXPECT_EQ(launcher(kTorchrun, kCohort), Launcher::kCohort);
+  EXPECT_EQ(launcher(kSlurm, {{"PMI_RANK", "6"}, {"PMI_SIZE", "7"}}), Launcher::kSlurm)
+      << "srun sets these too";
+  EXPECT_EQ(launcher({}, {{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}), Launcher::kPmi);
+}
+
+TEST(LaunchFacts, MistakesNameTheVariableAndItsValue) {
+  using Words = std::vector<std::string>;
+  const std::vector<std::pair<EnvironmentVariables, Words>> cases{
+      {with(kCohort, {{"COHORT_RANK", "5"}}), {"COHORT_RANK=5", "COHORT_WORLD=5"}},
+      {with(kCohort, {{"COHORT_RANK", ""}}), {"COHORT_RANK=''"}},
+      {with(kCohort, {{"COHORT_RANK", "-1"}}), {"COHORT_RANK='-1'"}},
+      {with(kCohort, {{"COHORT_RANK", "1x"}}), {"COHORT_RANK='1x'"}},
+      {with(kCohort, {{"COHORT_RANK", " 1"}}), {"COHORT_RANK=' 1'"}},
+      {with(kCohort, {{"COHORT_WORLD", "0"}}), {"COHORT_WORLD='0'"}},
+      {with(kCohort, {{"COHORT_WORLD", "99999999999"}}), {"COHORT_WORLD='99999999999'"}},
+      {with(kCohort, {{"COHORT_LOCAL_RANK", "3"}}), {"COHORT_LOCAL_RANK=3", "COHORT_LOCAL_WORLD=3"}},
+      {with(kCohort, {{"COHORT_LOCAL_WORLD", "6"}}), {"COHORT_LOCAL_WORLD=6", "COHORT_WORLD=5"}},
+      {with(kCohort, {{"COHORT_GENERATION", "new"}}), {"COHORT_GENERATION='new'"}},
+      {with(kCohort, {{"COHORT_RENDEZVOUS", "unix:"}}), {"COHORT_RENDEZVOUS='unix:'"}},
+      {with(kCohort, {{"COHORT_RENDEZVOUS", "/tmp/x"}}), {"COHORT_RENDEZVOUS='/tmp/x'"}},
+      {with(kCohort, {{"COHORT_RENDEZVOUS", "unix:" + std::string(81, 'x')}}),
+       {"COHORT_RENDEZVOUS='unix:xx"}},
+      {{{"COHORT_RANK", "0"}}, {"COHORT_WORLD is missing"}},
+      {{{"COHORT_WORLD", "1"}}, {"COHORT_RANK is missing"}},
+      {{{"COHORT_RANK", "0"}, {"COHORT_WORLD", "2"}}, {"COHORT_LOCAL_RANK is missing"}},
+      {with(kTorchrun, {{"MASTER_PORT", "65536"}}), {"MASTER_PORT=65536"}},
+      {with(kTorchrun, {{"MASTER_PORT", "0"}}), {"MASTER_PORT='0'"}},
+      {with(kTorchrun, {{"MASTER_ADDR", ""}}), {"MASTER_ADDR=''"}},
+      {with(kOpenMpi, {{"OMPI_COMM_WORLD_SIZE", "six"}}), {"OMPI_COMM_WORLD_SIZE='six'"}},
+      {with(kSlurm, {{"SLURM_STEP_ID", "batch"}}), {"SLURM_STEP_ID='batch'"}},
+      {with(kSlurm, {{"SLURM_NODEID", "4"}}), {"SLURM_NODEID=4"}},
+      {with(kSlurm, {{"SLURM_STEP_TASKS_PER_NODE", "2(x"}}), {"SLURM_STEP_TASKS_PER_NODE='2(x'"}},
+      {{{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}, {"PMI_SIZE=2"}},
+      {{{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}, {"PMI_RANK=2", "PMI_SIZE=2"}},
+  };
+  for (const auto& [environment, words] : cases) {
+    const std::string text = mistake_in(environment);
+    for (const std::string& word : words)
+      EXPECT_NE(text.find(word), std::string::npos) << word << " in " << text;
+  }
+}
+
+TEST(LaunchFacts, DerivedNamesTellJobsApart) {
+  std::set<std::string> names;
+  const auto name_of = [](const EnvironmentVariables& environment, uid_t user) {
+    return launch_facts(environment, user)->rendezvous.unix_name.value();
+  };
+  const std::vector<EnvironmentVariables> jobs{
+      kSlurm,
+      with(kSlurm, {{"SLURM_STEP_ID", "1"}}),
+      with(kSlurm, {{"SLURM_JOB_ID", "813"}}),
+      kOpenMpi,
+      with(kOpenMpi, {{"OMPI_MCA_ess_base_jobid", "1"}}),
+      kTorchrun,
+      with(kTorchrun, {{"MASTER_PORT", "29501"}}),
+      with(kTorchrun, {{"TORCHELASTIC_RESTART_COUNT", "3"}}),
+      with(kTorchrun, {{"TORCHELASTIC_RUN_ID", "a/b"}}),
+      with(kTorchrun, {{"TORCHELASTIC_RUN_ID", "a_b"}}),
+      with(kTorchrun, {{"TORCHELASTIC_RUN_ID", std::string(500, 'x')}}),
+      with(kTorchrun, {{"TORCHELASTIC_RUN_ID", std::string(501, 'x')}}),
+  };
+  for (const auto& job : jobs) {
+    for (const uid_t user : {0u, 1000u}) {
+      const std::string name = name_of(job, user);
+      EXPECT_LE(name.size(), 80u) << name;
+      EXPECT_TRUE(names.insert(name).second) << name;
+    }
+  }
+  EXPECT_EQ(name_of(with(kSlurm, {{"SLURM_PROCID", "0"}, {"SLURM_NODEID", "0"}}), kUser),
+            name_of(kSlurm, kUser))
+      << "the same for every rank";
+}
+
+TEST(LaunchFacts, AGivenRendezvousWinsOverADerivedOne) {
+  EXPECT_EQ(facts_of(with(kHydra, {{"COHORT_RENDEZVOUS", "unix:ours"}})).rendezvous.unix_name, "ours");
+  EXPECT_EQ(facts_of(with(kSlurm, {{"COHORT_RENDEZVOUS", "unix:ours"}})).rendezvous.unix_name, "ours");
+}
+
+TEST(SlurmTasks, AreUnfolded) {
+  EXPECT_EQ(*launch::parse_tasks_per_node("4"), (std::vector<int>{4}));
+  EXPECT_EQ(*launch::parse_tasks_per_node("2(x3),1"), (std::vector<int>{2, 2, 2, 1}));
+  EXPECT_EQ(*launch::parse_tasks_per_node("1,2(x2),3"), (std::vector<int>{1, 2, 2, 3}));
+  for (const char* text :
+       {"", ",", "1,", "0", "2(x0)", "2(x", "2(x3", "2x3)", "(x3)", "a", "2(x999999999)", "-1"}) {
+    EXPECT_FALSE(launch::parse_tasks_per_node(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace cohort::test

@@ -1,0 +1,69 @@
+#include "launch/job_outcome.h"
+
+#include <csignal>
+#include <gtest/gtest.h>
+
+namespace cohort::test {
+namespace {
+
+RankOutcome exited(int code) {
+  return {.status = ExitStatus{.code = code}};
+}
+RankOutcome killed(int signal) {
+  return {.status = ExitStatus{.signal = signal}};
+}
+
+TEST(JobOutcome, ThatIsFineSaysNothing) {
+  const JobOutcome outcome{.ranks = {exited(0), exited(0)}};
+  EXPECT_EQ(outcome.exit_code(), 0);
+  EXPECT_EQ(outcome.summary(), "");
+  EXPECT_TRUE(outcome.is_over());
+}
+
+TEST(JobOutcome, NamesTheFirstFailureAndGroupsTheOthers) {
+  JobOutcome outcome{.end = JobEnd::kRankFailed,
+                     .first_failed = 1,
+                     .ranks = {killed(SIGTERM), exited(7), exited(0), killed(SIGTERM), killed(SIGKILL)}};
+  outcome.ranks[1].last_lines = {"step 3", "out of memory"};
+  EXPECT_EQ(outcome.exit_code(), 7);
+  EXPECT_EQ(outcome.summary(),
+            "cohort: rank 1 failed first: it exited with 7\n"
+            "cohort: its last 2 lines:\n"
+            "    step 3\n"
+            "    out of memory\n"
+            "cohort: rank 2 exited with 0\n"
+            "cohort: ranks 0, 3 were killed by signal 15 (SIGTERM)\n"
+            "cohort: rank 4 was killed by signal 9 (SIGKILL)\n");
+}
+
+TEST(JobOutcome, ExitCodesOfTheOtherEnds) {
+  EXPECT_EQ(
+      (JobOutcome{.end = JobEnd::kRankFailed, .first_failed = 0, .ranks = {killed(SIGSEGV)}}).exit_code(),
+      128 + SIGSEGV);
+  EXPECT_EQ(
+      (JobOutcome{.end = JobEnd::kInterrupted, .interrupted_by = SIGINT, .ranks = {exited(0)}}).exit_code(),
+      130);
+  EXPECT_EQ((JobOutcome{.end = JobEnd::kTimedOut, .ranks = {killed(SIGTERM)}}).exit_code(), 1);
+  EXPECT_EQ((JobOutcome{.end = JobEnd::kUnread, .ranks = {killed(SIGTERM)}}).exit_code(), 1);
+  const JobOutcome lost{.ranks = {exited(0)},
+                        .output_failure = Error(ErrorCode::kDiskFull, "the disk is full")};
+  EXPECT_EQ(lost.exit_code(), 1) << "done, but not all of it can be read";
+  EXPECT_EQ(lost.summary(), "cohort: output was lost: the disk is full\n");
+}
+
+TEST(JobOutcome, SaysWhoDidNotEnd) {
+  const JobOutcome outcome{.end = JobEnd::kTimedOut, .ranks = {killed(SIGTERM), {}}};
+  EXPECT_FALSE(outcome.is_over());
+  EXPECT_NE(outcome.summary().find("rank 1 did not end"), std::string::npos) << outcome.summary();
+}
+
+TEST(JobOutcome, OfManyRanksStaysShort) {
+  JobOutcome outcome{.end = JobEnd::kTimedOut};
+  outcome.ranks.assign(1000, killed(SIGTERM));
+  EXPECT_NE(outcome.summary().find("ranks 0, 1, 2, 3, 4, 5, 6, 7 and 992 more were killed"),
+            std::string::npos)
+      << outcome.summary();
+}
+
+}  // namespace
+}  // namespace cohort::test

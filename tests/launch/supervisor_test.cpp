@@ -1,0 +1,117 @@
+#include "launch/supervisor.h"
+
+#include "launch_roles.h"
+
+#include <algorithm>
+#include <csignal>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace cohort::test {
+namespace {
+
+using namespace std::chrono_literals;
+using launch::Stream;
+
+// Keeps what comes and counts whole lines; can stand for a reader that never reads.
+class Kept final : public launch::RankOutput {
+ public:
+  enum class Reader { kReads, kSleeps };
+  explicit Kept(Reader reader = Reader::kReads) : reader_(reader) {}
+
+  Status take(int, Stream, std::string_view piece) override {
+    std::unique_lock lock(mutex_);
+    lines_ += std::count(piece.begin(), piece.end(), '\n');
+    changed_.notify_all();
+    if (reader_ == Reader::kSleeps) changed_.wait(lock, [this] { return given_up_; });
+    return {};
+  }
+  Status finish(int) override { return take(0, Stream::kOutput, ""); }
+  void give_up() override {
+    const std::lock_guard lock(mutex_);
+    given_up_ = true;
+    changed_.notify_all();
+  }
+  bool wait_for_lines(std::ptrdiff_t count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_until(lock, soon(), [&] { return lines_ >= count; });
+  }
+
+ private:
+  Reader reader_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::ptrdiff_t lines_ = 0;
+  bool given_up_ = false;
+};
+
+JobPlan shell_job(int ranks, const std::string& script) {
+  return {.argv = {"/bin/sh", "-c", script},
+          .ranks = ranks,
+          .environment = {{"PATH", "/usr/bin:/bin"}},
+          .rendezvous = "unix:test"};
+}
+
+TEST(Supervisor, RunsAllRanksToTheirEnd) {
+  for (const int ranks : {1, 2, 5}) {
+    Kept output;
+    Supervisor supervisor(shell_job(ranks, "echo $COHORT_RANK; exit 0"), output);
+    const JobOutcome outcome = value_or_throw(supervisor.run());
+    EXPECT_EQ(outcome.end, JobEnd::kAllDone);
+    ASSERT_EQ(outcome.ranks.size(), static_cast<std::size_t>(ranks));
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto& ended = outcome.ranks[static_cast<std::size_t>(rank)];
+      EXPECT_EQ(ended.status, ExitStatus{.code = 0});
+      EXPECT_EQ(ended.last_lines, std::deque<std::string>{std::to_string(rank)});
+    }
+  }
+}
+
+TEST(Supervisor, NamesTheRankThatFailedFirst) {
+  for (const int failing : {0, 2}) {
+    Kept output;
+    const std::string script =
+        "[ $COHORT_RANK = " + std::to_string(failing) + " ] && exit 4; trap 'exit 3' TERM; while true; do sleep 0.01; done";
+    Supervisor supervisor(shell_job(3, script), output);
+    const JobOutcome outcome = value_or_throw(supervisor.run());
+    EXPECT_EQ(outcome.end, JobEnd::kRankFailed);
+    EXPECT_EQ(outcome.first_failed, failing) << "not one of those that failed when they were ended";
+    EXPECT_EQ(outcome.exit_code(), 4);
+  }
+}
+
+TEST(Supervisor, WhatCannotBeStartedIsAnError) {
+  Kept output;
+  JobPlan plan = shell_job(2, "");
+  plan.argv = {"/no/such/program"};
+  Supervisor supervisor(std::move(plan), output);
+  const auto outcome = supervisor.run();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code(), ErrorCode::kNotFound);
+}
+
+TEST(Supervisor, AnInterruptionBeforeTheStartIsHeard) {
+  Kept output;
+  Supervisor supervisor(shell_job(2, "sleep 1000"), output);
+  supervisor.interrupt(SIGTERM);
+  const JobOutcome outcome = value_or_throw(supervisor.run());
+  EXPECT_EQ(outcome.interrupted_by, SIGTERM);
+  EXPECT_EQ(outcome.ranks[1].status, ExitStatus{.signal = SIGTERM});
+}
+
+TEST(Supervisor, AReaderThatSleepsDoesNotHoldTheEnd) {
+  Kept output(Kept::Reader::kSleeps);
+  JobPlan plan = shell_job(2, "echo ready; exit 0");
+  plan.grace = 10ms;
+  Supervisor supervisor(std::move(plan), output);
+  const std::jthread other([&] {
+    EXPECT_TRUE(output.wait_for_lines(2));
+    supervisor.interrupt(SIGINT);
+  });
+  const JobOutcome outcome = value_or_throw(supervisor.run());
+  EXPECT_EQ(outcome.exit_code(), 130);
+  EXPECT_TRUE(outcome.is_over());
+}
+
+}  // namespace
+}  // namespace cohort::test
