@@ -18,8 +18,8 @@ struct ContenderName {
   std::string group{};
   std::string kind{};
 
-  /// What people call it: the kind, where a group has several; else the group.
-  std::string label() const { return kind; }
+  /// What people call it.
+  const std::string& label() const { return kind; }
   bool operator==(const ContenderName&) const = default;
 };
 

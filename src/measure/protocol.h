@@ -16,7 +16,7 @@ namespace cohort::measure {
 /// The environment variable that holds the name of the controller's socket (abstract: without the leading zero byte).
 inline constexpr const char* kControlVariable = "COHORT_BENCH_CONTROL";
 
-/// A participant introduces itself: `hello gloo 1 2`.
+/// A participant introduces itself: `hello memcpy 1 2`.
 struct Hello {
   std::string group{};
   int rank = 0;
