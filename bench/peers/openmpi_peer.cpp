@@ -1,5 +1,5 @@
-// One rank of the peer 'openmpi' of `cohort bench comm`: started by mpirun, measured by the same loop as every other
-// participant.
+// One rank of the peer 'openmpi' of `cohort bench comm`: started by mpirun, measured by the same loop as
+// every other participant.
 
 #include "measure/contender.h"
 
@@ -21,7 +21,8 @@ Status status_of(int code) {
   std::vector<char> text(MPI_MAX_ERROR_STRING);
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
-  return Error(ErrorCode::kIo, fmt::format("MPI: {}", std::string(text.data(), static_cast<std::size_t>(length))));
+  return Error(ErrorCode::kIo,
+               fmt::format("MPI: {}", std::string(text.data(), static_cast<std::size_t>(length))));
 }
 
 class MpiContender final : public Contender {

@@ -14,14 +14,14 @@
 
 namespace cohort::comm {
 
-/// Messages over a transport, matched: a receive meets the message with the same (member, channel, group,
-/// generation, number, tag), whichever comes first. A message without a receive is kept until one comes.
-/// Channels with a handler are not matched: every message goes to the handler.
+/// Messages over a transport, matched: a receive meets the message with the same (member, channel, group, generation,
+/// number, tag), whichever comes first. A message without a receive is kept until one comes. Channels with a handler are
+/// not matched: every message goes to the handler.
 ///
-/// Threads: every method from any thread; callbacks run on the progress thread, without a lock held, and may
-/// call every method but close(). Lifetime: a buffer given to send() or receive() must live until its
-/// callback, or until cancel() of its group returned. Failure: what concerns a lost member is called back
-/// with kPeerLost; so is everything later.
+/// Threads: every method from any thread; callbacks run on the progress thread, without a lock held, and may call every
+/// method but close().
+/// Lifetime: a buffer given to send() or receive() must live until its callback, or until cancel() of its group returned.
+/// Failure: what concerns a lost member is called back with kPeerLost; so is everything later.
 class Exchange final : public Task, private FrameSink {
  public:
   struct Options {
@@ -44,8 +44,7 @@ class Exchange final : public Task, private FrameSink {
 
   /// `payload` must live until `done`. size_bytes of the header is filled in.
   void send(int to, FrameHeader header, std::span<const std::byte> payload, Done done);
-  /// `into` must be as long as the message: kCorrupt otherwise. Fails with the sender's signature and ours if
-  /// they differ.
+  /// `into` must be as long as the message: kCorrupt otherwise. Fails with the sender's signature and ours if they differ.
   void receive(int from, const FrameHeader& header, std::span<std::byte> into, Done done);
   /// Forgets every receive and every kept message of this group and generation, and drops later ones.
   void cancel(std::uint32_t group, std::uint32_t generation);

@@ -9,8 +9,7 @@
 
 namespace cohort::comm {
 
-/// Something that goes on a little whenever it is asked: a transport, a schedule in flight, a call that
-/// waits.
+/// Something that goes on a little whenever it is asked: a transport, a schedule in flight, a call that waits.
 ///
 /// Threads: advance() and wanted_at() are called by one thread at a time, the progress thread or a test.
 class Task {
@@ -49,13 +48,11 @@ class LocalDoorbell final : public Doorbell {
   std::uint32_t rings_ = 0;
 };
 
-/// The one thread of a process that carries on everything in flight. It goes round all tasks while any of
-/// them moves; when none does it spins, then yields, then sleeps at the doorbell until it is rung or the
-/// first task wants it.
+/// The one thread of a process that carries on everything in flight. It goes round all tasks while any of them moves;
+/// when none does it spins, then yields, then sleeps at the doorbell until it is rung or the first task wants it.
 ///
 /// Threads: every method from any thread, except that a task must not remove itself or wait inside advance().
-/// Lifetime: tasks must be removed before they die; the doorbell must outlive this. The destructor ends the
-/// thread.
+/// Lifetime: tasks must be removed before they die; the doorbell must outlive this. The destructor ends the thread.
 class Progress {
  public:
   explicit Progress(Doorbell& doorbell);

@@ -26,7 +26,11 @@ double bandwidth(double bytes, double time_ns) {
 
 BenchRow make_row(const CellResult& result, const CellTimes& mine, const Sides& sides, int ranks) {
   const BenchCell& cell = result.cell;
-  BenchRow row{.cell = cell, .kind = mine.contender.label(), .ranks = ranks, .batch = result.batch, .times = *mine.summary};
+  BenchRow row{.cell = cell,
+               .kind = mine.contender.label(),
+               .ranks = ranks,
+               .batch = result.batch,
+               .times = *mine.summary};
   const auto bytes = static_cast<double>(elements_of(cell.operation, cell.bytes, ranks) * sizeof(float));
   row.algorithm_gbps = bandwidth(bytes, row.times.p10_ns);
   row.bus_gbps = row.algorithm_gbps * bus_factor(cell.operation, ranks);
@@ -48,10 +52,11 @@ void predict(std::vector<BenchRow>& rows) {
   for (BenchRow& row : rows) {
     const auto copier = row.against.find(kCopier);
     if (copier == row.against.end() || row.cell.operation == BenchOperation::kBarrier) continue;
-    const auto smallest = std::min_element(rows.begin(), rows.end(), [&](const BenchRow& a, const BenchRow& b) {
-      if (same_line(a, row) != same_line(b, row)) return same_line(a, row);
-      return a.cell.bytes < b.cell.bytes;
-    });
+    const auto smallest =
+        std::min_element(rows.begin(), rows.end(), [&](const BenchRow& a, const BenchRow& b) {
+          if (same_line(a, row) != same_line(b, row)) return same_line(a, row);
+          return a.cell.bytes < b.cell.bytes;
+        });
     if (smallest->cell.bytes == row.cell.bytes) continue;
     row.predicted_ns = smallest->times.p10_ns + copier->second.p10_ns;
   }
@@ -67,8 +72,10 @@ void add_results(BenchReport& report, const std::vector<CellResult>& results, co
     }
     for (const CellTimes& times : result.times) {
       if (times.summary) continue;
-      report.gaps.push_back(
-          {.cell = result.cell, .contender = times.contender.label(), .ranks = ranks, .reason = times.unsupported});
+      report.gaps.push_back({.cell = result.cell,
+                             .contender = times.contender.label(),
+                             .ranks = ranks,
+                             .reason = times.unsupported});
     }
   }
   predict(report.rows);

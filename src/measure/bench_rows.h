@@ -25,8 +25,8 @@ struct BenchRow {
   Summary times{};
   double algorithm_gbps = 0;  ///< S by p10, in 10^9 bytes per second
   double bus_gbps = 0;        ///< the same times bus_factor()
-  /// Where the ranks' copying was measured too: the p10 of this operation at its smallest size plus the time in which
-  /// they copy the bytes that this one must move.
+  /// Where the ranks' copying was measured too: the p10 of this operation at its smallest size plus the time
+  /// in which they copy the bytes that this one must move.
   std::optional<double> predicted_ns{};
   std::map<std::string, PeerTimes> against{};
 };

@@ -57,7 +57,8 @@ class CellRun {
     COHORT_RETURN_IF_ERROR(first);
     const TimePoint start = clock_.now();
     COHORT_RETURN_IF_ERROR(ask(lane, kProbeIterations));
-    const auto one = std::max<std::chrono::nanoseconds>((clock_.now() - start) / kProbeIterations, std::chrono::nanoseconds(1));
+    const auto one = std::max<std::chrono::nanoseconds>((clock_.now() - start) / kProbeIterations,
+                                                        std::chrono::nanoseconds(1));
     const std::int64_t fitting = plan_.time_per_cell / plan_.rounds / one;
     lane.iterations = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(fitting, kFewestIterations, kMostIterationsPerTurn));
@@ -105,8 +106,8 @@ std::uint32_t calls_per_sample(std::uint64_t bytes) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fitting, 1, kMostCallsPerSample));
 }
 
-Result<std::vector<CellResult>> run_plan(const BenchPlan& plan, const TakeSamples& take, const Progress& progress,
-                                         const Clock& clock) {
+Result<std::vector<CellResult>> run_plan(const BenchPlan& plan, const TakeSamples& take,
+                                         const Progress& progress, const Clock& clock) {
   const auto cells = cells_of(plan);
   std::vector<CellResult> results;
   for (const BenchCell& cell : cells) {

@@ -31,7 +31,7 @@ struct BenchPlan {
   int ranks = 2;
   int rounds = 5;
   std::chrono::nanoseconds time_per_cell = std::chrono::milliseconds(500);  ///< of one contender, all rounds
-  std::optional<std::uint32_t> batch{};                                     ///< calls per sample; if absent, by size
+  std::optional<std::uint32_t> batch{};  ///< calls per sample; if absent, by size
 };
 
 /// One operation at one size.
@@ -61,13 +61,14 @@ using Progress = std::function<void(const BenchCell&, std::size_t done, std::siz
 /// Operations × sizes; a barrier has no size and is one cell.
 std::vector<BenchCell> cells_of(const BenchPlan& plan);
 
-/// Calls per sample: enough that reading the clock does not count, as few as keep their buffers within 256 KiB. The same
-/// for every contender.
+/// Calls per sample: enough that reading the clock does not count, as few as keep their buffers within 256
+/// KiB. The same for every contender.
 std::uint32_t calls_per_sample(std::uint64_t bytes);
 
-/// Measures every cell: all contenders warm up, then take turns for `rounds` rounds (A B C A B C …), so that whatever
-/// disturbs the machine disturbs all of them. The number of samples of a turn follows from the time that one takes.
-Result<std::vector<CellResult>> run_plan(const BenchPlan& plan, const TakeSamples& take, const Progress& progress,
-                                         const Clock& clock);
+/// Measures every cell: all contenders warm up, then take turns for `rounds` rounds (A B C A B C …), so that
+/// whatever disturbs the machine disturbs all of them. The number of samples of a turn follows from the time
+/// that one takes.
+Result<std::vector<CellResult>> run_plan(const BenchPlan& plan, const TakeSamples& take,
+                                         const Progress& progress, const Clock& clock);
 
 }  // namespace cohort::measure

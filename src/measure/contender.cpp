@@ -18,7 +18,8 @@ std::size_t slot_size(std::size_t elements) {
 }
 
 std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
@@ -67,7 +68,8 @@ class Batch {
     for (const Turn& turn : turns_) {
       for (const Piece& piece : shape(salt).expected) {
         const auto mistake = find_mistake(turn.output, piece, salt);
-        if (mistake) return Error(ErrorCode::kCorrupt, fmt::format("wrong result in call {}: {}", salt, *mistake));
+        if (mistake)
+          return Error(ErrorCode::kCorrupt, fmt::format("wrong result in call {}: {}", salt, *mistake));
       }
       ++salt;
     }
@@ -75,7 +77,9 @@ class Batch {
   }
 
  private:
-  int root_of(std::uint64_t salt) const { return static_cast<int>(salt % static_cast<std::uint64_t>(ranks_)); }
+  int root_of(std::uint64_t salt) const {
+    return static_cast<int>(salt % static_cast<std::uint64_t>(ranks_));
+  }
   CallShape shape(std::uint64_t salt) const {
     return contender_.shape(command_.operation, command_.elements,
                             {.rank = rank_, .ranks = ranks_, .root = root_of(salt)});

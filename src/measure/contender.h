@@ -32,8 +32,8 @@ class Contender {
  public:
   virtual ~Contender() = default;
 
-  /// Memory of that many elements, replacing what was given before. Called on every rank with the same arguments, in
-  /// the same order.
+  /// Memory of that many elements, replacing what was given before. Called on every rank with the same
+  /// arguments, in the same order.
   virtual Result<Memory> allocate(const std::string& kind, const BufferSizes& elements) = 0;
   /// A barrier of the library.
   virtual Status align() = 0;
@@ -42,8 +42,8 @@ class Contender {
   virtual CallShape shape(BenchOperation operation, std::size_t elements, const Seat& seat) const;
 };
 
-/// Samples of one rank: for every iteration, writes new values into all buffers, aligns the ranks, takes the time of
-/// `batch` calls back to back, and checks every number of every result.
+/// Samples of one rank: for every iteration, writes new values into all buffers, aligns the ranks, takes the
+/// time of `batch` calls back to back, and checks every number of every result.
 Result<Times> measure_run(Contender& contender, const RunCommand& command, int rank, int ranks);
 
 /// Greets the controller and does what it says until it says `end` or is gone.

@@ -27,7 +27,8 @@ std::string what(const RunCommand& command) {
 Result<Times> times_in(const std::string& line, const RunCommand& command) {
   COHORT_ASSIGN_OR_RETURN(const Answer answer, decode_answer(line));
   if (const auto* failed = std::get_if<Failed>(&answer)) return Error(ErrorCode::kCorrupt, failed->reason);
-  if (const auto* missing = std::get_if<Unsupported>(&answer)) return Error(ErrorCode::kUnsupported, missing->reason);
+  if (const auto* missing = std::get_if<Unsupported>(&answer))
+    return Error(ErrorCode::kUnsupported, missing->reason);
   const auto& times = std::get<Times>(answer);
   if (times.intervals.size() == command.iterations) return times;
   return Error(ErrorCode::kCorrupt,
@@ -42,7 +43,8 @@ Result<Controller> Controller::open() {
 }
 
 Status Controller::greet(LineSocket socket, TimePoint deadline) {
-  COHORT_ASSIGN_OR_RETURN(const std::string line, socket.read_line(deadline).within("a participant did not greet"));
+  COHORT_ASSIGN_OR_RETURN(const std::string line,
+                          socket.read_line(deadline).within("a participant did not greet"));
   COHORT_ASSIGN_OR_RETURN(const Hello hello, Hello::decode(line));
   const bool is_new = groups_[hello.group].emplace(hello.rank, std::move(socket)).second;
   if (is_new) return {};
@@ -88,15 +90,18 @@ Result<std::vector<Times>> Controller::collect(const std::string& group, const R
     if (missing.empty()) break;
     COHORT_ASSIGN_OR_RETURN(const bool ready, wait_readable(descriptors, deadline));
     if (ready) continue;
-    return Error(ErrorCode::kTimedOut, fmt::format("{} has not answered", member(group, missing.front().first)));
+    return Error(ErrorCode::kTimedOut,
+                 fmt::format("{} has not answered", member(group, missing.front().first)));
   }
   return all;
 }
 
-Result<std::vector<double>> Controller::run(const std::string& group, const RunCommand& command, TimePoint deadline) {
+Result<std::vector<double>> Controller::run(const std::string& group, const RunCommand& command,
+                                            TimePoint deadline) {
   COHORT_CHECK(!groups_[group].empty(), "nobody of '{}' has greeted", group);
   for (auto& [rank, socket] : groups_[group]) {
-    COHORT_RETURN_IF_ERROR(socket.write_line(command.encode(), deadline).within(member(group, rank) + " is gone"));
+    COHORT_RETURN_IF_ERROR(
+        socket.write_line(command.encode(), deadline).within(member(group, rank) + " is gone"));
   }
   COHORT_ASSIGN_OR_RETURN(const auto times, collect(group, command, deadline).within(what(command)));
   return samples_of(command, times);
@@ -115,12 +120,12 @@ std::vector<double> samples_of(const RunCommand& command, const std::vector<Time
   const double ways = command.operation == BenchOperation::kSendReceive ? 2 : 1;
   std::vector<double> samples;
   for (std::size_t i = 0; i < command.iterations; ++i) {
-    Interval common = ranks.front().intervals.at(i);
+    std::int64_t longest_ns = 0;
     for (const Times& rank : ranks) {
-      common.start_ns = std::max(common.start_ns, rank.intervals.at(i).start_ns);
-      common.end_ns = std::max(common.end_ns, rank.intervals.at(i).end_ns);
+      const Interval& own = rank.intervals.at(i);
+      longest_ns = std::max(longest_ns, own.end_ns - own.start_ns);
     }
-    samples.push_back(static_cast<double>(common.end_ns - common.start_ns) / (ways * command.batch));
+    samples.push_back(static_cast<double>(longest_ns) / (ways * command.batch));
   }
   return samples;
 }

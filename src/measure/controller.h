@@ -12,8 +12,8 @@
 
 namespace cohort::measure {
 
-/// Holds the connections to all rank processes of all groups and lets one group work at a time; the others sleep in a
-/// read, so that nobody idle takes a core from whoever is measured.
+/// Holds the connections to all rank processes of all groups and lets one group work at a time; the others
+/// sleep in a read, so that nobody idle takes a core from whoever is measured.
 ///
 /// Threads: one.
 /// Failure: names the rank and the group that died, did not answer by the deadline, or failed.
@@ -24,9 +24,10 @@ class Controller {
   /// What participants find in COHORT_BENCH_CONTROL.
   const std::string& name() const { return listener_.name(); }
 
-  /// Waits for the greetings of all ranks of a group. `still_alive` is asked again and again, and its failure ends the
-  /// wait: a process that ended will not greet.
-  Status await(const std::string& group, int ranks, TimePoint deadline, const std::function<Status()>& still_alive);
+  /// Waits for the greetings of all ranks of a group. `still_alive` is asked again and again, and its failure
+  /// ends the wait: a process that ended will not greet.
+  Status await(const std::string& group, int ranks, TimePoint deadline,
+               const std::function<Status()>& still_alive);
 
   /// Gives all ranks of a group the same command and returns one time per sample: see samples_of().
   /// Failure: kUnsupported if the group cannot do that.
@@ -44,8 +45,8 @@ class Controller {
   std::map<std::string, std::map<int, LineSocket>> groups_;
 };
 
-/// Nanoseconds per call and iteration: from the moment the last rank began to the moment the last rank was done, divided
-/// by the calls of a batch (and by two for the two ways of send_receive).
+/// Nanoseconds per call and iteration: those of the rank that took longest by its own clock, divided by the
+/// calls of a batch (and by two for the two ways of send_receive).
 std::vector<double> samples_of(const RunCommand& command, const std::vector<Times>& ranks);
 
 }  // namespace cohort::measure

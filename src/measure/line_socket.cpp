@@ -52,8 +52,9 @@ Result<bool> wait_for(std::vector<pollfd> entries, TimePoint deadline) {
 }
 
 Error lost(int reason) {
-  return Error(ErrorCode::kPeerLost,
-               reason == 0 ? "the connection was closed" : fmt::format("the connection broke: {}", std::strerror(reason)));
+  return Error(ErrorCode::kPeerLost, reason == 0
+                                         ? "the connection was closed"
+                                         : fmt::format("the connection broke: {}", std::strerror(reason)));
 }
 
 bool same_user(int socket) {
@@ -66,7 +67,8 @@ bool same_user(int socket) {
 
 Result<bool> wait_readable(const std::vector<int>& descriptors, TimePoint deadline) {
   std::vector<pollfd> entries;
-  for (const int descriptor : descriptors) entries.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
+  for (const int descriptor : descriptors)
+    entries.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
   return wait_for(std::move(entries), deadline);
 }
 
@@ -81,7 +83,8 @@ Status LineSocket::write_line(std::string_view line, TimePoint deadline) {
       continue;
     }
     if (errno != EAGAIN) return lost(errno);
-    COHORT_ASSIGN_OR_RETURN(const bool ready, wait_for({{.fd = number(), .events = POLLOUT, .revents = 0}}, deadline));
+    COHORT_ASSIGN_OR_RETURN(const bool ready,
+                            wait_for({{.fd = number(), .events = POLLOUT, .revents = 0}}, deadline));
     if (!ready) return Error(ErrorCode::kTimedOut, "nobody read the line by the deadline");
   }
   return {};
@@ -130,8 +133,10 @@ Result<LineListener> LineListener::open() {
   COHORT_ASSIGN_OR_RETURN(const Address place, abstract_address(name));
   COHORT_ASSIGN_OR_RETURN(Descriptor socket, make_socket());
   const auto* address = reinterpret_cast<const sockaddr*>(&place.address);
-  if (::bind(socket.number(), address, place.length) != 0) return system_error("cannot name a control socket", errno);
-  if (::listen(socket.number(), SOMAXCONN) != 0) return system_error("cannot listen on a control socket", errno);
+  if (::bind(socket.number(), address, place.length) != 0)
+    return system_error("cannot name a control socket", errno);
+  if (::listen(socket.number(), SOMAXCONN) != 0)
+    return system_error("cannot listen on a control socket", errno);
   return LineListener(std::move(socket), std::move(name));
 }
 
@@ -139,7 +144,8 @@ Result<std::optional<LineSocket>> LineListener::accept(TimePoint deadline) {
   while (true) {
     COHORT_ASSIGN_OR_RETURN(const bool ready, wait_readable({socket_.number()}, deadline));
     if (!ready) return std::optional<LineSocket>();
-    Descriptor socket(uninterrupted([&] { return ::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC); }));
+    Descriptor socket(
+        uninterrupted([&] { return ::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC); }));
     if (!socket.is_open()) return system_error("cannot accept a participant", errno);
     if (same_user(socket.number())) return std::optional<LineSocket>(LineSocket(std::move(socket)));
   }

@@ -14,7 +14,8 @@ namespace cohort::measure {
 /// One end of a connection that carries lines.
 ///
 /// Threads: one at a time.
-/// Failure: kPeerLost when the other end is closed, kTimedOut at the deadline, kCorrupt for a line without an end.
+/// Failure: kPeerLost when the other end is closed, kTimedOut at the deadline, kCorrupt for a line without an
+/// end.
 class LineSocket {
  public:
   explicit LineSocket(Descriptor socket) : socket_(std::move(socket)) {}

@@ -39,7 +39,8 @@ void write_poison(std::span<float> to) {
   if (!to.empty()) std::memset(to.data(), 0xFF, to.size_bytes());
 }
 
-std::optional<std::string> find_mistake(std::span<const float> output, const Piece& piece, std::uint64_t salt) {
+std::optional<std::string> find_mistake(std::span<const float> output, const Piece& piece,
+                                        std::uint64_t salt) {
   COHORT_CHECK_LE(piece.offset + piece.count, output.size());
   const Table table = sums_of(piece.ranks, salt);
   const float* const expected = table.data() + piece.first_index % kPeriod;
@@ -47,8 +48,10 @@ std::optional<std::string> find_mistake(std::span<const float> output, const Pie
   for (std::size_t done = 0; done < piece.count; done += kPeriod) {
     const std::size_t length = std::min(kPeriod, piece.count - done);
     if (std::equal(got + done, got + done + length, expected)) continue;
-    const auto place = static_cast<std::size_t>(std::mismatch(got + done, got + done + length, expected).first - got);
-    return fmt::format("element {} is {} and must be {}", piece.offset + place, got[place], expected[place - done]);
+    const auto place =
+        static_cast<std::size_t>(std::mismatch(got + done, got + done + length, expected).first - got);
+    return fmt::format("element {} is {} and must be {}", piece.offset + place, got[place],
+                       expected[place - done]);
   }
   return std::nullopt;
 }

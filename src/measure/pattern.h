@@ -9,8 +9,9 @@
 
 namespace cohort::measure {
 
-/// The numbers that are sent: element `index` of rank `rank` in call `salt` is (index + 37 rank + 11 salt) mod 251.
-/// They differ by rank, index and call; as small whole numbers they have the same sum in every order.
+/// The numbers that are sent: element `index` of rank `rank` in call `salt` is (index + 37 rank + 11 salt)
+/// mod 251. They differ by rank, index and call; as small whole numbers they have the same sum in every
+/// order.
 inline constexpr std::size_t kPeriod = 251;
 
 /// Where in the period rank's numbers begin in call `salt`.
@@ -30,6 +31,7 @@ struct Piece {
 };
 
 /// What is wrong with a piece, in words; nothing if all of its numbers are right.
-std::optional<std::string> find_mistake(std::span<const float> output, const Piece& piece, std::uint64_t salt);
+std::optional<std::string> find_mistake(std::span<const float> output, const Piece& piece,
+                                        std::uint64_t salt);
 
 }  // namespace cohort::measure

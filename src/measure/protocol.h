@@ -9,11 +9,12 @@
 #include <variant>
 #include <vector>
 
-/// What the controller and the rank processes of a bench say to each other: lines of words, one message each. A
-/// participant in another language needs a socket and a split at spaces.
+/// What the controller and the rank processes of a bench say to each other: lines of words, one message each.
+/// A participant in another language needs a socket and a split at spaces.
 namespace cohort::measure {
 
-/// The environment variable that holds the name of the controller's socket (abstract: without the leading zero byte).
+/// The environment variable that holds the name of the controller's socket (abstract: without the leading
+/// zero byte).
 inline constexpr const char* kControlVariable = "COHORT_BENCH_CONTROL";
 
 /// A participant introduces itself: `hello memcpy 1 2`.
@@ -41,8 +42,7 @@ struct RunCommand {
   bool operator==(const RunCommand&) const = default;
 };
 
-/// When the timed section of an iteration began and ended on one rank: nanoseconds of CLOCK_MONOTONIC, which all
-/// processes of a host share.
+/// When the timed section of an iteration began and ended on one rank: nanoseconds of CLOCK_MONOTONIC.
 struct Interval {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;

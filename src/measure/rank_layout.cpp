@@ -15,8 +15,10 @@ std::vector<int> everybody(int ranks) {
 std::vector<Piece> part_of_each(std::size_t part, std::size_t first_index, int ranks) {
   std::vector<Piece> pieces;
   for (int r = 0; r < ranks; ++r) {
-    pieces.push_back(
-        {.offset = static_cast<std::size_t>(r) * part, .count = part, .first_index = first_index, .ranks = {r}});
+    pieces.push_back({.offset = static_cast<std::size_t>(r) * part,
+                      .count = part,
+                      .first_index = first_index,
+                      .ranks = {r}});
   }
   return pieces;
 }

@@ -43,7 +43,8 @@ Result<std::vector<std::uint64_t>> parse_sizes(std::string_view text) {
   std::string_view rest = text;
   while (true) {
     const auto comma = rest.find(',');
-    COHORT_RETURN_IF_ERROR(add_item(rest.substr(0, comma), sizes).within(fmt::format("in the sizes '{}'", text)));
+    COHORT_RETURN_IF_ERROR(
+        add_item(rest.substr(0, comma), sizes).within(fmt::format("in the sizes '{}'", text)));
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
   }

@@ -4,7 +4,8 @@
 
 namespace cohort::measure {
 
-/// Samples of one cell, in order of size: each percentile is a sample that was seen (nearest rank), in nanoseconds.
+/// Samples of one cell, in order of size: each percentile is a sample that was seen (nearest rank), in
+/// nanoseconds.
 struct Summary {
   std::size_t count = 0;
   double best_ns = 0;

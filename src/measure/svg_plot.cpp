@@ -76,16 +76,18 @@ Axis axis_of(std::vector<double> values, double base, double from, double to) {
 
 void append_ticks(std::string& svg, const Axis& x, const Axis& y) {
   const auto line = [&](double x1, double y1, double x2, double y2) {
-    svg += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#d8d8d8\"/>\n", x1, y1, x2,
-                       y2);
+    svg += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#d8d8d8\"/>\n",
+                       x1, y1, x2, y2);
   };
   const auto text = [&](double at_x, double at_y, std::string_view anchor, const std::string& words) {
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", at_x, at_y, anchor, words);
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", at_x, at_y, anchor,
+                       words);
   };
   for (double step = x.low; step <= x.high; ++step) {
     const double value = std::pow(x.base, step);
     line(x.place(value), y.from, x.place(value), y.to);
-    text(x.place(value), y.from + 20, "middle", format_bytes(static_cast<std::uint64_t>(std::llround(value))));
+    text(x.place(value), y.from + 20, "middle",
+         format_bytes(static_cast<std::uint64_t>(std::llround(value))));
   }
   for (double step = y.low; step <= y.high; ++step) {
     const double value = std::pow(y.base, step);
@@ -108,12 +110,16 @@ void append_line(std::string& svg, const PlotLine& line, std::size_t number, con
     corners += fmt::format("{}{},{}", corners.empty() ? "" : " ", place_x, place_y);
     dots += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"3\" fill=\"{}\"/>\n", place_x, place_y, colour);
   }
-  svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n", corners, colour, dashes);
+  svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n", corners,
+                     colour, dashes);
   svg += dots;
   const double legend_y = y.to + 10 + static_cast<double>(number) * kLegendStep;
-  svg += fmt::format("<line x1=\"{0:.1f}\" y1=\"{2:.1f}\" x2=\"{1:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\" stroke-width=\"3\"{4}/>\n",
-                     x.to + 16, x.to + 44, legend_y, colour, dashes);
-  svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x.to + 52, legend_y + 4, escaped(line.label));
+  svg += fmt::format(
+      "<line x1=\"{0:.1f}\" y1=\"{2:.1f}\" x2=\"{1:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\" "
+      "stroke-width=\"3\"{4}/>\n",
+      x.to + 16, x.to + 44, legend_y, colour, dashes);
+  svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x.to + 52, legend_y + 4,
+                     escaped(line.label));
 }
 
 double height_of(const Plot& plot) {
@@ -133,13 +139,17 @@ void append_plot(std::string& svg, const Plot& plot, double top) {
   const Axis x = axis_of(sizes, 16, kLeft, kWidth - kRight);
   const Axis y = axis_of(times, 10, height_of(plot) - kBottom, kTop);
   svg += fmt::format("<g transform=\"translate(0 {:.1f})\">\n", top);
-  svg += fmt::format("<text x=\"{:.1f}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">{}</text>\n", kLeft, escaped(plot.title));
+  svg += fmt::format("<text x=\"{:.1f}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">{}</text>\n", kLeft,
+                     escaped(plot.title));
   append_ticks(svg, x, y);
   for (std::size_t i = 0; i < plot.lines.size(); ++i) append_line(svg, plot.lines[i], i, x, y);
-  svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">size of the buffer of one rank</text>\n",
-                     (x.from + x.to) / 2, y.from + 42);
-  svg += fmt::format("<text transform=\"translate(16 {:.1f}) rotate(-90)\" text-anchor=\"middle\">time (best decile)</text>\n</g>\n",
-                     (y.from + y.to) / 2);
+  svg += fmt::format(
+      "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">size of the buffer of one rank</text>\n",
+      (x.from + x.to) / 2, y.from + 42);
+  svg += fmt::format(
+      "<text transform=\"translate(16 {:.1f}) rotate(-90)\" text-anchor=\"middle\">time (best "
+      "decile)</text>\n</g>\n",
+      (y.from + y.to) / 2);
 }
 
 }  // namespace
@@ -148,7 +158,8 @@ std::string svg_of(const std::vector<Plot>& plots) {
   double height = 0;
   for (const Plot& plot : plots) height += height_of(plot);
   std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "
+      "{1:.0f}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
       kWidth, std::max(height, kHeight));
   double top = 0;

@@ -15,8 +15,8 @@ struct PlotLine {
   std::vector<PlotPoint> points{};
 };
 
-/// Time over size, both logarithmic: sizes in bytes with ticks at powers of 16, times in nanoseconds with ticks at powers
-/// of ten. Points that are not positive are left out.
+/// Time over size, both logarithmic: sizes in bytes with ticks at powers of 16, times in nanoseconds with
+/// ticks at powers of ten. Points that are not positive are left out.
 struct Plot {
   std::string title{};
   std::vector<PlotLine> lines{};

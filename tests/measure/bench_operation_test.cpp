@@ -35,7 +35,8 @@ TEST(BenchOperation, BusFactors) {
 
 TEST(BenchOperation, CopiedBytesAreHalfOfWhatIsReadAndWritten) {
   EXPECT_EQ(copied_bytes(BenchOperation::kAllReduce, 100, 2, Part::kOther), 400u);
-  EXPECT_EQ(copied_bytes(BenchOperation::kReduceScatter, 100, 2, Part::kOther), 300u);  // reads 400, writes 200
+  EXPECT_EQ(copied_bytes(BenchOperation::kReduceScatter, 100, 2, Part::kOther),
+            300u);  // reads 400, writes 200
   EXPECT_EQ(copied_bytes(BenchOperation::kAllGather, 100, 2, Part::kOther), 400u);
   EXPECT_EQ(copied_bytes(BenchOperation::kBroadcast, 100, 2, Part::kOther), 400u);
   EXPECT_EQ(copied_bytes(BenchOperation::kBroadcast, 100, 2, Part::kRoot), 0u);

@@ -34,10 +34,12 @@ TEST(BenchRows, ARatioIsThePeersTimeByOurs) {
 
 TEST(BenchRows, APredictionIsTheSmallestPlusTheCopying) {
   BenchReport report;
-  add_results(report, {result(4, 100, 50, 1), result(8000, 900, 700, 1)}, {.ours = {kArena}, .peers = {kCopies}}, 2);
+  add_results(report, {result(4, 100, 50, 1), result(8000, 900, 700, 1)},
+              {.ours = {kArena}, .peers = {kCopies}}, 2);
   EXPECT_FALSE(report.rows[0].predicted_ns);
   EXPECT_EQ(report.rows[1].predicted_ns, 800);
-  add_results(report, {result(4, 1, 50, 1), result(8000, 900, 700, 1)}, {.ours = {kArena}, .peers = {kCopies}}, 3);
+  add_results(report, {result(4, 1, 50, 1), result(8000, 900, 700, 1)},
+              {.ours = {kArena}, .peers = {kCopies}}, 3);
   EXPECT_EQ(report.rows[1].predicted_ns, 800) << "the smallest of another number of ranks does not count";
   EXPECT_EQ(report.rows[3].predicted_ns, 701);
 }

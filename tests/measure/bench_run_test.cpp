@@ -42,8 +42,8 @@ TEST(BenchRun, ContendersTakeTurnsAfterTheyHaveWarmedUp) {
   Scene scene;
   const auto results = scene.run(small_plan());
   ASSERT_TRUE(results) << results.error().text();
-  EXPECT_EQ(scene.turns, (std::vector<std::string>{"quick", "quick", "slow", "slow", "quick", "slow", "quick", "slow",
-                                                   "quick", "slow"}));
+  EXPECT_EQ(scene.turns, (std::vector<std::string>{"quick", "quick", "slow", "slow", "quick", "slow", "quick",
+                                                   "slow", "quick", "slow"}));
   ASSERT_EQ(results->size(), 1u);
   EXPECT_EQ(results->front().times[0].summary->p10_ns, 10);
   EXPECT_EQ(results->front().times[1].summary->p10_ns, 30);

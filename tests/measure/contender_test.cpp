@@ -10,7 +10,8 @@ namespace {
 using Buffer = std::vector<float>;
 
 // What the operation means, number by number: the outputs of all ranks from the inputs of all ranks.
-void by_definition(BenchOperation operation, int root, const std::vector<Buffer>& in, std::vector<Buffer>& out) {
+void by_definition(BenchOperation operation, int root, const std::vector<Buffer>& in,
+                   std::vector<Buffer>& out) {
   const std::vector<Buffer> before = out;
   const auto n = in.size();
   const auto at = static_cast<std::size_t>(root);
@@ -69,7 +70,8 @@ void check_case(const Case& given, std::uint64_t salt) {
   std::vector<Buffer> in;
   std::vector<Buffer> out;
   for (int r = 0; r < given.ranks; ++r) {
-    const CallShape shape = call_shape(given.operation, elements, {.rank = r, .ranks = given.ranks, .root = given.root});
+    const CallShape shape =
+        call_shape(given.operation, elements, {.rank = r, .ranks = given.ranks, .root = given.root});
     write_values(in.emplace_back(shape.sizes.input), r, salt);
     out.emplace_back(shape.sizes.output);
     if (shape.before == Before::kOwnValues) write_values(out.back(), r, salt);
@@ -77,10 +79,11 @@ void check_case(const Case& given, std::uint64_t salt) {
   }
   by_definition(given.operation, given.root, in, out);
   for (int r = 0; r < given.ranks; ++r) {
-    for (const Piece& piece : expected_pieces(given.operation, elements, {.rank = r, .ranks = given.ranks, .root = given.root})) {
+    for (const Piece& piece :
+         expected_pieces(given.operation, elements, {.rank = r, .ranks = given.ranks, .root = given.root})) {
       const auto mistake = find_mistake(out[static_cast<std::size_t>(r)], piece, salt);
-      ASSERT_FALSE(mistake) << name(given.operation) << " of " << given.bytes << " B, rank " << r << " of " << given.ranks
-                            << ", root " << given.root << ": " << *mistake;
+      ASSERT_FALSE(mistake) << name(given.operation) << " of " << given.bytes << " B, rank " << r << " of "
+                            << given.ranks << ", root " << given.root << ": " << *mistake;
     }
   }
 }
@@ -88,7 +91,7 @@ void check_case(const Case& given, std::uint64_t salt) {
 TEST(RankLayout, WhatIsExpectedIsWhatTheOperationsMean) {
   for (const BenchOperation operation : kAllBenchOperations) {
     for (const int ranks : {1, 2, 3, 4, 5, 8}) {
-      for (const std::uint64_t bytes : {1, 4, 12, 1004, 4021}) {
+      for (const std::uint64_t bytes : {1u, 4u, 12u, 1004u, 4021u}) {
         check_case({operation, ranks, bytes, 0}, 3);
         check_case({operation, ranks, bytes, ranks - 1}, 4);
       }
@@ -101,7 +104,8 @@ TEST(RankLayout, EveryOperationIsChecked) {
     if (operation == BenchOperation::kBarrier) continue;
     std::size_t checked = 0;
     for (int r = 0; r < 3; ++r) {
-      for (const Piece& piece : expected_pieces(operation, 6, {.rank = r, .ranks = 3, .root = 1})) checked += piece.count;
+      for (const Piece& piece : expected_pieces(operation, 6, {.rank = r, .ranks = 3, .root = 1}))
+        checked += piece.count;
     }
     EXPECT_GE(checked, 6u) << name(operation);
   }
@@ -138,11 +142,17 @@ class Alone final : public Contender {
 };
 
 RunCommand gather_alone() {
-  return {.operation = BenchOperation::kGather, .kind = "any", .elements = 37, .iterations = 4, .batch = 3, .salt = 250};
+  return {.operation = BenchOperation::kGather,
+          .kind = "any",
+          .elements = 37,
+          .iterations = 4,
+          .batch = 3,
+          .salt = 250};
 }
 
 TEST(Contender, EveryIterationIsOneSampleOfABatch) {
-  Alone contender([](const Turn& turn) { std::copy(turn.input.begin(), turn.input.end(), turn.output.begin()); });
+  Alone contender(
+      [](const Turn& turn) { std::copy(turn.input.begin(), turn.input.end(), turn.output.begin()); });
   const auto times = measure_run(contender, gather_alone(), 0, 1);
   ASSERT_TRUE(times) << times.error().text();
   EXPECT_EQ(times->intervals.size(), 4u);
@@ -171,7 +181,8 @@ TEST(Contender, OneWrongNumberInTheLastCallIsFound) {
   const auto times = measure_run(contender, gather_alone(), 0, 1);
   ASSERT_FALSE(times);
   EXPECT_EQ(times.error().code(), ErrorCode::kCorrupt);
-  EXPECT_NE(times.error().text().find("wrong result in call 261: element 36"), std::string::npos) << times.error().text();
+  EXPECT_NE(times.error().text().find("wrong result in call 261: element 36"), std::string::npos)
+      << times.error().text();
 }
 
 TEST(Contender, WhoDoesNothingIsFound) {

@@ -1,5 +1,5 @@
-#include "measure/contender.h"
 #include "measure/controller.h"
+#include "measure/contender.h"
 #include "processes/roles.h"
 
 #include <csignal>
@@ -36,7 +36,8 @@ class Fake final : public Contender {
     return {};
   }
   CallShape shape(BenchOperation, std::size_t elements, const Seat& seat) const override {
-    return {.sizes = {.input = elements, .output = elements}, .expected = {{.count = elements, .ranks = {seat.rank}}}};
+    return {.sizes = {.input = elements, .output = elements},
+            .expected = {{.count = elements, .ranks = {seat.rank}}}};
   }
 
  private:
@@ -52,11 +53,14 @@ int fake(const RoleCall& call) {
   if (manner == "rude") return controller.write_line("good day", soon()) ? 0 : 1;
   Fake contender(manner);
   if (manner == "sloppy") {
-    static_cast<void>(controller.write_line(Hello{.group = "fake", .rank = call.rank, .ranks = call.world}.encode(), soon()));
+    static_cast<void>(controller.write_line(
+        Hello{.group = "fake", .rank = call.rank, .ranks = call.world}.encode(), soon()));
     static_cast<void>(controller.read_line(soon()));
     static_cast<void>(controller.write_line("times 1:2", soon()));
   }
-  return serve_controller(controller, contender, {.group = "fake", .rank = call.rank, .ranks = call.world}) ? 0 : 1;
+  return serve_controller(controller, contender, {.group = "fake", .rank = call.rank, .ranks = call.world})
+             ? 0
+             : 1;
 }
 
 // Two ranks; the first is always honest.
@@ -77,9 +81,13 @@ struct Pair {
     });
   }
   Result<std::vector<double>> run(TimePoint deadline) {
-    return controller.run(
-        "fake", {.operation = BenchOperation::kAllReduce, .kind = "any", .elements = 1009, .iterations = 3, .batch = 2},
-        deadline);
+    return controller.run("fake",
+                          {.operation = BenchOperation::kAllReduce,
+                           .kind = "any",
+                           .elements = 1009,
+                           .iterations = 3,
+                           .batch = 2},
+                          deadline);
   }
 
   Controller controller = value_or_throw(Controller::open());
@@ -112,7 +120,9 @@ TEST(Controller, ARankThatDiesIsNamed) {
 
 TEST(Controller, ARankThatLiesIsNamedWithItsResult) {
   const std::string text = failure_of("lies");
-  EXPECT_NE(text.find("rank 1 of 'fake': wrong result in call 0: element 0 is 38 and must be 37"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank 1 of 'fake': wrong result in call 0: element 0 is 38 and must be 37"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Controller, ARankThatHangsMeetsTheDeadline) {
@@ -142,17 +152,18 @@ TEST(Controller, WhoNeverComesMeetsTheDeadline) {
 
 TEST(Controller, AProcessThatEndedIsNotWaitedFor) {
   Controller controller = value_or_throw(Controller::open());
-  const Status gathered = controller.await("fake", 2, soon(), [] { return Status(Error(ErrorCode::kPeerLost, "it ended")); });
+  const Status gathered =
+      controller.await("fake", 2, soon(), [] { return Status(Error(ErrorCode::kPeerLost, "it ended")); });
   EXPECT_EQ(gathered.error().text(), "it ended");
 }
 
-TEST(Samples, FromTheLastStartToTheLastEndByCall) {
+TEST(Samples, TheRankThatTookLongestByCall) {
   const Times first{.intervals = {{.start_ns = 0, .end_ns = 100}, {.start_ns = 1000, .end_ns = 1100}}};
   const Times second{.intervals = {{.start_ns = 20, .end_ns = 90}, {.start_ns = 990, .end_ns = 1300}}};
   RunCommand command{.iterations = 2, .batch = 4};
-  EXPECT_EQ(samples_of(command, {first, second}), (std::vector<double>{20, 75}));
+  EXPECT_EQ(samples_of(command, {first, second}), (std::vector<double>{25, 77.5}));
   command.operation = BenchOperation::kSendReceive;
-  EXPECT_EQ(samples_of(command, {first, second}), (std::vector<double>{10, 37.5}));
+  EXPECT_EQ(samples_of(command, {first, second}), (std::vector<double>{12.5, 38.75}));
 }
 
 }  // namespace

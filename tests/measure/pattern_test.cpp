@@ -11,7 +11,7 @@ float value(int rank, std::size_t index, std::uint64_t salt) {
 }
 
 TEST(Pattern, ValuesFollowTheFormula) {
-  for (const std::size_t size : {0, 1, 250, 251, 252, 1009}) {
+  for (const std::size_t size : {0u, 1u, 250u, 251u, 252u, 1009u}) {
     std::vector<float> numbers(size);
     write_values(numbers, 3, 1000003);
     for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(numbers[i], value(3, i, 1000003)) << i;

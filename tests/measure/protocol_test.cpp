@@ -27,12 +27,14 @@ TEST(Protocol, MessagesGoBothWays) {
 }
 
 TEST(Protocol, WhatIsNoMessageIsRefused) {
-  for (const char* line : {"", "hello", "hello a 0", "hello a 2 2", "hello a -1 2", "hello a 0 0", "hello a 0 2 3", "run a 0 2"}) {
+  for (const char* line : {"", "hello", "hello a 0", "hello a 2 2", "hello a -1 2", "hello a 0 0",
+                           "hello a 0 2 3", "run a 0 2"}) {
     EXPECT_FALSE(Hello::decode(line)) << line;
   }
-  for (const char* line : {"", "run", "run all_reduce arena 1 1 1", "run dance arena 1 1 1 0", "run all_reduce arena 1 0 1 0",
-                           "run all_reduce arena 1 1 0 0", "run all_reduce arena x 1 1 0", "run all_reduce arena 1 1 1 0 0",
-                           "run all_reduce arena 1 10001 1 0", "run all_reduce arena 99999999999999 1 1 0"}) {
+  for (const char* line :
+       {"", "run", "run all_reduce arena 1 1 1", "run dance arena 1 1 1 0", "run all_reduce arena 1 0 1 0",
+        "run all_reduce arena 1 1 0 0", "run all_reduce arena x 1 1 0", "run all_reduce arena 1 1 1 0 0",
+        "run all_reduce arena 1 10001 1 0", "run all_reduce arena 99999999999999 1 1 0"}) {
     EXPECT_FALSE(RunCommand::decode(line)) << line;
   }
   for (const char* line : {"", "time 1:2", "times 1", "times 2:1", "times 1:2x", "times -1:2", "times 1:"}) {

@@ -18,7 +18,8 @@ TEST(SvgPlot, OneLinePerKindWithALegend) {
   const std::string svg = svg_of({plot});
   EXPECT_EQ(count(svg, "<polyline"), 2u);
   EXPECT_EQ(count(svg, "<circle"), 4u);
-  for (const char* word : {">arena<", ">peer<", ">all_reduce, 2 ranks<", ">1 B<", ">64 KiB<", ">100 ns<", ">1 ms<"}) {
+  for (const char* word :
+       {">arena<", ">peer<", ">all_reduce, 2 ranks<", ">1 B<", ">64 KiB<", ">100 ns<", ">1 ms<"}) {
     EXPECT_EQ(count(svg, word), 1u) << word << '\n' << svg;
   }
 }
@@ -32,7 +33,8 @@ TEST(SvgPlot, LogarithmicScales) {
 
 TEST(SvgPlot, AwkwardInput) {
   EXPECT_EQ(count(svg_of({}), "</svg>"), 1u);
-  const std::string svg = svg_of({{.title = "<a & \"b\">", .lines = {{.label = "x", .points = {{0, 5}, {5, 0}}}, {.label = "y"}}}});
+  const std::string svg = svg_of(
+      {{.title = "<a & \"b\">", .lines = {{.label = "x", .points = {{0, 5}, {5, 0}}}, {.label = "y"}}}});
   EXPECT_EQ(count(svg, "<circle"), 0u);
   EXPECT_EQ(count(svg, "nan"), 0u);
   EXPECT_NE(svg.find("&lt;a &amp; &quot;b&quot;&gt;"), std::string::npos);

@@ -11,17 +11,7 @@
 namespace cohort::comm {
 
 /// What a message is for.
-enum class Channel : std::uint8_t {
-  kCollective,
-  kAnnounce,
-  kMessage,
-  kRequest,
-  kReply,
-  kQuery,
-  kAnswer,
-  kAlive,
-  kAbort
-};
+enum class Channel : std::uint8_t { kCollective, kAnnounce, kMessage, kRequest, kReply, kQuery, kAnswer, kAlive, kAbort };
 
 /// What precedes the payload of every message.
 struct FrameHeader {
@@ -41,8 +31,7 @@ class FrameSink {
  public:
   virtual ~FrameSink() = default;
 
-  /// Where shall this payload go? Exactly header.size_bytes long. The room must stay until arrived() or
-  /// lost().
+  /// Where shall this payload go? Exactly header.size_bytes long. The room must stay until arrived() or lost().
   virtual std::span<std::byte> place(int from, const FrameHeader& header) = 0;
   /// The payload of the last place() for this member is complete.
   virtual void arrived(int from, const FrameHeader& header) = 0;
@@ -59,12 +48,11 @@ class Transport : public Task {
  public:
   using Sent = std::function<void(const Status&)>;
 
-  virtual int member() const = 0;  ///< who we are, 0 … num_members − 1
+  virtual int member() const = 0;   ///< who we are, 0 … num_members − 1
   virtual int num_members() const = 0;
   /// From now on advance() delivers to `sink`. `doorbell` is rung when there is something to advance.
   virtual void open(FrameSink& sink, Doorbell& doorbell) = 0;
-  /// Queues a message; `payload` must live until `sent` is called, from advance(): it may be reused then. To
-  /// oneself, too.
+  /// Queues a message; `payload` must live until `sent` is called, from advance(): it may be reused then. To oneself, too.
   virtual void send(int to, const FrameHeader& header, std::span<const std::byte> payload, Sent sent) = 0;
   /// Ends all traffic: the others see this member as lost. Nothing is called back after it returns.
   virtual void close() = 0;

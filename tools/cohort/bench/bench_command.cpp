@@ -89,14 +89,16 @@ class BenchCommCommand final : public Command {
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("-n,--ranks", ranks_, "Ranks; several numbers measure one after the other")->delimiter(',');
+    app.add_option("-n,--ranks", ranks_, "Ranks; several numbers measure one after the other")
+        ->delimiter(',');
     app.add_option("--operations", operations_, "Which, by comma: all_reduce, broadcast, …")->delimiter(',');
     app.add_option("--sizes", sizes_, "Bytes of a rank's buffer: 4,64KiB or 4..64MiB for every power of two");
     app.add_option("--kinds", kinds_, "What becomes a row: arena, ordinary, or a peer")->delimiter(',');
     app.add_option("--against", against_, "Peers beside it: gloo, openmpi, memcpy")->delimiter(',');
     app.add_option("--rounds", rounds_, "Turns of every contender in every cell");
     app.add_option("--time", time_, "Time for one contender in one cell, all rounds");
-    app.add_option("--batch", batch_, "Calls per sample; if absent, 64 for small sizes down to 1 from 256 KiB");
+    app.add_option("--batch", batch_,
+                   "Calls per sample; if absent, 64 for small sizes down to 1 from 256 KiB");
     app.add_flag("--pin", pin_, "Keep every rank on a core of its own");
     app.add_option("--python", python_, "The Python whose torch is the peer gloo");
     app.add_option("--limit", limit_, "How long one turn of a contender may last");
@@ -152,7 +154,8 @@ class BenchCommCommand final : public Command {
     return plan;
   }
 
-  Result<std::vector<measure::CellResult>> measure_all(const Session& session, const measure::BenchPlan& plan) const {
+  Result<std::vector<measure::CellResult>> measure_all(const Session& session,
+                                                       const measure::BenchPlan& plan) const {
     const ProgressLine line;
     GroupOptions options{.ranks = plan.ranks, .pin = pin_, .python = python_};
     COHORT_ASSIGN_OR_RETURN(options.run_limit, parse_duration(limit_).within("--limit"));
@@ -177,7 +180,8 @@ class BenchCommCommand final : public Command {
     if (!plot_) return {};
     LocalFileSystem files;
     const std::string svg = measure::svg_of(bench_plots(report));
-    return write_file_atomically(files, *plot_, std::as_bytes(std::span(svg))).within("cannot write the plot");
+    return write_file_atomically(files, *plot_, std::as_bytes(std::span(svg)))
+        .within("cannot write the plot");
   }
 
   std::vector<int> ranks_ = {2};

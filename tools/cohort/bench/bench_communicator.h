@@ -21,9 +21,11 @@ struct BenchSeat {
 /// The communicator that is measured, and where its buffers come from.
 struct BenchCommunicator {
   std::unique_ptr<Communicator> group;
-  /// Memory of a kind (bench_kinds()) for that many elements, aligned to 64 bytes, replacing what was given before under the
-  /// same name (`input`, `output`). Called with the same arguments on every rank, in the same order.
-  std::function<Result<std::span<float>>(const std::string& kind, const std::string& name, std::size_t elements)>
+  /// Memory of a kind (bench_kinds()) for that many elements, aligned to 64 bytes, replacing what was given
+  /// before under the same name (`input`, `output`). Called with the same arguments on every rank, in the
+  /// same order.
+  std::function<Result<std::span<float>>(const std::string& kind, const std::string& name,
+                                         std::size_t elements)>
       allocate;
 };
 

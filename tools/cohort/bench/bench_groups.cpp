@@ -40,13 +40,15 @@ Result<std::vector<std::string>> mpirun_line(const Session& session, int ranks) 
   const auto peer = std::filesystem::path(session.program).parent_path() / "cohort-bench-openmpi";
   std::error_code ignored;
   if (!std::filesystem::exists(peer, ignored)) {
-    return Error(ErrorCode::kNotFound, fmt::format("the peer openmpi was not built: there is no '{}'", peer.string()))
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("the peer openmpi was not built: there is no '{}'", peer.string()))
         .with_remedy(kSetUp);
   }
   const bool fits = ranks <= static_cast<int>(std::thread::hardware_concurrency());
-  return std::vector<std::string>{"mpirun",    "--allow-run-as-root", "--oversubscribe", "-np",
-                                  std::to_string(ranks), "--bind-to",  fits ? "core" : "none",
-                                  "--mca",     "btl",                 "self,vader",      peer.string()};
+  return std::vector<std::string>{
+      "mpirun",     "--allow-run-as-root",  "--oversubscribe", "-np", std::to_string(ranks),
+      "--bind-to",  fits ? "core" : "none", "--mca",           "btl", "self,vader",
+      peer.string()};
 }
 
 // Ranks × threads stay within the cores: one thread each.
@@ -83,7 +85,8 @@ BenchGroups::Folder::~Folder() {
   if (!path.empty()) std::filesystem::remove_all(path, ignored);
 }
 
-BenchGroups::BenchGroups(const Session& session, GroupOptions options, measure::Controller controller, Folder folder)
+BenchGroups::BenchGroups(const Session& session, GroupOptions options, measure::Controller controller,
+                         Folder folder)
     : session_(&session),
       options_(std::move(options)),
       controller_(std::move(controller)),
@@ -95,7 +98,8 @@ Result<BenchGroups> BenchGroups::open(const Session& session, GroupOptions optio
   const auto parent = std::filesystem::temp_directory_path(failure);
   if (failure) return system_error("cannot find a place for temporary files", failure.value());
   std::string path = (parent / "cohort-bench-XXXXXX").string();
-  if (::mkdtemp(path.data()) == nullptr) return system_error(fmt::format("cannot make the folder '{}'", path), errno);
+  if (::mkdtemp(path.data()) == nullptr)
+    return system_error(fmt::format("cannot make the folder '{}'", path), errno);
   return BenchGroups(session, std::move(options), std::move(controller), Folder(std::move(path)));
 }
 
@@ -133,16 +137,16 @@ Status BenchGroups::start(const std::string& group) {
   const std::string doing = fmt::format("cannot start the group '{}'", group);
   COHORT_ASSIGN_OR_RETURN(auto lines, command_lines(group));
   for (auto& line : lines) {
-    auto process = Process::start({.argv = std::move(line),
-                                   .extra_environment = group_environment(controller_.name(), options_.pin)});
+    auto process = Process::start(
+        {.argv = std::move(line), .extra_environment = group_environment(controller_.name(), options_.pin)});
     if (!process) {
       const Error error = process.error().within(doing);
       return group == kOurs ? error : error.with_remedy(kSetUp);
     }
     processes_[group].push_back(*std::move(process));
   }
-  const auto reported =
-      controller_.await(group, options_.ranks, after(options_.start_limit), [&] { return still_alive(group); });
+  const auto reported = controller_.await(group, options_.ranks, after(options_.start_limit),
+                                          [&] { return still_alive(group); });
   if (reported) return {};
   return reported.error().within(doing);
 }
@@ -151,8 +155,9 @@ Status BenchGroups::still_alive(const std::string& group) {
   for (Process& process : processes_[group]) {
     COHORT_ASSIGN_OR_RETURN(const auto ended, process.poll());
     if (!ended) continue;
-    const Error error(ErrorCode::kPeerLost, fmt::format("a process of '{}' {} before it had reported: {}", group,
-                                                        ended->text(), last_lines(process.error_output().text)));
+    const Error error(ErrorCode::kPeerLost,
+                      fmt::format("a process of '{}' {} before it had reported: {}", group, ended->text(),
+                                  last_lines(process.error_output().text)));
     return group == kOurs || group == "memcpy" ? error : error.with_remedy(kSetUp);
   }
   return {};

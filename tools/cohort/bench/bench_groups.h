@@ -17,9 +17,10 @@ namespace cohort::tool {
 struct GroupOptions {
   int ranks = 2;
   bool pin = false;
-  std::optional<std::string> python{};                          ///< of the peer gloo; if absent, looked for
-  std::chrono::nanoseconds start_limit = std::chrono::seconds(60);  ///< until all ranks of a group have reported
-  std::chrono::nanoseconds run_limit = std::chrono::seconds(60);    ///< of one turn
+  std::optional<std::string> python{};  ///< of the peer gloo; if absent, looked for
+  std::chrono::nanoseconds start_limit =
+      std::chrono::seconds(60);  ///< until all ranks of a group have reported
+  std::chrono::nanoseconds run_limit = std::chrono::seconds(60);  ///< of one turn
 };
 
 /// The contender that a word of `--kinds` or `--against` means; nothing if there is none.
@@ -41,7 +42,8 @@ class BenchGroups {
 
   /// Starts the processes of a group and waits until all of them have reported.
   Status start(const std::string& group);
-  Result<std::vector<double>> run(const measure::ContenderName& contender, const measure::RunCommand& command);
+  Result<std::vector<double>> run(const measure::ContenderName& contender,
+                                  const measure::RunCommand& command);
 
  private:
   /// A folder of its own, removed at the end.

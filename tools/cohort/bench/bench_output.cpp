@@ -51,6 +51,10 @@ nlohmann::ordered_json row_json(const BenchRow& row) {
   return object;
 }
 
+std::string ratio_text(double ratio) {
+  return ratio >= 1000 ? fmt::format("{:.0f}x", ratio) : fmt::format("{:.3g}x", ratio);
+}
+
 std::string time_text(double ns) {
   if (ns < 1000) return fmt::format("{:.0f} ns", ns);
   return format_duration(std::chrono::nanoseconds(std::llround(ns)));
@@ -94,7 +98,8 @@ std::vector<Cell> row_cells(const BenchRow& row, const std::set<std::string>& pe
       continue;
     }
     const Colour colour = found->second.ratio >= 1 ? Colour::kGreen : Colour::kYellow;
-    cells.push_back({fmt::format("{:.3g}x ({})", found->second.ratio, time_text(found->second.p10_ns)), colour});
+    cells.push_back(
+        {fmt::format("{} ({})", ratio_text(found->second.ratio), time_text(found->second.p10_ns)), colour});
   }
   return cells;
 }
@@ -131,7 +136,8 @@ std::string bench_json(const BenchReport& report) {
 std::string bench_table(const BenchReport& report, const Session& session) {
   const auto peers = peers_of(report);
   const bool predictions = has_predictions(report);
-  std::vector<std::string> header = {"operation", "size", "kind", "ranks", "best", "p10", "p50", "p95", "p99", "bus GB/s"};
+  std::vector<std::string> header = {"operation", "size", "kind", "ranks", "best",
+                                     "p10",       "p50",  "p95",  "p99",   "bus GB/s"};
   if (predictions) header.emplace_back("predicted");
   for (const std::string& peer : peers) header.push_back("by " + peer);
   Table table(header);
@@ -139,7 +145,8 @@ std::string bench_table(const BenchReport& report, const Session& session) {
   std::string text = table.text(session);
   std::set<std::string> told;
   for (const BenchGap& gap : report.gaps) {
-    const std::string line = fmt::format("{} has no {}: {}\n", gap.contender, name(gap.cell.operation), gap.reason);
+    const std::string line =
+        fmt::format("{} has no {}: {}\n", gap.contender, name(gap.cell.operation), gap.reason);
     if (told.insert(line).second) text += line;
   }
   return text;

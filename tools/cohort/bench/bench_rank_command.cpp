@@ -44,7 +44,8 @@ class BenchRankCommand final : public Command {
       COHORT_ASSIGN_OR_RETURN(StartGate gate, StartGate::open(seat_.folder + "/gate", seat_.ranks));
       return std::make_unique<CopyContender>(std::move(gate), seat_.rank, seat_.ranks);
     }
-    if (group_ != "cohort") return Error(ErrorCode::kUsage, fmt::format("there is no group '{}' of ours", group_));
+    if (group_ != "cohort")
+      return Error(ErrorCode::kUsage, fmt::format("there is no group '{}' of ours", group_));
     COHORT_ASSIGN_OR_RETURN(BenchCommunicator bench, make_bench_communicator(seat_));
     return std::make_unique<CommunicatorContender>(std::move(bench));
   }

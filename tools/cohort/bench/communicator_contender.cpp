@@ -4,7 +4,8 @@ namespace cohort::tool {
 
 using measure::BenchOperation;
 
-Result<measure::Memory> CommunicatorContender::allocate(const std::string& kind, const measure::BufferSizes& elements) {
+Result<measure::Memory> CommunicatorContender::allocate(const std::string& kind,
+                                                        const measure::BufferSizes& elements) {
   measure::Memory memory;
   COHORT_ASSIGN_OR_RETURN(memory.input, bench_.allocate(kind, "input", elements.input));
   COHORT_ASSIGN_OR_RETURN(memory.output, bench_.allocate(kind, "output", elements.output));

@@ -38,7 +38,8 @@ Result<StartGate> StartGate::open(const std::string& file, int processes) {
 Status StartGate::pass(std::chrono::nanoseconds limit) {
   constexpr int kSpins = 1000;
   const std::uint32_t before = shared_->opened.load(std::memory_order_acquire);
-  if (shared_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint32_t>(processes_)) {
+  if (shared_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
+      static_cast<std::uint32_t>(processes_)) {
     shared_->arrived.store(0, std::memory_order_relaxed);
     shared_->opened.store(before + 1, std::memory_order_release);
     return {};
