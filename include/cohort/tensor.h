@@ -10,7 +10,8 @@ class Tensor;
 
 namespace cohort {
 
-/// The DType of a tensor. Failure: UsageError for one Cohort does not carry, such as complex numbers.
+/// The DType of a tensor.
+/// Failure: UsageError for one Cohort does not carry, such as complex numbers.
 COHORT_EXPORT DType dtype_of(const at::Tensor& tensor);
 
 /// Fills a floating-point tensor with uniform numbers from [low, high): the element at row-major position i

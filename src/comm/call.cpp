@@ -6,9 +6,9 @@
 namespace cohort {
 namespace {
 
-constexpr std::array<std::string_view, 11> kNames = {
-    "barrier", "all_reduce", "reduce",     "broadcast", "reduce_scatter", "all_gather",
-    "gather",  "scatter",    "all_to_all", "send",      "receive"};
+constexpr std::array<std::string_view, 11> kNames = {"barrier",        "all_reduce", "reduce", "broadcast",
+                                                     "reduce_scatter", "all_gather", "gather", "scatter",
+                                                     "all_to_all",     "send",       "receive"};
 static_assert(kNames.size() == std::size(kAllOperations));
 
 }  // namespace
@@ -40,7 +40,8 @@ std::string Call::text() const {
     case Operation::kReduceScatter:
       return fmt::format("{} of {} {} ({})", verb, count, name(input.dtype), name(reduce_op));
     case Operation::kReduce:
-      return fmt::format("{} of {} {} ({}) to rank {}", verb, count, name(input.dtype), name(reduce_op), peer);
+      return fmt::format("{} of {} {} ({}) to rank {}", verb, count, name(input.dtype), name(reduce_op),
+                         peer);
     case Operation::kBroadcast:
     case Operation::kScatter:
       return fmt::format("{} of {} {} from rank {}", verb, count, name(output.dtype), peer);
@@ -86,7 +87,8 @@ Call reduce_scatter(ConstNumbers from, Numbers to, ReduceOp op, std::vector<std:
 }
 
 Call all_gather(ConstNumbers from, Numbers to, std::vector<std::size_t> counts) {
-  return {.operation = Operation::kAllGather, .input = from, .output = to, .output_counts = std::move(counts)};
+  return {
+      .operation = Operation::kAllGather, .input = from, .output = to, .output_counts = std::move(counts)};
 }
 
 Call gather(ConstNumbers from, Numbers to, int root, std::vector<std::size_t> counts) {

@@ -48,8 +48,9 @@ struct Call {
   ReduceOp reduce_op = ReduceOp::kSum;
   int peer = 0;           ///< the root, or the other end of send and receive
   std::uint32_t tag = 0;  ///< of send and receive: equal tags meet, in order
-  /// Elements per rank where they differ; empty: all the same. `input_counts` cut the input (scatter at the root,
-  /// all_to_all, reduce_scatter), `output_counts` the output (gather at the root, all_gather, all_to_all).
+  /// Elements per rank where they differ; empty: all the same. `input_counts` cut the input (scatter at the
+  /// root, all_to_all, reduce_scatter), `output_counts` the output (gather at the root, all_gather,
+  /// all_to_all).
   std::vector<std::size_t> input_counts{};
   std::vector<std::size_t> output_counts{};
   /// From the start of the call; if absent, the limit of the communicator. There is no endless one.
@@ -57,6 +58,10 @@ struct Call {
 
   /// The same call with a limit of its own: `run(barrier().within(2s))`.
   [[nodiscard]] Call within(std::chrono::nanoseconds time) const;
+  /// The kind of numbers it is about: the output's where not every rank has an input.
+  DType dtype() const {
+    return operation == Operation::kScatter || operation == Operation::kReceive ? output.dtype : input.dtype;
+  }
   /// `all_reduce of 1024 f32 (sum)`.
   std::string text() const;
 };
@@ -71,8 +76,10 @@ Call all_reduce(ConstNumbers from, Numbers to, ReduceOp op = ReduceOp::kSum);
 Call reduce(ConstNumbers from, Numbers to, int root, ReduceOp op = ReduceOp::kSum);
 /// The root's numbers reach every rank.
 Call broadcast(Numbers numbers, int root);
-/// Rank r gets the r-th part of the combination. Parts are equal, or `counts[r]` long. `to` may be part r of `from`.
-Call reduce_scatter(ConstNumbers from, Numbers to, ReduceOp op = ReduceOp::kSum, std::vector<std::size_t> counts = {});
+/// Rank r gets the r-th part of the combination. Parts are equal, or `counts[r]` long. `to` may be part r of
+/// `from`.
+Call reduce_scatter(ConstNumbers from, Numbers to, ReduceOp op = ReduceOp::kSum,
+                    std::vector<std::size_t> counts = {});
 /// Every rank gets every rank's numbers, in the order of ranks. `from` may be part r of `to`.
 Call all_gather(ConstNumbers from, Numbers to, std::vector<std::size_t> counts = {});
 /// Only the root gets them; `to` and `counts` are looked at there only.
@@ -82,13 +89,15 @@ Call scatter(ConstNumbers from, Numbers to, int root, std::vector<std::size_t> c
 /// Part s of rank r's numbers becomes part r of what rank s gets. Not in place.
 Call all_to_all(ConstNumbers from, Numbers to);
 /// With parts of any length: `from_counts[s]` go to rank s, `to_counts[r]` come from rank r.
-Call all_to_all(ConstNumbers from, Numbers to, std::vector<std::size_t> from_counts, std::vector<std::size_t> to_counts);
+Call all_to_all(ConstNumbers from, Numbers to, std::vector<std::size_t> from_counts,
+                std::vector<std::size_t> to_counts);
 /// To one rank. Done when the numbers may be overwritten, which may be before they were received.
 Call send(ConstNumbers numbers, int to, std::uint32_t tag = 0);
 /// From one rank. Count and type must be those of the sender.
 Call receive(Numbers numbers, int from, std::uint32_t tag = 0);
 
-/// Finds what cannot be right whatever the other ranks do: counts, types, roots, overlaps. kUsage with what to do.
+/// Finds what cannot be right whatever the other ranks do: counts, types, roots, overlaps. kUsage with what
+/// to do.
 Status check_call(const Call& call, int rank, int world);
 
 }  // namespace cohort

@@ -23,7 +23,9 @@ class CallCheck {
   static Error fault(std::string what, std::string remedy) {
     return Error(ErrorCode::kUsage, std::move(what)).with_remedy(std::move(remedy));
   }
-  Error wrong(const Status& fault) const { return fault.error().within(fmt::format("rank {}: {}", rank_, call_.text())); }
+  Error wrong(const Status& fault) const {
+    return fault.error().within(fmt::format("rank {}: {}", rank_, call_.text()));
+  }
 
   std::size_t parts() const { return static_cast<std::size_t>(world_); }
   bool is_root() const { return rank_ == call_.peer; }
@@ -42,8 +44,10 @@ class CallCheck {
                      "Give one count for each rank, or none if all are equal.");
       }
     }
-    if (call_.input.count > 0 && call_.input.data == nullptr) return fault("its input is null", "Give it memory.");
-    if (call_.output.count > 0 && call_.output.data == nullptr) return fault("its output is null", "Give it memory.");
+    if (call_.input.count > 0 && call_.input.data == nullptr)
+      return fault("its input is null", "Give it memory.");
+    if (call_.output.count > 0 && call_.output.data == nullptr)
+      return fault("its output is null", "Give it memory.");
     return {};
   }
 
@@ -63,7 +67,8 @@ class CallCheck {
         if (!is_root()) return combinable();
         return all_of({combinable(), same_type(), equal_length(), exact_or_apart()});
       case Operation::kReduceScatter:
-        return all_of({combinable(), same_type(), cut(call_.input.count, call_.input_counts, call_.output.count, "input"),
+        return all_of({combinable(), same_type(),
+                       cut(call_.input.count, call_.input_counts, call_.output.count, "input"),
                        part_or_apart(call_.input, call_.input_counts, call_.output)});
       case Operation::kAllGather:
         return all_of({same_type(), cut(call_.output.count, call_.output_counts, call_.input.count, "output"),
@@ -96,17 +101,20 @@ class CallCheck {
   }
   Status same_type() const {
     if (call_.input.dtype == call_.output.dtype) return {};
-    return fault(fmt::format("its input is {}, its output {}", name(call_.input.dtype), name(call_.output.dtype)),
-                 "Give both the same type.");
+    return fault(
+        fmt::format("its input is {}, its output {}", name(call_.input.dtype), name(call_.output.dtype)),
+        "Give both the same type.");
   }
   Status equal_length() const {
     if (call_.input.count == call_.output.count) return {};
-    return fault(fmt::format("its input has {} elements, its output {}", call_.input.count, call_.output.count),
-                 "Give both the same length.");
+    return fault(
+        fmt::format("its input has {} elements, its output {}", call_.input.count, call_.output.count),
+        "Give both the same length.");
   }
 
   /// The whole is cut by counts, or evenly; this rank's part is `mine` long.
-  Status cut(std::size_t whole, const std::vector<std::size_t>& counts, std::size_t mine, std::string_view which) const {
+  Status cut(std::size_t whole, const std::vector<std::size_t>& counts, std::size_t mine,
+             std::string_view which) const {
     if (counts.empty()) {
       if (whole == mine * parts()) return {};
       return fault(fmt::format("its {} has {} elements for {} parts of {}", which, whole, world_, mine),
@@ -119,14 +127,16 @@ class CallCheck {
     }
     const std::size_t own = counts[static_cast<std::size_t>(rank_)];
     if (own != mine) {
-      return fault(fmt::format("its own count is {}, its own part has {} elements", own, mine), "Make them agree.");
+      return fault(fmt::format("its own count is {}, its own part has {} elements", own, mine),
+                   "Make them agree.");
     }
     return {};
   }
 
   static bool apart(ConstNumbers a, ConstNumbers b) {
     const std::less_equal<const std::byte*> before;
-    return a.count == 0 || b.count == 0 || before(a.data + a.size_bytes(), b.data) || before(b.data + b.size_bytes(), a.data);
+    return a.count == 0 || b.count == 0 || before(a.data + a.size_bytes(), b.data) ||
+           before(b.data + b.size_bytes(), a.data);
   }
   Status exact_or_apart() const {
     if (call_.input.data == call_.output.data || apart(call_.input, call_.output)) return {};
@@ -136,7 +146,8 @@ class CallCheck {
     std::size_t first = static_cast<std::size_t>(rank_) * part.count;
     if (!counts.empty()) first = std::accumulate(counts.begin(), counts.begin() + rank_, std::size_t{0});
     if (part.data == whole.slice(first, 0).data || apart(whole, part)) return {};
-    return fault("input and output overlap", fmt::format("Keep them apart, or make one part {} of the other.", rank_));
+    return fault("input and output overlap",
+                 fmt::format("Keep them apart, or make one part {} of the other.", rank_));
   }
 
   Status check_all_to_all() const {
@@ -156,7 +167,8 @@ class CallCheck {
     if (Status status = sums(call_.output_counts, call_.output.count, "output"); !status) return status;
     const auto own = static_cast<std::size_t>(rank_);
     if (call_.input_counts[own] != call_.output_counts[own]) {
-      return fault("what it sends to itself is not as long as what it gets from itself", "Make the counts agree.");
+      return fault("what it sends to itself is not as long as what it gets from itself",
+                   "Make the counts agree.");
     }
     return {};
   }

@@ -10,8 +10,8 @@ namespace cohort::comm {
 /// True if numbers of this kind can be combined: f32, f64, bf16, f16, i32, i64, u8.
 bool is_combinable(DType dtype);
 
-/// targets[t][i] = inputs[0][i] ∘ inputs[1][i] ∘ … for every target, from the left, i < count. 16-bit floats are
-/// combined in f32 and rounded once. Integers wrap. A NaN in any input of min or max gives a NaN.
+/// targets[t][i] = inputs[0][i] ∘ inputs[1][i] ∘ … for every target, from the left, i < count. 16-bit floats
+/// are combined in f32 and rounded once. Integers wrap. A NaN in any input of min or max gives a NaN.
 ///
 /// A target may be one of the inputs exactly; other overlaps are not allowed. Inputs must be at least one.
 /// Cost: every input is read once, every target written once.

@@ -2,12 +2,12 @@
 
 #include "comm/reduce_op.h"
 
+#include <cohort/dtype.h>
 #include <cstddef>
 #include <cstdint>
-#include <cohort/dtype.h>
 
-// The loops of combine(), compiled once for every instruction set (combine_<set>.cpp), chosen at run time. Every set gives
-// the same bits: element by element, from the left, no fused operations.
+// The loops of combine(), compiled once for every instruction set (combine_<set>.cpp), chosen at run time.
+// Every set gives the same bits: element by element, from the left, no fused operations.
 
 namespace cohort::comm {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Included by combine_generic.cpp and combine_avx2.cpp, each with its own compiler flags: everything here is in an unnamed
-// namespace, so that no copy replaces another at link time.
+// Included by combine_generic.cpp and combine_avx2.cpp, each with its own compiler flags: everything here is
+// in an unnamed namespace, so that no copy replaces another at link time.
 
 #include "comm/combine_kernels.h"
 
@@ -21,7 +21,8 @@ struct Plain {
   static Stored store(Value value) { return value; }
 };
 
-// The same arithmetic as base/float16.cpp, without branches so that loops over it become vector code; a test compares them.
+// The same arithmetic as base/float16.cpp, without branches so that loops over it become vector code; a test
+// compares them.
 struct BFloat16 {
   using Stored = std::uint16_t;
   using Value = float;
@@ -66,11 +67,15 @@ template <ReduceOp kOp, class T>
 T combined(T a, T b) {
   // Of min and max: written so that a NaN on either side wins.
   if constexpr (kOp == ReduceOp::kMin) {
-    if constexpr (std::is_floating_point_v<T>) return (b < a) || (b != b) ? b : a;
-    else return b < a ? b : a;
+    if constexpr (std::is_floating_point_v<T>)
+      return (b < a) || (b != b) ? b : a;
+    else
+      return b < a ? b : a;
   } else if constexpr (kOp == ReduceOp::kMax) {
-    if constexpr (std::is_floating_point_v<T>) return (b > a) || (b != b) ? b : a;
-    else return b > a ? b : a;
+    if constexpr (std::is_floating_point_v<T>)
+      return (b > a) || (b != b) ? b : a;
+    else
+      return b > a ? b : a;
   } else if constexpr (std::is_integral_v<T>) {
     // Integers wrap.
     using Wide = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -136,26 +141,38 @@ void combine_with(const CombineArguments& args) {
 template <class Format>
 CombineKernel kernel_for(ReduceOp op) {
   switch (op) {
-    case ReduceOp::kSum: return combine_with<Format, ReduceOp::kSum>;
-    case ReduceOp::kMin: return combine_with<Format, ReduceOp::kMin>;
-    case ReduceOp::kMax: return combine_with<Format, ReduceOp::kMax>;
-    case ReduceOp::kProduct: return combine_with<Format, ReduceOp::kProduct>;
+    case ReduceOp::kSum:
+      return combine_with<Format, ReduceOp::kSum>;
+    case ReduceOp::kMin:
+      return combine_with<Format, ReduceOp::kMin>;
+    case ReduceOp::kMax:
+      return combine_with<Format, ReduceOp::kMax>;
+    case ReduceOp::kProduct:
+      return combine_with<Format, ReduceOp::kProduct>;
   }
   return nullptr;
 }
 
 CombineKernel kernel_for(ReduceOp op, DType dtype) {
   switch (dtype) {
-    case DType::kF32: return kernel_for<Plain<float>>(op);
-    case DType::kF64: return kernel_for<Plain<double>>(op);
-    case DType::kBF16: return kernel_for<BFloat16>(op);
-    case DType::kF16: return kernel_for<Float16>(op);
-    case DType::kI32: return kernel_for<Plain<std::int32_t>>(op);
-    case DType::kI64: return kernel_for<Plain<std::int64_t>>(op);
-    case DType::kU8: return kernel_for<Plain<std::uint8_t>>(op);
+    case DType::kF32:
+      return kernel_for<Plain<float>>(op);
+    case DType::kF64:
+      return kernel_for<Plain<double>>(op);
+    case DType::kBF16:
+      return kernel_for<BFloat16>(op);
+    case DType::kF16:
+      return kernel_for<Float16>(op);
+    case DType::kI32:
+      return kernel_for<Plain<std::int32_t>>(op);
+    case DType::kI64:
+      return kernel_for<Plain<std::int64_t>>(op);
+    case DType::kU8:
+      return kernel_for<Plain<std::uint8_t>>(op);
     case DType::kI8:
     case DType::kI16:
-    case DType::kBool: return nullptr;
+    case DType::kBool:
+      return nullptr;
   }
   return nullptr;
 }

@@ -21,12 +21,14 @@ Status Communicator::run(const Call& call) {
 }
 
 Work Communicator::start(const Call& call) {
-  if (Status fine = check_call(call, rank(), world()); !fine) return Work::finished(refused(fine.error(), facts_));
+  if (Status fine = check_call(call, rank(), world()); !fine)
+    return Work::finished(refused(fine.error(), facts_));
   if (call.limit) return do_start(call);
   return do_start(call.within(facts_.limit));
 }
 
-Result<std::unique_ptr<Communicator>> Communicator::split(std::optional<int> colour, int key, const std::string& name) {
+Result<std::unique_ptr<Communicator>> Communicator::split(std::optional<int> colour, int key,
+                                                          const std::string& name) {
   using Row = std::array<std::int64_t, 3>;
   const Row mine = {colour ? 1 : 0, colour.value_or(0), key};
   std::vector<std::int64_t> rows(static_cast<std::size_t>(world()) * mine.size());

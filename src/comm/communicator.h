@@ -12,9 +12,9 @@ namespace cohort {
 
 /// What a kind of communicator can do.
 struct CommunicatorTraits {
-  std::string kind{};       ///< `shared memory`, `loopback`, …
-  bool abortable = true;    ///< a failure ends pending calls; otherwise only the end of the process does
-  bool zero_copy = false;   ///< numbers in the arena are not copied on the way
+  std::string kind{};      ///< `shared memory`, `loopback`, …
+  bool abortable = true;   ///< a failure ends pending calls; otherwise only the end of the process does
+  bool zero_copy = false;  ///< numbers in the arena are not copied on the way
 };
 
 /// Who talks in a group, and how long they wait for each other.
@@ -26,19 +26,20 @@ struct GroupFacts {
   std::chrono::nanoseconds limit = std::chrono::seconds(30);  ///< of a call that has none of its own
 };
 
-/// What a group of ranks computes together. Every rank makes the same calls in the same order; the number of a call in
-/// that order is its sequence number. Each kind documents the order in which it combines numbers; the same call gives
-/// the same bits in every run.
+/// What a group of ranks computes together. Every rank makes the same calls in the same order; the number of
+/// a call in that order is its sequence number. Each kind documents the order in which it combines numbers;
+/// the same call gives the same bits in every run.
 ///
 ///     COHORT_RETURN_IF_ERROR(group.run(all_reduce(std::span(gradients))));
 ///     Work work = group.start(broadcast(weights, 0));
 ///
-/// Threads: every method from any thread; but the order of calls must be the same on all ranks, so one group is best
-/// used from one thread. Different groups may be used at the same time from different threads.
-/// Lifetime: all Work is settled when the destructor returns. The destructor does not communicate: whoever still waits
-/// for this rank is told that it left.
-/// Failure: the first failure sticks: it ends what is pending, and every later call returns it. It names rank, operation,
-/// sequence number, generation and who has not arrived. A mistake that check_call() finds does not stick.
+/// Threads: every method from any thread; but the order of calls must be the same on all ranks, so one group
+/// is best used from one thread. Different groups may be used at the same time from different threads.
+/// Lifetime: all Work is settled when the destructor returns. The destructor does not communicate: whoever
+/// still waits for this rank is told that it left.
+/// Failure: the first failure sticks: it ends what is pending, and every later call returns it. It names
+/// rank, operation, sequence number, generation and who has not arrived. A mistake that check_call() finds
+/// does not stick.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -57,12 +58,12 @@ class Communicator {
   /// Makes the call; it goes on by itself.
   Work start(const Call& call);
 
-  /// Every rank of the group calls this; those with the same colour become a group, ordered by (key, rank). No colour:
-  /// this rank is in none of them and gets null.
+  /// Every rank of the group calls this; those with the same colour become a group, ordered by (key, rank).
+  /// No colour: this rank is in none of them and gets null.
   Result<std::unique_ptr<Communicator>> split(std::optional<int> colour, int key, const std::string& name);
 
-  /// Ends everything that is pending, on this rank now and on the others soon, with this cause. From any thread; does
-  /// not wait. Has no effect after another failure.
+  /// Ends everything that is pending, on this rank now and on the others soon, with this cause. From any
+  /// thread; does not wait. Has no effect after another failure.
   virtual void abort(const Error& cause) = 0;
   /// The failure that sticks, if there is one.
   virtual std::optional<Error> failure() const = 0;
@@ -73,9 +74,10 @@ class Communicator {
   /// The call was checked. `limit` of the call is set.
   virtual Status do_run(const Call& call) = 0;
   virtual Work do_start(const Call& call) = 0;
-  /// Every rank of `parent` calls this at the same point. `members`: ranks of this group in the order of the new one;
-  /// empty if this rank is in none.
-  virtual Result<std::unique_ptr<Communicator>> do_split(const GroupFacts& facts, const std::vector<int>& members) = 0;
+  /// Every rank of `parent` calls this at the same point. `members`: ranks of this group in the order of the
+  /// new one; empty if this rank is in none.
+  virtual Result<std::unique_ptr<Communicator>> do_split(const GroupFacts& facts,
+                                                         const std::vector<int>& members) = 0;
 
  private:
   const GroupFacts facts_;

@@ -1,33 +1,43 @@
 #pragma once
 
+#include "base/clock.h"
+#include "comm/silence.h"
 #include "comm/transport/transport.h"
 
 #include <chrono>
+#include <compare>
+#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
+#include <thread>
 #include <vector>
 
 namespace cohort::comm {
 
-/// Messages over a transport, matched: a receive meets the message with the same (member, channel, group, generation,
-/// number, tag), whichever comes first. A message without a receive is kept until one comes. Channels with a handler are
-/// not matched: every message goes to the handler.
+/// Messages over a transport, matched: a receive meets the message with the same (member, channel, group,
+/// generation, number, tag), whichever comes first. A message without a receive is kept until one comes.
+/// Channels with a handler are not matched: every message goes to the handler.
 ///
-/// Threads: every method from any thread; callbacks run on the progress thread, without a lock held, and may call every
-/// method but close().
-/// Lifetime: a buffer given to send() or receive() must live until its callback, or until cancel() of its group returned.
-/// Failure: what concerns a lost member is called back with kPeerLost; so is everything later.
+/// Threads: every method from any thread; callbacks run on the progress thread, inside advance(), without a
+/// lock held, and may call every method but close(). cancel(), remove_handler() and remove_loss_handler()
+/// called elsewhere wait for the advance() that runs, so nobody may hold a lock there that a callback wants.
+/// Lifetime: a buffer given to send() or receive() must live until its callback, or until cancel() of its
+/// group returned.
+/// Failure: what concerns a lost member is called back with kPeerLost; so is everything later. What came
+/// before the loss can still be received.
+/// Cost: a payload with a receive waiting is written where it belongs; one that comes early is copied once
+/// more.
 class Exchange final : public Task, private FrameSink {
  public:
   struct Options {
     /// A member that sends nothing for this long, though asked for signs of life, is lost.
     std::chrono::nanoseconds liveness = std::chrono::milliseconds(500);
-    /// What unexpected messages may take together before the sender counts as lost: it cannot be slowed down.
+    /// What unexpected messages of one member may take together, and one message to a handler; with more it
+    /// counts as lost: it cannot be slowed down.
     std::size_t unexpected_cap_bytes = std::size_t{1} << 30;
   };
   using Done = std::function<void(const Status&)>;
@@ -38,29 +48,127 @@ class Exchange final : public Task, private FrameSink {
   Exchange(std::unique_ptr<Transport> transport, Clock& clock, Options options);
   ~Exchange() override;
 
-  int member() const;
-  int num_members() const;
+  int member() const { return transport_->member(); }
+  int num_members() const { return transport_->num_members(); }
+  Clock& clock() const { return clock_; }
   void open(Doorbell& doorbell);
 
-  /// `payload` must live until `done`. size_bytes of the header is filled in.
+  /// `payload` must live until `done`. size_bytes and sequence of the header are filled in.
   void send(int to, FrameHeader header, std::span<const std::byte> payload, Done done);
-  /// `into` must be as long as the message: kCorrupt otherwise. Fails with the sender's signature and ours if they differ.
+  /// `into` must be as long as the message: kCorrupt otherwise. kUsage with both signatures if they differ.
   void receive(int from, const FrameHeader& header, std::span<std::byte> into, Done done);
-  /// Forgets every receive and every kept message of this group and generation, and drops later ones.
+  /// Forgets every send, receive and kept message of this group up to this generation without calling back,
+  /// and drops later ones: a receive of such a generation is called back with kStale, a message is ignored.
   void cancel(std::uint32_t group, std::uint32_t generation);
 
-  /// Handlers are set before open() or for channels nobody uses yet.
+  /// From now on every message of this channel and group goes to `handler`, those kept so far included.
   void handle(Channel channel, std::uint32_t group, Handler handler);
+  /// When it returns the handler does not run and never will again.
   void remove_handler(Channel channel, std::uint32_t group);
   /// Told of every loss, also of those before.
   int on_loss(LossHandler handler);
   void remove_loss_handler(int id);
-  /// While somebody watches, members are asked for signs of life.
-  void watch(bool on);
+  /// Why a member is lost, if it is.
+  std::optional<Error> loss(int member) const;
+  /// While somebody watches, members are asked for signs of life. Calls are counted.
+  void watch();
+  void unwatch();
 
   bool advance() override;
   TimePoint wanted_at() const override;
+  /// Ends all traffic: the others see this member as lost. Nothing is called back after it returns.
   void close();
+
+ private:
+  struct Key {
+    int member = 0;
+    Channel channel = Channel::kMessage;
+    std::uint32_t group = 0;
+    std::uint32_t generation = 0;
+    std::uint64_t number = 0;
+    std::uint64_t tag = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Receive {
+    std::uint64_t signature = 0;
+    std::span<std::byte> into{};
+    Done done{};
+  };
+  struct Kept {
+    FrameHeader header{};
+    std::vector<std::byte> payload{};
+  };
+  // A callback that waits for the next advance().
+  struct Ready {
+    std::uint32_t group = 0;
+    std::uint32_t generation = 0;
+    std::function<void()> run{};
+  };
+  enum class Fate : std::uint8_t { kIgnore, kHandler, kReceive, kKeep };
+  // The message that is coming in from one member.
+  struct Inbound {
+    Fate fate = Fate::kIgnore;
+    FrameHeader header{};
+    Receive receive{};
+    Status fits{};
+    std::vector<std::byte> payload{};
+  };
+  struct Peer {
+    std::uint64_t num_sent = 0;
+    std::uint64_t last_sequence = 0;
+    std::size_t kept_bytes = 0;
+    bool is_asked = false;  // a question for signs of life is under way
+    std::optional<Error> loss{};
+    std::optional<Inbound> inbound{};
+  };
+
+  static Key key_of(int member, const FrameHeader& header);
+  Peer& peer(int member) { return peers_[static_cast<std::size_t>(member)]; }
+  const Peer& peer(int member) const { return peers_[static_cast<std::size_t>(member)]; }
+
+  std::span<std::byte> place(int from, const FrameHeader& header) override;
+  void arrived(int from, const FrameHeader& header) override;
+  void lost(int member, const Error& why) override;
+
+  // With the lock held.
+  Inbound begin_inbound(int from, const FrameHeader& header);
+  bool is_stale(const FrameHeader& header) const;
+  std::optional<Receive> take_receive(const Key& key);
+  void keep(int from, Inbound inbound);
+  void meet(const Key& key, Kept message, Receive receive);
+  void make_ready(const FrameHeader& header, std::function<void()> run);
+  void hand_over(int from, Kept message);
+  void give_up_flood(int from);
+  void forget(std::uint32_t group, std::uint32_t generation);
+
+  void run_handler(int from, const FrameHeader& header, std::vector<std::byte> payload);
+  void finish(int from, Inbound inbound);
+  std::vector<Done> take_receives_of(int member);
+  bool run_ready();
+  bool judge_silence();
+  void ask(int member);
+  void wait_for_advance();
+
+  const std::unique_ptr<Transport> transport_;
+  Clock& clock_;
+  const Options options_;
+
+  std::mutex send_mutex_;  // orders sequence numbers as messages; taken before any other
+  mutable std::mutex mutex_;
+  std::condition_variable advanced_;
+  std::thread::id advancing_{};  // nobody by default
+  std::uint64_t num_advances_ = 0;
+  bool closed_ = false;
+  Doorbell* doorbell_ = nullptr;
+  std::vector<Peer> peers_;
+  std::map<Key, std::deque<Receive>> receives_;
+  std::map<Key, std::deque<Kept>> kept_;
+  std::deque<Ready> ready_;
+  std::map<std::uint32_t, std::uint32_t> cancelled_;  // group → last generation that is over
+  std::map<std::pair<Channel, std::uint32_t>, Handler> handlers_;
+  std::map<int, LossHandler> loss_handlers_;
+  int next_loss_handler_ = 0;
+  Silence silence_;
 };
 
 }  // namespace cohort::comm

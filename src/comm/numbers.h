@@ -13,15 +13,23 @@ namespace cohort {
 template <class T>
 constexpr DType dtype_of() {
   using Number = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<Number, float>) return DType::kF32;
-  else if constexpr (std::is_same_v<Number, double>) return DType::kF64;
-  else if constexpr (std::is_same_v<Number, std::int8_t>) return DType::kI8;
-  else if constexpr (std::is_same_v<Number, std::int16_t>) return DType::kI16;
-  else if constexpr (std::is_same_v<Number, std::int32_t>) return DType::kI32;
-  else if constexpr (std::is_same_v<Number, std::int64_t>) return DType::kI64;
-  else if constexpr (std::is_same_v<Number, bool>) return DType::kBool;
+  if constexpr (std::is_same_v<Number, float>)
+    return DType::kF32;
+  else if constexpr (std::is_same_v<Number, double>)
+    return DType::kF64;
+  else if constexpr (std::is_same_v<Number, std::int8_t>)
+    return DType::kI8;
+  else if constexpr (std::is_same_v<Number, std::int16_t>)
+    return DType::kI16;
+  else if constexpr (std::is_same_v<Number, std::int32_t>)
+    return DType::kI32;
+  else if constexpr (std::is_same_v<Number, std::int64_t>)
+    return DType::kI64;
+  else if constexpr (std::is_same_v<Number, bool>)
+    return DType::kBool;
   else {
-    static_assert(std::is_same_v<Number, std::uint8_t> || std::is_same_v<Number, std::byte>, "no DType for this type");
+    static_assert(std::is_same_v<Number, std::uint8_t> || std::is_same_v<Number, std::byte>,
+                  "no DType for this type");
     return DType::kU8;
   }
 }
@@ -54,8 +62,8 @@ struct Numbers {
   Numbers(void* first, std::size_t num_elements, DType kind)
       : data(static_cast<std::byte*>(first)), count(num_elements), dtype(kind) {}
   template <class T>
-    requires(!std::is_const_v<T>)
-  Numbers(std::span<T> span) : Numbers(span.data(), span.size(), dtype_of<T>()) {}  // NOLINT
+  requires(!std::is_const_v<T>) Numbers(std::span<T> span)
+      : Numbers(span.data(), span.size(), dtype_of<T>()) {}  // NOLINT
 
   operator ConstNumbers() const { return {data, count, dtype}; }  // NOLINT
   std::size_t size_bytes() const { return count * cohort::size_bytes(dtype); }

@@ -1,5 +1,7 @@
 #include "comm/progress.h"
 
+#include "comm/spin.h"
+
 #include <algorithm>
 
 namespace cohort::comm {
@@ -11,7 +13,7 @@ constexpr int kYields = 20;
 
 }  // namespace
 
-std::uint32_t LocalDoorbell::ticket() {
+std::uint32_t LocalDoorbell::arm() {
   const std::lock_guard lock(mutex_);
   return rings_;
 }
@@ -55,26 +57,30 @@ bool Progress::advance_all() {
   return moved;
 }
 
+TimePoint Progress::wanted_at() {
+  const std::lock_guard lock(mutex_);
+  TimePoint until = TimePoint::max();
+  for (const Task* task : tasks_) until = std::min(until, task->wanted_at());
+  return until;
+}
+
+void Progress::nap(const std::stop_token& stop) {
+  const std::uint32_t ticket = doorbell_.arm();
+  if (!stop.stop_requested() && !advance_all()) doorbell_.sleep(ticket, wanted_at());
+  doorbell_.disarm();
+}
+
 void Progress::run(const std::stop_token& stop) {
   int idle_rounds = 0;
   while (!stop.stop_requested()) {
-    const std::uint32_t ticket = doorbell_.ticket();
     if (advance_all()) {
       idle_rounds = 0;
-      continue;
-    }
-    ++idle_rounds;
-    if (idle_rounds <= kSpins) {
-      __builtin_ia32_pause();
+    } else if (++idle_rounds <= kSpins) {
+      spin_once();
     } else if (idle_rounds <= kSpins + kYields) {
       std::this_thread::yield();
     } else {
-      TimePoint until = TimePoint::max();
-      {
-        const std::lock_guard lock(mutex_);
-        for (Task* task : tasks_) until = std::min(until, task->wanted_at());
-      }
-      if (!stop.stop_requested()) doorbell_.sleep(ticket, until);
+      nap(stop);
       idle_rounds = 0;
     }
   }

@@ -9,7 +9,8 @@
 
 namespace cohort::comm {
 
-/// Something that goes on a little whenever it is asked: a transport, a schedule in flight, a call that waits.
+/// Something that goes on a little whenever it is asked: a transport, a schedule in flight, a call that
+/// waits.
 ///
 /// Threads: advance() and wanted_at() are called by one thread at a time, the progress thread or a test.
 class Task {
@@ -22,24 +23,28 @@ class Task {
   virtual TimePoint wanted_at() const { return TimePoint::max(); }
 };
 
-/// Where a thread sleeps until somebody rings. A ring between ticket() and sleep() is not lost.
+/// Where a thread sleeps until somebody rings. The way to it: arm(), a last look, sleep() if there was
+/// nothing, disarm(). What is rung after arm() is not lost.
 ///
 /// Threads: every method from any thread.
 class Doorbell {
  public:
   virtual ~Doorbell() = default;
 
-  virtual std::uint32_t ticket() = 0;
+  /// From now on rings are noticed; the ticket is for sleep().
+  virtual std::uint32_t arm() = 0;
   /// Returns at `until`, or when it was rung after `ticket` was taken; may return early.
   virtual void sleep(std::uint32_t ticket, TimePoint until) = 0;
+  virtual void disarm() = 0;
   virtual void ring() = 0;
 };
 
 /// A doorbell inside one process.
 class LocalDoorbell final : public Doorbell {
  public:
-  std::uint32_t ticket() override;
+  std::uint32_t arm() override;
   void sleep(std::uint32_t ticket, TimePoint until) override;
+  void disarm() override {}
   void ring() override;
 
  private:
@@ -48,11 +53,13 @@ class LocalDoorbell final : public Doorbell {
   std::uint32_t rings_ = 0;
 };
 
-/// The one thread of a process that carries on everything in flight. It goes round all tasks while any of them moves;
-/// when none does it spins, then yields, then sleeps at the doorbell until it is rung or the first task wants it.
+/// The one thread of a process that carries on everything in flight. It goes round all tasks while any of
+/// them moves; when none does it spins, then yields, then sleeps at the doorbell until it is rung or the
+/// first task wants it.
 ///
 /// Threads: every method from any thread, except that a task must not remove itself or wait inside advance().
-/// Lifetime: tasks must be removed before they die; the doorbell must outlive this. The destructor ends the thread.
+/// Lifetime: tasks must be removed before they die; the doorbell must outlive this. The destructor ends the
+/// thread.
 class Progress {
  public:
   explicit Progress(Doorbell& doorbell);
@@ -69,6 +76,8 @@ class Progress {
  private:
   void run(const std::stop_token& stop);
   bool advance_all();
+  TimePoint wanted_at();
+  void nap(const std::stop_token& stop);
 
   Doorbell& doorbell_;
   std::mutex mutex_;  // guards tasks_; held while they are advanced

@@ -9,7 +9,8 @@ namespace cohort {
 /// How numbers of several ranks become one.
 enum class ReduceOp : std::uint8_t { kSum, kMin, kMax, kProduct };
 
-inline constexpr ReduceOp kAllReduceOps[] = {ReduceOp::kSum, ReduceOp::kMin, ReduceOp::kMax, ReduceOp::kProduct};
+inline constexpr ReduceOp kAllReduceOps[] = {ReduceOp::kSum, ReduceOp::kMin, ReduceOp::kMax,
+                                             ReduceOp::kProduct};
 
 /// `sum`, `min`, `max`, `product`.
 std::string_view name(ReduceOp op);

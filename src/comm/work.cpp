@@ -46,7 +46,8 @@ Work Work::finished(Status outcome) {
 }
 
 Status Work::wait() const {
-  // Whoever runs the operation settles it by its deadline; the rest is for the case that nobody runs it any more.
+  // Whoever runs the operation settles it by its deadline; the rest is for the case that nobody runs it any
+  // more.
   constexpr std::chrono::seconds kGrace(5);
   return wait_until(deadline_after(completion_->deadline(), kGrace));
 }

@@ -48,8 +48,8 @@ class Completion {
 ///     COHORT_RETURN_IF_ERROR(work.wait());
 ///
 /// Threads: every method from any thread.
-/// Lifetime: copies share the operation. Letting go of all of them does not end it: its numbers must live until it is
-/// done, which is by its deadline at the latest.
+/// Lifetime: copies share the operation. Letting go of all of them does not end it: its numbers must live
+/// until it is done, which is by its deadline at the latest.
 class [[nodiscard]] Work {
  public:
   explicit Work(std::shared_ptr<comm::Completion> completion) : completion_(std::move(completion)) {}
@@ -61,8 +61,8 @@ class [[nodiscard]] Work {
   /// The outcome, or kTimedOut if it is still going on at `until`; it goes on then.
   Status wait_until(TimePoint until) const;
   bool is_done() const;
-  /// Called once when it is done, on the thread that finished it: it must be short and must not wait. At once, on this
-  /// thread, if it is done already.
+  /// Called once when it is done, on the thread that finished it: it must be short and must not wait. At
+  /// once, on this thread, if it is done already.
   void then(std::function<void(const Status&)> callback) const;
 
  private:

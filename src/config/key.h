@@ -22,7 +22,8 @@ struct Key {
   std::string help;                  ///< one sentence
   std::vector<std::string> choices;  ///< for completion; empty unless the key takes one of a few words
 
-  /// Puts a written value into the config. Failure: kUsage; the message says what is wrong with the value.
+  /// Puts a written value into the config.
+  /// Failure: kUsage; the message says what is wrong with the value.
   std::function<Status(const Value&, Config&)> read;
   /// The value in a config, as one would write it in TOML; empty when unset.
   std::function<std::string(const Config&)> show;

@@ -7,7 +7,8 @@
 
 namespace cohort {
 
-/// Between Cohort's and torch's name of a kind of number. Failure: kUsage for one Cohort does not carry.
+/// Between Cohort's and torch's name of a kind of number.
+/// Failure: kUsage for one Cohort does not carry.
 Result<DType> dtype_of(at::ScalarType type);
 at::ScalarType scalar_type_of(DType dtype);
 

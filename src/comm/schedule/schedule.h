@@ -29,8 +29,9 @@ enum class Verb : std::uint8_t {
 /// Which operand stands on the left of a combination: fixes the order of a sum.
 enum class Order : std::uint8_t { kFromFirst, kToFirst };
 
-/// One thing one rank does. It may begin when all of `after` (indices of earlier steps) are done. Messages between two
-/// ranks meet in the order of their steps: the k-th send of a to b is the k-th receive of b from a.
+/// One thing one rank does. It may begin when all of `after` (indices of earlier steps) are done. Messages
+/// between two ranks meet in the order of their steps: the k-th send of a to b is the k-th receive of b from
+/// a.
 struct Step {
   Verb verb = Verb::kCopy;
   int peer = 0;
@@ -40,14 +41,15 @@ struct Step {
   std::vector<int> after{};
 };
 
-/// What one rank does in one operation: pure data, made by a function of (rank, world, sizes), run by an executor,
-/// checked symbolically by a test.
+/// What one rank does in one operation: pure data, made by a function of (rank, world, sizes), run by an
+/// executor, checked symbolically by a test.
 struct Schedule {
   std::size_t scratch_count = 0;  ///< elements of scratch memory it needs
   std::vector<Step> steps{};
 };
 
-/// The part of `total` elements that belongs to `part` of `num_parts`: as even as possible, longer ones first.
+/// The part of `total` elements that belongs to `part` of `num_parts`: as even as possible, longer ones
+/// first.
 struct Part {
   std::size_t first = 0;
   std::size_t count = 0;

@@ -1,0 +1,201 @@
+#include "comm/shared_memory/arena.h"
+
+#include "base/system_error.h"
+#include "base/units.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <new>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace cohort {
+namespace comm {
+
+Result<Mapping> Mapping::of(const Descriptor& file, std::size_t size_bytes) {
+  void* data =
+      ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.number(), 0);
+  if (data == MAP_FAILED) return system_error("cannot map shared memory", errno);
+  ::madvise(data, size_bytes, MADV_DONTDUMP);
+  return Mapping(static_cast<std::byte*>(data), size_bytes);
+}
+
+Mapping::~Mapping() {
+  if (data_ != nullptr) ::munmap(data_, size_bytes_);
+}
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_bytes_(std::exchange(other.size_bytes_, 0)) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_bytes_, other.size_bytes_);
+  return *this;
+}
+
+}  // namespace comm
+
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+std::size_t rounded_up(std::size_t value, std::size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+Status kill_and_wait(pid_t process, const Descriptor& pidfd, TimePoint deadline) {
+  // The descriptor stands for that very process, even if its number has been given to another since.
+  if (::syscall(SYS_pidfd_send_signal, pidfd.number(), SIGKILL, nullptr, 0) != 0 && errno != ESRCH) {
+    return system_error("cannot kill process " + std::to_string(process) + " of an earlier generation",
+                        errno);
+  }
+  while (true) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd wanted{.fd = pidfd.number(), .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&wanted, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1000)));
+    if (ready > 0) return {};
+    if (left.count() <= 0) {
+      return Error(ErrorCode::kTimedOut, "process " + std::to_string(process) +
+                                             " of an earlier generation was killed but has not ended")
+          .with_remedy(
+              "It may be stuck in the kernel: its shared memory cannot be used again before it ends.");
+    }
+  }
+}
+
+}  // namespace
+
+ArenaBlock::~ArenaBlock() {
+  if (arena_ != nullptr) arena_->release(bytes_);
+}
+
+ArenaBlock::ArenaBlock(ArenaBlock&& other) noexcept
+    : arena_(std::exchange(other.arena_, nullptr)), bytes_(std::exchange(other.bytes_, {})) {}
+
+ArenaBlock& ArenaBlock::operator=(ArenaBlock&& other) noexcept {
+  std::swap(arena_, other.arena_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+std::uint64_t ArenaBlock::offset() const {
+  return static_cast<std::uint64_t>(bytes_.data() - arena_->data());
+}
+
+Result<std::unique_ptr<Arena>> Arena::create(std::size_t capacity_bytes) {
+  const std::size_t capacity = std::max(rounded_up(capacity_bytes, kPage), 2 * kPage);
+  Descriptor file(::memfd_create("cohort-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.is_open()) return system_error("cannot make shared memory", errno);
+  if (::ftruncate(file.number(), static_cast<off_t>(capacity)) != 0) {
+    return system_error("cannot make shared memory of " + format_bytes(capacity), errno);
+  }
+  if (::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return system_error("cannot seal shared memory", errno);
+  }
+  COHORT_ASSIGN_OR_RETURN(comm::Mapping mapping, comm::Mapping::of(file, capacity));
+  std::unique_ptr<Arena> arena(new Arena(std::move(file), std::move(mapping)));
+  new (arena->mapping_.data()) comm::ArenaHeader;
+  return arena;
+}
+
+Arena::Arena(Descriptor file, comm::Mapping mapping) : file_(std::move(file)), mapping_(std::move(mapping)) {
+  static_assert(sizeof(comm::ArenaHeader) <= kPage);
+  free_.emplace(kPage, mapping_.size_bytes() - kPage);
+}
+
+Arena::~Arena() {
+  // Not given back: others may still read them, and the memory goes when the last of them unmaps it.
+  for (ArenaBlock& block : retired_) block.arena_ = nullptr;
+}
+
+Result<ArenaBlock> Arena::allocate(std::size_t size_bytes) {
+  const std::size_t boundary = size_bytes >= kPage ? kPage : comm::kLine;
+  const std::size_t length = std::max(rounded_up(size_bytes, boundary), comm::kLine);
+  const std::lock_guard lock(mutex_);
+  for (auto it = free_.begin(); it != free_.end(); ++it) {
+    const auto [offset, free_length] = *it;
+    const std::uint64_t first = rounded_up(offset, boundary);
+    if (first + length > offset + free_length) continue;
+    if (::fallocate(file_.number(), 0, static_cast<off_t>(first), static_cast<off_t>(length)) != 0) {
+      return system_error("cannot get " + format_bytes(length) + " of shared memory", errno);
+    }
+    free_.erase(it);
+    if (first > offset) free_.emplace(offset, first - offset);
+    if (first + length < offset + free_length)
+      free_.emplace(first + length, offset + free_length - first - length);
+    allocated_bytes_ += length;
+    std::memset(mapping_.data() + first, 0, length);
+    return ArenaBlock(this, {mapping_.data() + first, length});
+  }
+  return Error(ErrorCode::kExhausted, "the arena has no " + format_bytes(length) + " left of its " +
+                                          format_bytes(mapping_.size_bytes()))
+      .with_remedy("Make the arena larger: launch.shared_memory_per_rank.");
+}
+
+void Arena::release(std::span<std::byte> bytes) {
+  const auto first = static_cast<std::uint64_t>(bytes.data() - mapping_.data());
+  const std::lock_guard lock(mutex_);
+  allocated_bytes_ -= bytes.size();
+  // Whole pages go back to the machine.
+  const std::uint64_t page_first = rounded_up(first, kPage);
+  const std::uint64_t page_last = (first + bytes.size()) / kPage * kPage;
+  if (page_last > page_first) {
+    ::fallocate(file_.number(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(page_first),
+                static_cast<off_t>(page_last - page_first));
+  }
+  auto [it, unused] = free_.emplace(first, bytes.size());
+  if (auto next = std::next(it); next != free_.end() && it->first + it->second == next->first) {
+    it->second += next->second;
+    free_.erase(next);
+  }
+  if (it != free_.begin()) {
+    if (auto previous = std::prev(it); previous->first + previous->second == it->first) {
+      previous->second += it->second;
+      free_.erase(it);
+    }
+  }
+}
+
+std::size_t Arena::allocated_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return allocated_bytes_;
+}
+
+void Arena::shared_with(pid_t process, Descriptor pidfd) {
+  const std::lock_guard lock(mutex_);
+  for (Sharer& sharer : sharers_) {
+    if (sharer.process == process) {
+      sharer.pidfd = std::move(pidfd);  // an earlier process of that number must have ended
+      return;
+    }
+  }
+  sharers_.push_back({process, std::move(pidfd)});
+}
+
+void Arena::retire(ArenaBlock block) {
+  const std::lock_guard lock(mutex_);
+  retired_.push_back(std::move(block));
+}
+
+Status Arena::fence(const std::vector<pid_t>& staying, TimePoint deadline) {
+  std::vector<ArenaBlock> retired;  // given back after the lock
+  const std::lock_guard lock(mutex_);
+  retired.swap(retired_);
+  for (auto it = sharers_.begin(); it != sharers_.end();) {
+    if (std::find(staying.begin(), staying.end(), it->process) != staying.end()) {
+      ++it;
+      continue;
+    }
+    COHORT_RETURN_IF_ERROR(kill_and_wait(it->process, it->pidfd, deadline));
+    it = sharers_.erase(it);
+  }
+  return {};
+}
+
+}  // namespace cohort

@@ -1,0 +1,134 @@
+#pragma once
+
+#include "base/clock.h"
+#include "base/descriptor.h"
+#include "base/result.h"
+#include "comm/shared_memory/layout.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <sys/types.h>
+#include <vector>
+
+namespace cohort {
+
+class Arena;
+
+namespace comm {
+
+/// A memory file seen by this process: mapped whole, for as long as this lives.
+class Mapping {
+ public:
+  static Result<Mapping> of(const Descriptor& file, std::size_t size_bytes);
+  ~Mapping();
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&& other) noexcept;
+
+  std::byte* data() const { return data_; }
+  std::size_t size_bytes() const { return size_bytes_; }
+
+ private:
+  Mapping(std::byte* data, std::size_t size_bytes) : data_(data), size_bytes_(size_bytes) {}
+
+  std::byte* data_ = nullptr;
+  std::size_t size_bytes_ = 0;
+};
+
+}  // namespace comm
+
+/// A piece of an arena, given back when it dies.
+///
+/// Threads: as its memory is used.
+/// Lifetime: must die before its arena.
+class ArenaBlock {
+ public:
+  ArenaBlock() = default;
+  ~ArenaBlock();
+  ArenaBlock(ArenaBlock&& other) noexcept;
+  ArenaBlock& operator=(ArenaBlock&& other) noexcept;
+
+  std::span<std::byte> bytes() const { return bytes_; }
+  template <class T>
+  std::span<T> as() const {
+    return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+  }
+  std::uint64_t offset() const;
+
+ private:
+  friend class Arena;
+  ArenaBlock(Arena* arena, std::span<std::byte> bytes) : arena_(arena), bytes_(bytes) {}
+
+  Arena* arena_ = nullptr;
+  std::span<std::byte> bytes_;
+};
+
+/// Memory that the other members on this host can read and write: a memory file without a name, so that
+/// nothing of it is left when the last process that maps it is gone, however that happens.
+///
+/// Threads: every method from any thread.
+/// Lifetime: one per process, outlives generations; must outlive its blocks and every communicator made with
+/// it.
+/// Failure: allocate() says kExhausted when the arena or the machine has no more; memory that was given is
+/// there, so touching it cannot fail. The file is sealed: no peer can cut it short under our feet.
+/// Cost: address space for all of it, memory only for what is allocated.
+class Arena {
+ public:
+  static constexpr std::size_t kDefaultCapacity = std::size_t{8} << 30;
+
+  static Result<std::unique_ptr<Arena>> create(std::size_t capacity_bytes = kDefaultCapacity);
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  /// Zeroed memory on a boundary of 64 bytes, or of a page if it is that long.
+  Result<ArenaBlock> allocate(std::size_t size_bytes);
+
+  /// Where these bytes lie in the arena; nothing if they do not.
+  std::optional<std::uint64_t> offset_of(const void* data, std::size_t size_bytes) const {
+    const auto* first = static_cast<const std::byte*>(data);
+    if (first < mapping_.data() || size_bytes > mapping_.size_bytes()) return std::nullopt;
+    const auto offset = static_cast<std::size_t>(first - mapping_.data());
+    if (offset > mapping_.size_bytes() - size_bytes) return std::nullopt;
+    return offset;
+  }
+
+  std::size_t capacity_bytes() const { return mapping_.size_bytes(); }
+  std::size_t allocated_bytes() const;
+  const Descriptor& file() const { return file_; }
+  std::byte* data() const { return mapping_.data(); }
+  comm::ArenaHeader& header() const { return *reinterpret_cast<comm::ArenaHeader*>(mapping_.data()); }
+
+  /// Keeps a block that others may still read, until the arena serves a new generation.
+  void retire(ArenaBlock block);
+  /// Remembers a process that maps this arena.
+  void shared_with(pid_t process, Descriptor pidfd);
+  /// Before the arena serves a new generation: what was retired is given back, and every process that mapped
+  /// it and is not among `staying` is killed and its end waited for, because one that was only frozen could
+  /// wake up and write. kTimedOut if it does not end by `deadline`.
+  Status fence(const std::vector<pid_t>& staying, TimePoint deadline);
+
+ private:
+  friend class ArenaBlock;
+  Arena(Descriptor file, comm::Mapping mapping);
+  void release(std::span<std::byte> bytes);
+
+  struct Sharer {
+    pid_t process;
+    Descriptor pidfd;
+  };
+
+  Descriptor file_;
+  comm::Mapping mapping_;
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> free_;  // offset → length of what is free; neighbours are joined
+  std::size_t allocated_bytes_ = 0;
+  std::vector<Sharer> sharers_;
+  std::vector<ArenaBlock> retired_;
+};
+
+}  // namespace cohort

@@ -1,0 +1,171 @@
+#include "comm/shared_memory/communicator.h"
+
+#include "comm/spin.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <thread>
+
+namespace cohort {
+namespace {
+
+using comm::Collective;
+
+// How often a waiting call looks before it gives up its core: long where every rank has a core of its own.
+constexpr int kSpinsAlone = 20'000;
+constexpr int kSpinsCrowded = 100;
+constexpr int kYields = 100;
+
+constexpr std::uint64_t kWorldGroup = 1;
+
+int usable_cores() {
+  cpu_set_t cores;
+  if (::sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return CPU_COUNT(&cores);
+}
+
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t x = a * 0x9e3779b97f4a7c15u + b + 0x632be59bd9b4e019u;
+  x ^= x >> 29;
+  x *= 0xbf58476d1ce4e5b9u;
+  return x ^ (x >> 32);
+}
+
+bool is_message(Operation operation) {
+  return operation == Operation::kSend || operation == Operation::kReceive;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& arena,
+                                                                     const SharedMemoryOptions& options) {
+  const GroupFacts& facts = options.facts;
+  COHORT_ASSIGN_OR_RETURN(comm::OwnBlocks own, comm::OwnBlocks::allocate(arena, facts.world));
+  COHORT_ASSIGN_OR_RETURN(std::shared_ptr<comm::Neighbours> neighbours,
+                          comm::Neighbours::meet(arena, own.block.offset(),
+                                                 {.name = options.rendezvous,
+                                                  .rank = facts.rank,
+                                                  .world = facts.world,
+                                                  .generation = facts.generation,
+                                                  .liveness = options.liveness,
+                                                  .meeting_limit = options.meeting_limit}));
+  std::vector<int> members;
+  std::vector<std::uint64_t> offsets;
+  for (int rank = 0; rank < facts.world; ++rank) {
+    members.push_back(rank);
+    offsets.push_back(rank == facts.rank ? own.block.offset() : neighbours->block_offset_of(rank));
+  }
+  COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
+                          comm::GroupView::of(*neighbours, members, offsets, facts.rank));
+  return std::unique_ptr<Communicator>(new SharedMemoryCommunicator(
+      facts, kWorldGroup, std::move(neighbours), std::move(members), std::move(own), std::move(view)));
+}
+
+SharedMemoryCommunicator::SharedMemoryCommunicator(const GroupFacts& facts, std::uint64_t id,
+                                                   std::shared_ptr<comm::Neighbours> neighbours,
+                                                   std::vector<int> members, comm::OwnBlocks own,
+                                                   comm::GroupView view)
+    : Communicator(facts),
+      id_(id),
+      neighbours_(std::move(neighbours)),
+      members_(std::move(members)),
+      own_(std::move(own)),
+      spins_(neighbours_->world() <= usable_cores() ? kSpinsAlone : kSpinsCrowded),
+      calls_(facts, std::move(view), failure_,
+             [this](const Error& error) { neighbours_->tell(id_, error); }) {
+  neighbours_->join(id_, members_, failure_);
+}
+
+SharedMemoryCommunicator::~SharedMemoryCommunicator() {
+  if (queued_.load()) neighbours_->progress().remove(calls_);
+  neighbours_->tell(id_, Error(ErrorCode::kPeerLost, ""));
+  neighbours_->leave(id_);
+  // Others may still read what was announced last; the stages nobody reads any more.
+  neighbours_->arena().retire(std::move(own_.block));
+}
+
+CommunicatorTraits SharedMemoryCommunicator::traits() const {
+  return {.kind = "shared memory", .abortable = true, .zero_copy = true};
+}
+
+void SharedMemoryCommunicator::abort(const Error& cause) {
+  const Error error =
+      Error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}", rank(), cause.text()));
+  if (!failure_.fail(error)) return;
+  neighbours_->tell(id_, cause);
+  neighbours_->doorbell().ring();
+}
+
+Status SharedMemoryCommunicator::do_run(const Call& call) {
+  if (is_message(call.operation)) return do_start(call).wait();
+  std::optional<comm::CallQueue::Turn> turn = calls_.try_turn();
+  if (!turn) return do_start(call).wait();
+  if (failure_.has_failed()) return calls_.broken_off(call, nullptr, turn->sequence());
+  Collective collective(turn->view(), call, turn->sequence());
+  for (int i = 0; i < spins_; ++i) {
+    if (collective.advance()) return outcome(collective, call, turn->sequence());
+    if (failure_.has_failed()) break;
+    comm::spin_once();
+  }
+  return wait_long(collective, call, turn->sequence());
+}
+
+Status SharedMemoryCommunicator::outcome(const Collective& collective, const Call& call,
+                                         std::uint64_t sequence) {
+  if (!collective.fault()) return {};
+  return calls_.fail(calls_.disagreed(call, collective, sequence));
+}
+
+Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& call, std::uint64_t sequence) {
+  const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), *call.limit);
+  comm::ArenaDoorbell& doorbell = neighbours_->doorbell();
+  while (true) {
+    for (int i = 0; i < kYields; ++i) {
+      // Asked before the last look: what the others did before they failed may be all this call needs.
+      const bool failed = failure_.has_failed();
+      if (collective.advance()) return outcome(collective, call, sequence);
+      if (failed) return calls_.broken_off(call, &collective, sequence);
+      std::this_thread::yield();
+    }
+    if (std::chrono::steady_clock::now() >= deadline)
+      return calls_.fail(calls_.timed_out(call, &collective, sequence));
+    const std::uint32_t ticket = doorbell.arm();
+    if (!collective.advance() && !failure_.has_failed()) doorbell.sleep(ticket, deadline);
+    doorbell.disarm();
+  }
+}
+
+Work SharedMemoryCommunicator::do_start(const Call& call) {
+  if (is_message(call.operation)) return Work::finished(Error(ErrorCode::kUnsupported, "no messages yet"));
+  if (failure_.has_failed()) return Work::finished(calls_.broken_off(call, nullptr, 0));
+  comm::Progress& progress = neighbours_->progress();
+  if (!queued_.exchange(true)) progress.add(calls_);
+  return calls_.enqueue(call, [&progress] { progress.wake(); });
+}
+
+Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::do_split(const GroupFacts& facts,
+                                                                         const std::vector<int>& members) {
+  comm::OwnBlocks own;
+  if (!members.empty()) {
+    COHORT_ASSIGN_OR_RETURN(own, comm::OwnBlocks::allocate(neighbours_->arena(), facts.world));
+  }
+  ++num_splits_;
+  const std::array<std::int64_t, 1> mine = {members.empty() ? 0
+                                                            : static_cast<std::int64_t>(own.block.offset())};
+  std::vector<std::int64_t> all(static_cast<std::size_t>(world()));
+  COHORT_RETURN_IF_ERROR(run(all_gather(std::span<const std::int64_t>(mine), std::span(all))));
+  if (members.empty()) return std::unique_ptr<Communicator>();
+  std::vector<int> neighbours;
+  std::vector<std::uint64_t> offsets;
+  for (const int member : members) {
+    neighbours.push_back(members_[static_cast<std::size_t>(member)]);
+    offsets.push_back(static_cast<std::uint64_t>(all[static_cast<std::size_t>(member)]));
+  }
+  COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
+                          comm::GroupView::of(*neighbours_, neighbours, offsets, facts.rank));
+  const std::uint64_t id = mixed(mixed(id_, num_splits_), static_cast<std::uint64_t>(neighbours.front()));
+  return std::unique_ptr<Communicator>(new SharedMemoryCommunicator(
+      facts, id, neighbours_, std::move(neighbours), std::move(own), std::move(view)));
+}
+
+}  // namespace cohort

@@ -1,0 +1,152 @@
+#include "comm/shared_memory/meeting.h"
+
+#include "base/system_error.h"
+#include "comm/rank_text.h"
+#include "comm/shared_memory/hello.h"
+#include "comm/shared_memory/packet_socket.h"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+
+namespace cohort::comm {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenTries(2);
+// A stranger that connects and says nothing holds us up no longer than this.
+constexpr std::chrono::milliseconds kHelloLimit(2000);
+
+std::string name_of(const MeetingOptions& options, int rank) {
+  return fmt::format("{}.{}.{}", options.name, options.generation, rank);
+}
+
+/// One rank on its way to all others.
+class Meeting {
+ public:
+  Meeting(const MeetingOptions& options, Arena& arena) : options_(options), arena_(arena) {
+    found_.resize(static_cast<std::size_t>(options.world));
+  }
+
+  Result<std::vector<std::optional<Neighbour>>> run() {
+    COHORT_ASSIGN_OR_RETURN(const Descriptor listener, listen_at(name_of(options_, options_.rank)));
+    for (int rank = 0; rank < options_.rank; ++rank) COHORT_RETURN_IF_ERROR(call_on(rank));
+    while (!missing().empty()) COHORT_RETURN_IF_ERROR(receive_one(listener));
+    return std::move(found_);
+  }
+
+ private:
+  std::vector<int> missing() const {
+    std::vector<int> ranks;
+    for (int rank = 0; rank < options_.world; ++rank) {
+      if (rank != options_.rank && !found_[static_cast<std::size_t>(rank)]) ranks.push_back(rank);
+    }
+    return ranks;
+  }
+
+  Error nobody_came() const {
+    return Error(ErrorCode::kTimedOut,
+                 fmt::format("rank {}: {} not come to the meeting '{}' (generation {})", options_.rank,
+                             ranks_have(missing()), options_.name, options_.generation))
+        .with_remedy("Look whether those ranks were started and still run.");
+  }
+
+  /// Our hello, then theirs.
+  Status call_on(int rank) {
+    while (true) {
+      COHORT_ASSIGN_OR_RETURN(std::optional<Descriptor> socket, try_connect(name_of(options_, rank)));
+      if (socket) {
+        COHORT_ASSIGN_OR_RETURN(const bool met, greet(*std::move(socket), options_.deadline, rank));
+        if (met) return {};
+      }
+      if (std::chrono::steady_clock::now() >= options_.deadline) return nobody_came();
+      std::this_thread::sleep_for(kBetweenTries);
+    }
+  }
+
+  Status receive_one(const Descriptor& listener) {
+    Result<Descriptor> socket = accept_by(listener, options_.deadline);
+    if (!socket) return socket.error().code() == ErrorCode::kTimedOut ? nobody_came() : socket.error();
+    const TimePoint limit =
+        std::min(options_.deadline, deadline_after(std::chrono::steady_clock::now(), kHelloLimit));
+    COHORT_ASSIGN_OR_RETURN(const bool met, greet(*std::move(socket), limit, std::nullopt));
+    (void)met;  // a stranger: forgotten
+    return {};
+  }
+
+  /// False if the other end is not one of us.
+  Result<bool> greet(Descriptor socket, TimePoint deadline, std::optional<int> expected) {
+    COHORT_ASSIGN_OR_RETURN(const PeerCredentials peer, credentials_of(socket));
+    if (peer.user != ::geteuid()) {
+      if (!expected) return false;
+      return Error(ErrorCode::kPermission,
+                   fmt::format("rank {}: the name of rank {} is held by process {} of user {}", options_.rank,
+                               *expected, peer.process, peer.user))
+          .with_remedy("Choose another rendezvous name.");
+    }
+    const Hello mine{.rank = static_cast<std::uint32_t>(options_.rank),
+                     .world = static_cast<std::uint32_t>(options_.world),
+                     .generation = options_.generation,
+                     .arena_bytes = arena_.capacity_bytes(),
+                     .block_offset = options_.block_offset};
+    if (!send_packet(socket, mine.encode(), arena_.file())) return false;
+    Result<std::optional<Packet>> packet = receive_packet(socket, 4096, deadline);
+    if (!packet || !*packet) return false;
+    const Result<Hello> hello = Hello::decode((*packet)->bytes);
+    if (!hello) {
+      if (hello.error().code() == ErrorCode::kUnsupported) return hello.error();
+      return false;
+    }
+    return admit(std::move(socket), peer, *hello, std::move((*packet)->descriptor));
+  }
+
+  Result<bool> admit(Descriptor socket, const PeerCredentials& peer, const Hello& hello, Descriptor file) {
+    if (hello.world != static_cast<std::uint32_t>(options_.world)) {
+      return Error(ErrorCode::kUsage,
+                   fmt::format("rank {} counts {} ranks, process {} (rank {}) counts {}", options_.rank,
+                               options_.world, peer.process, hello.rank, hello.world))
+          .with_remedy("Start all ranks with the same number of ranks.");
+    }
+    if (hello.generation != options_.generation || hello.rank >= hello.world) return false;
+    std::optional<Neighbour>& place = found_[hello.rank];
+    if (place || hello.rank == static_cast<std::uint32_t>(options_.rank)) return false;
+    if (!file.is_open() || !is_sealed(file, hello.arena_bytes) || hello.block_offset >= hello.arena_bytes)
+      return false;
+    COHORT_ASSIGN_OR_RETURN(Mapping mapping, Mapping::of(file, hello.arena_bytes));
+    COHORT_RETURN_IF_ERROR(remember(peer.process));
+    place.emplace(Neighbour{std::move(mapping), std::move(socket), peer.process, hello.block_offset});
+    return true;
+  }
+
+  /// Only a file that cannot shrink is safe to touch.
+  static bool is_sealed(const Descriptor& file, std::uint64_t size_bytes) {
+    struct stat facts {};
+    if (::fstat(file.number(), &facts) != 0 || static_cast<std::uint64_t>(facts.st_size) != size_bytes)
+      return false;
+    const int seals = ::fcntl(file.number(), F_GET_SEALS);
+    return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
+  }
+
+  Status remember(pid_t process) {
+    if (process == ::getpid()) return {};
+    Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+    if (!pidfd.is_open()) return system_error(fmt::format("cannot open process {}", process), errno);
+    arena_.shared_with(process, std::move(pidfd));
+    return {};
+  }
+
+  const MeetingOptions& options_;
+  Arena& arena_;
+  std::vector<std::optional<Neighbour>> found_;
+};
+
+}  // namespace
+
+Result<std::vector<std::optional<Neighbour>>> meet(const MeetingOptions& options, Arena& arena) {
+  return Meeting(options, arena).run();
+}
+
+}  // namespace cohort::comm

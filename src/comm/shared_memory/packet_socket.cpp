@@ -1,0 +1,155 @@
+#include "comm/shared_memory/packet_socket.h"
+
+#include "base/system_error.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+namespace cohort::comm {
+namespace {
+
+struct Address {
+  sockaddr_un value{};
+  socklen_t length = 0;
+};
+
+Result<Address> address_of(const std::string& name) {
+  Address address;
+  address.value.sun_family = AF_UNIX;
+  if (name.empty() || name.size() + 1 > sizeof address.value.sun_path) {
+    return Error(ErrorCode::kUsage, "the rendezvous name '" + name + "' is empty or longer than " +
+                                        std::to_string(sizeof address.value.sun_path - 1) + " characters")
+        .with_remedy("Use a shorter name.");
+  }
+  // A leading zero byte: the name is the kernel's, not a file's.
+  std::memcpy(address.value.sun_path + 1, name.data(), name.size());
+  address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return address;
+}
+
+Result<Descriptor> open_socket() {
+  Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.is_open()) return system_error("cannot open a unix socket", errno);
+  return socket;
+}
+
+}  // namespace
+
+Result<bool> wait_readable(const Descriptor& descriptor, TimePoint deadline) {
+  while (true) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd wanted{.fd = descriptor.number(), .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&wanted, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000)));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return system_error("cannot wait for a unix socket", errno);
+    if (left.count() <= 0) return false;
+  }
+}
+
+Result<Descriptor> listen_at(const std::string& name) {
+  COHORT_ASSIGN_OR_RETURN(const Address address, address_of(name));
+  COHORT_ASSIGN_OR_RETURN(Descriptor socket, open_socket());
+  if (::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address.value), address.length) != 0) {
+    const Error error = system_error("cannot listen at '" + name + "'", errno);
+    return errno == EADDRINUSE
+               ? Error(ErrorCode::kAlreadyExists, error.message())
+                     .with_remedy(
+                         "Another rank has the same number, or another job the same rendezvous name.")
+               : error;
+  }
+  if (::listen(socket.number(), SOMAXCONN) != 0)
+    return system_error("cannot listen at '" + name + "'", errno);
+  return socket;
+}
+
+Result<std::optional<Descriptor>> try_connect(const std::string& name) {
+  COHORT_ASSIGN_OR_RETURN(const Address address, address_of(name));
+  COHORT_ASSIGN_OR_RETURN(Descriptor socket, open_socket());
+  if (::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address.value), address.length) == 0) {
+    return std::optional<Descriptor>(std::move(socket));
+  }
+  if (errno == ECONNREFUSED || errno == EAGAIN || errno == ENOENT) return std::optional<Descriptor>();
+  return system_error("cannot connect to '" + name + "'", errno);
+}
+
+Result<Descriptor> accept_by(const Descriptor& listener, TimePoint deadline) {
+  while (true) {
+    COHORT_ASSIGN_OR_RETURN(const bool ready, wait_readable(listener, deadline));
+    if (!ready) return Error(ErrorCode::kTimedOut, "nobody connected");
+    Descriptor socket(::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (socket.is_open()) return socket;
+    if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+      return system_error("cannot accept", errno);
+  }
+}
+
+Result<PeerCredentials> credentials_of(const Descriptor& socket) {
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  if (::getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
+    return system_error("cannot ask who is at the other end of a unix socket", errno);
+  }
+  return PeerCredentials{.process = credentials.pid, .user = credentials.uid};
+}
+
+Status send_packet(const Descriptor& socket, std::span<const std::byte> bytes, const Descriptor& descriptor) {
+  iovec piece{.iov_base = const_cast<std::byte*>(bytes.data()), .iov_len = bytes.size()};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  if (descriptor.is_open()) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    const int number = descriptor.number();
+    std::memcpy(CMSG_DATA(header), &number, sizeof number);
+  }
+  if (uninterrupted([&] { return ::sendmsg(socket.number(), &message, MSG_NOSIGNAL); }) < 0) {
+    return system_error("cannot send to a unix socket", errno);
+  }
+  return {};
+}
+
+Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size_t cap_bytes,
+                                             TimePoint deadline) {
+  Packet packet;
+  packet.bytes.resize(cap_bytes);
+  iovec piece{.iov_base = packet.bytes.data(), .iov_len = packet.bytes.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  ssize_t length = -1;
+  while (length < 0) {
+    COHORT_ASSIGN_OR_RETURN(const bool ready, wait_readable(socket, deadline));
+    if (!ready) return Error(ErrorCode::kTimedOut, "nothing came from a unix socket");
+    length = ::recvmsg(socket.number(), &message, MSG_CMSG_CLOEXEC);
+    if (length < 0 && errno == ECONNRESET) return std::optional<Packet>();
+    if (length < 0 && errno != EAGAIN && errno != EINTR)
+      return system_error("cannot read from a unix socket", errno);
+  }
+  if (const cmsghdr* header = CMSG_FIRSTHDR(&message);
+      header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(header), sizeof number);
+    packet.descriptor = Descriptor(number);
+  }
+  if (length == 0) return std::optional<Packet>();
+  if ((message.msg_flags & MSG_TRUNC) != 0)
+    return Error(ErrorCode::kCorrupt, "a packet longer than allowed came");
+  packet.bytes.resize(static_cast<std::size_t>(length));
+  return std::optional<Packet>(std::move(packet));
+}
+
+}  // namespace cohort::comm

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "comm/call.h"
+#include "comm/shared_memory/layout.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+namespace cohort::comm {
+
+/// Where part `rank` of `total` elements lies, cut by counts or evenly.
+inline PartEntry part_of(std::size_t total, const std::vector<std::size_t>& counts, int rank, int world) {
+  if (counts.empty()) {
+    const std::size_t each = total / static_cast<std::size_t>(world);
+    return {each * static_cast<std::size_t>(rank), each};
+  }
+  PartEntry part;
+  for (int r = 0; r < rank; ++r) part.first += counts[static_cast<std::size_t>(r)];
+  part.count = counts[static_cast<std::size_t>(rank)];
+  return part;
+}
+
+/// The slice of `count` elements that `rank` combines: even, and on boundaries of cache lines, so that no
+/// line is written by two.
+inline PartEntry slice_of(std::size_t count, std::size_t element_bytes, int rank, int world) {
+  const std::size_t grain = kLine / element_bytes;
+  const std::size_t num_grains = (count + grain - 1) / grain;
+  const auto w = static_cast<std::size_t>(world);
+  const auto r = static_cast<std::size_t>(rank);
+  const std::size_t first = std::min(count, num_grains * r / w * grain);
+  const std::size_t last = std::min(count, num_grains * (r + 1) / w * grain);
+  return {first, last - first};
+}
+
+inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t size_bytes) {
+  if (size_bytes > 0 && to != from) std::memcpy(to, from, size_bytes);
+}
+
+}  // namespace cohort::comm

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "comm/shared_memory/layout.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace cohort::comm {
+
+/// Bytes from one member to another, first in, first out: it lies in the writer's arena. Both counters only grow; each has
+/// one writer. What lies between them belongs to the reader, the rest to the writer.
+struct Ring {
+  static constexpr std::size_t kBytes = std::size_t{128} << 10;
+
+  alignas(kLine) std::atomic<std::uint64_t> written{0};
+  std::atomic<std::uint32_t> closed{0};  ///< by the writer: nothing more comes
+  alignas(kLine) std::atomic<std::uint64_t> read{0};
+  std::atomic<std::uint32_t> refused{0};  ///< by the reader: nothing more is read
+  alignas(kLine) std::byte data[kBytes];
+
+  /// Puts in as much of `bytes` as there is room for; returns how many.
+  std::size_t put(std::span<const std::byte> bytes) {
+    const std::uint64_t at = written.load(std::memory_order_relaxed);
+    const std::size_t room = kBytes - static_cast<std::size_t>(at - read.load(std::memory_order_acquire));
+    const std::size_t length = std::min(bytes.size(), room);
+    const std::size_t first = at % kBytes;
+    const std::size_t before_end = std::min(length, kBytes - first);
+    if (length == 0) return 0;
+    std::memcpy(data + first, bytes.data(), before_end);
+    if (length > before_end) std::memcpy(data, bytes.data() + before_end, length - before_end);
+    written.store(at + length, std::memory_order_release);
+    return length;
+  }
+
+  std::size_t available() const {
+    return static_cast<std::size_t>(written.load(std::memory_order_acquire) - read.load(std::memory_order_relaxed));
+  }
+
+  /// Takes out up to `length` bytes; into nowhere if `into` is null. Returns how many.
+  std::size_t take(std::byte* into, std::size_t length) {
+    const std::uint64_t at = read.load(std::memory_order_relaxed);
+    const std::size_t taken = std::min(length, available());
+    const std::size_t first = at % kBytes;
+    const std::size_t before_end = std::min(taken, kBytes - first);
+    if (taken == 0) return 0;
+    if (into != nullptr) {
+      std::memcpy(into, data + first, before_end);
+      if (taken > before_end) std::memcpy(into + before_end, data, taken - before_end);
+    }
+    read.store(at + taken, std::memory_order_release);
+    return taken;
+  }
+};
+
+}  // namespace cohort::comm
