@@ -164,10 +164,11 @@ Status BenchGroups::still_alive(const std::string& group) {
 }
 
 Error BenchGroups::with_last_words(const Error& error, const std::string& group) {
+  // A connection ends a moment before its process does.
+  const TimePoint deadline = after(error.code() == ErrorCode::kPeerLost ? 1s : 0s);
   std::string words;
   for (Process& process : processes_[group]) {
-    // A connection ends a moment before its process does.
-    const auto ended = process.wait(after(1s));
+    const auto ended = process.wait(deadline);
     const std::string wrote = last_lines(process.error_output().text);
     if (ended && !ended->is_success()) words += fmt::format(" (process {} {})", process.pid(), ended->text());
     if (!wrote.empty()) words += fmt::format(" (it wrote: {})", wrote);

@@ -30,6 +30,7 @@ class BenchRankCommand final : public Command {
       return Error(ErrorCode::kUsage, fmt::format("{} is not set", measure::kControlVariable))
           .with_remedy("`cohort bench comm` starts this command; people do not.");
     }
+    seat_.rendezvous = control->second;
     if (pin_) COHORT_RETURN_IF_ERROR(measure::pin_to_core_of(seat_.rank));
     COHORT_ASSIGN_OR_RETURN(const auto contender, make_contender());
     COHORT_ASSIGN_OR_RETURN(measure::LineSocket controller, measure::connect_lines(control->second));

@@ -7,8 +7,8 @@ using measure::BenchOperation;
 Result<measure::Memory> CommunicatorContender::allocate(const std::string& kind,
                                                         const measure::BufferSizes& elements) {
   measure::Memory memory;
-  COHORT_ASSIGN_OR_RETURN(memory.input, bench_.allocate(kind, "input", elements.input));
-  COHORT_ASSIGN_OR_RETURN(memory.output, bench_.allocate(kind, "output", elements.output));
+  COHORT_ASSIGN_OR_RETURN(memory.input, bench_.memory->get(kind, "input", elements.input));
+  COHORT_ASSIGN_OR_RETURN(memory.output, bench_.memory->get(kind, "output", elements.output));
   return memory;
 }
 
