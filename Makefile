@@ -7,6 +7,7 @@ demo: ## install what is missing, build a release, run the main job
 	@dev/setup build
 	@dev/build --without-tests release cohort cohort_tool cohort_libtorch_probe
 	build/release/bin/cohort doctor
+	build/release/bin/cohort bench comm -n 2 --sizes 4,64KiB,32MiB --against memcpy --time 200ms
 
 test: ## install what is missing, build, run every test
 	@dev/setup build test

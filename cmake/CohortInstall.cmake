@@ -14,6 +14,9 @@ set_target_properties(cohort_libtorch_probe PROPERTIES INSTALL_RPATH "${torch_li
 install(TARGETS cohort EXPORT cohort LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS cohort_tool cohort_libtorch_probe RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(TARGET cohort_bench_openmpi)
+  install(TARGETS cohort_bench_openmpi RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" OPTIONAL)
+endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/cohort" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT cohort FILE cohortTargets.cmake NAMESPACE cohort:: DESTINATION "${package_dir}")
 

@@ -20,6 +20,7 @@ std::string exit_code_footer() {
 }
 
 std::string group_summary(const std::string& word) {
+  if (word == "bench") return "Measure this host";
   if (word == "config") return "Explain, check and show the configuration of a job";
   return {};
 }

@@ -13,6 +13,8 @@ std::vector<std::unique_ptr<Command>> make_commands();
 std::unique_ptr<Command> make_version_command();
 std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_doctor_command();
+std::unique_ptr<Command> make_bench_comm_command();
+std::unique_ptr<Command> make_bench_rank_command();
 std::unique_ptr<Command> make_config_explain_command();
 std::unique_ptr<Command> make_config_check_command();
 std::unique_ptr<Command> make_config_show_command();

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "launch/process.h"
+#include "measure/bench_run.h"
+#include "measure/controller.h"
+#include "session.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cohort::tool {
+
+/// How the groups of a bench are started.
+struct GroupOptions {
+  int ranks = 2;
+  bool pin = false;
+  std::optional<std::string> python{};  ///< of the peer gloo; if absent, looked for
+  std::chrono::nanoseconds start_limit =
+      std::chrono::seconds(60);  ///< until all ranks of a group have reported
+  std::chrono::nanoseconds run_limit = std::chrono::seconds(60);  ///< of one turn
+};
+
+/// The contender that a word of `--kinds` or `--against` means; nothing if there is none.
+std::optional<measure::ContenderName> contender_named(const std::string& word);
+/// All such words.
+std::vector<std::string> contender_names();
+
+/// The rank processes of all groups of one bench, started and asked.
+///
+/// Threads: one.
+/// Lifetime: the destructor ends all processes and removes the folder they shared.
+/// Failure: names the rank or process, with how it ended and what it wrote last.
+class BenchGroups {
+ public:
+  static Result<BenchGroups> open(const Session& session, GroupOptions options);
+  ~BenchGroups();
+  BenchGroups(BenchGroups&&) = default;
+  BenchGroups& operator=(BenchGroups&&) = delete;
+
+  /// Starts the processes of a group and waits until all of them have reported.
+  Status start(const std::string& group);
+  Result<std::vector<double>> run(const measure::ContenderName& contender,
+                                  const measure::RunCommand& command);
+
+ private:
+  /// A folder of its own, removed at the end.
+  struct Folder {
+    std::string path{};
+
+    explicit Folder(std::string made) : path(std::move(made)) {}
+    ~Folder();
+    Folder(Folder&& other) noexcept : path(std::exchange(other.path, {})) {}
+    Folder& operator=(Folder&&) = delete;
+  };
+
+  BenchGroups(const Session& session, GroupOptions options, measure::Controller controller, Folder folder);
+  Result<std::vector<std::vector<std::string>>> command_lines(const std::string& group) const;
+  Status still_alive(const std::string& group);
+  Error with_last_words(const Error& error, const std::string& group);
+
+  const Session* session_;
+  GroupOptions options_;
+  measure::Controller controller_;
+  Folder folder_;
+  std::map<std::string, std::vector<Process>> processes_;
+};
+
+}  // namespace cohort::tool
