@@ -16,7 +16,7 @@ using std::chrono::seconds;
 struct Story {
   int world = 1;
   int num_calls = 1;
-  std::optional<int> victim{};        // dies after so many messages
+  std::optional<int> victim{};  // dies after so many messages
   std::uint64_t dies_at = 0;
   std::string algorithm{};
 };
@@ -33,7 +33,8 @@ class Dice {
 
 Story story_of(std::uint64_t seed) {
   Dice dice(seed);
-  Story story{.world = static_cast<int>(1 + dice.below(6)), .num_calls = static_cast<int>(3 + dice.below(10))};
+  Story story{.world = static_cast<int>(1 + dice.below(6)),
+              .num_calls = static_cast<int>(3 + dice.below(10))};
   constexpr const char* kAlgorithms[] = {"", "ring", "halving_doubling", "tree", "star", "direct"};
   story.algorithm = kAlgorithms[dice.below(std::size(kAlgorithms))];
   if (story.world > 1 && dice.below(2) == 1) {
@@ -53,15 +54,18 @@ struct PlannedCall {
 };
 
 PlannedCall plan_call(Dice& dice, int world) {
-  PlannedCall call{.is_sum = dice.below(2) == 0, .root = static_cast<int>(dice.below(static_cast<std::uint64_t>(world)))};
+  PlannedCall call{.is_sum = dice.below(2) == 0,
+                   .root = static_cast<int>(dice.below(static_cast<std::uint64_t>(world)))};
   const std::size_t count = dice.below(3) == 0 ? dice.below(3000) : dice.below(9);
   call.expected.assign(count, 0);
   for (int r = 0; r < world; ++r) {
     std::vector<std::int64_t> mine(count);
     for (std::size_t i = 0; i < count; ++i) {
       mine[i] = static_cast<std::int64_t>(dice.below(1000));
-      if (call.is_sum) call.expected[i] += mine[i];
-      else if (r == call.root) call.expected[i] = mine[i];
+      if (call.is_sum)
+        call.expected[i] += mine[i];
+      else if (r == call.root)
+        call.expected[i] = mine[i];
     }
     call.numbers.push_back(std::move(mine));
   }
@@ -103,10 +107,15 @@ Played play(std::uint64_t seed) {
   Dice dice(seed + 1'000'000);
   SimulatedWorld world(
       story.world,
-      {.network = {.seed = seed, .link = {.latency = milliseconds(1), .bytes_per_second = 1e7, .loss = 0.05, .losses_cap = 50}},
+      {.network =
+           {.seed = seed,
+            .link = {.latency = milliseconds(1), .bytes_per_second = 1e7, .loss = 0.05, .losses_cap = 50}},
        .faults =
            [&](int member) {
-             comm::TransportFaults faults{.seed = seed * 31 + static_cast<std::uint64_t>(member), .delay = 0.2, .repeat = 0.2, .split = 0.3};
+             comm::TransportFaults faults{.seed = seed * 31 + static_cast<std::uint64_t>(member),
+                                          .delay = 0.2,
+                                          .repeat = 0.2,
+                                          .split = 0.3};
              if (story.victim == member) faults.die_at = story.dies_at;
              return faults;
            },
@@ -124,7 +133,8 @@ Played play(std::uint64_t seed) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     for (int r = 0; r < story.world; ++r) {
       if (const std::string fault = fault_of(calls[i], r, story); !fault.empty()) {
-        played.faults += fmt::format("call {} of rank {} in a world of {}: {}\n", i + 1, r, story.world, fault);
+        played.faults +=
+            fmt::format("call {} of rank {} in a world of {}: {}\n", i + 1, r, story.world, fault);
       }
       const Work& work = calls[i].works[static_cast<std::size_t>(r)];
       if (work.is_done() && !work.wait()) ++played.num_failed;

@@ -47,7 +47,8 @@ class SimulatedWorld {
   SimulatedWorld(int world, const Options& options) : network_(world, options.network) {
     for (int r = 0; r < world; ++r) {
       auto transport = std::make_unique<comm::FaultyTransport>(network_.take(r), options.faults(r));
-      members_.push_back(std::make_unique<Member>(std::move(transport), network_.clock(), options.communicator));
+      members_.push_back(
+          std::make_unique<Member>(std::move(transport), network_.clock(), options.communicator));
       network_.add(members_.back()->runner);
     }
   }
