@@ -28,7 +28,8 @@ TEST(Executor, StepsBeginWhenThoseBeforeThemAreDone) {
                     {.verb = Verb::kReceive, .peer = 1, .to = scratch(0, 3)},
                     {.verb = Verb::kCombine, .from = scratch(0, 3), .to = output(0, 3), .after = {0, 1}},
                     {.verb = Verb::kSend, .peer = 2, .from = output(0, 3), .after = {2}}};
-  Executor executor(schedule, {std::span<const std::int32_t>(in), std::span(out), std::span(room), ReduceOp::kSum});
+  Executor executor(schedule,
+                    {std::span<const std::int32_t>(in), std::span(out), std::span(room), ReduceOp::kSum});
 
   const auto first = executor.next();
   ASSERT_EQ(first.size(), 1U);
@@ -57,7 +58,8 @@ TEST(Executor, MessagesOfAPairAreCountedInTheOrderOfSteps) {
                     {.verb = Verb::kSend, .peer = 2, .from = output(0, 1)},
                     {.verb = Verb::kSend, .peer = 1, .from = output(0, 0)},
                     {.verb = Verb::kReceive, .peer = 1, .to = output(2, 1)}};
-  Executor executor(schedule, {.input = {}, .output = std::span(out), .scratch = Numbers(nullptr, 0, DType::kI32)});
+  Executor executor(schedule,
+                    {.input = {}, .output = std::span(out), .scratch = Numbers(nullptr, 0, DType::kI32)});
   const auto messages = executor.next();
   ASSERT_EQ(messages.size(), 5U);
   const std::uint64_t expected[] = {0, 0, 0, 1, 1};
@@ -82,7 +84,8 @@ TEST(Executor, TheOrderOfACombinationIsKept) {
 
 TEST(Executor, AScheduleThatReachesBeyondItsMemoriesIsABug) {
   std::vector<float> numbers(3);
-  const Executor::Memories memories{.input = {}, .output = std::span(numbers), .scratch = Numbers(nullptr, 0, DType::kF32)};
+  const Executor::Memories memories{
+      .input = {}, .output = std::span(numbers), .scratch = Numbers(nullptr, 0, DType::kF32)};
   const Step beyond = {.verb = Verb::kReceive, .peer = 1, .to = output(1, 3)};
   EXPECT_THROW(Executor({.steps = {beyond}}, memories), BugError);
   const Step into_input = {.verb = Verb::kReceive, .peer = 1, .to = input(0, 0)};

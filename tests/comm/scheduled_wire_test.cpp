@@ -8,7 +8,9 @@ namespace cohort::comm {
 namespace {
 
 Call sum_of(std::size_t count) {
-  return {.operation = Operation::kAllReduce, .input = {nullptr, count, DType::kF32}, .output = {nullptr, count, DType::kF32}};
+  return {.operation = Operation::kAllReduce,
+          .input = {nullptr, count, DType::kF32},
+          .output = {nullptr, count, DType::kF32}};
 }
 
 TEST(Announcement, ComesBackAsItWasSent) {
@@ -58,7 +60,8 @@ TEST(Announcement, NonsenseIsCorrupt) {
 }
 
 TEST(Notice, ComesBackAsItWasSent) {
-  const Error why = Error(ErrorCode::kTimedOut, "rank 2 has not arrived").within("call 7").with_remedy("Wait.");
+  const Error why =
+      Error(ErrorCode::kTimedOut, "rank 2 has not arrived").within("call 7").with_remedy("Wait.");
   const Result<Notice> back = decode_notice(encode(Notice{Notice::Kind::kLeft, 41, why}));
   ASSERT_TRUE(back);
   EXPECT_EQ(back->kind, Notice::Kind::kLeft);
