@@ -10,7 +10,6 @@ std::vector<Kind> all_kinds() {
   const NetworkKind loopback = {"loopback", loopback_network};
   kinds.push_back(scheduled_kind(loopback, "ring"));
   kinds.push_back(scheduled_kind(loopback, "halving_doubling"));
-  kinds.push_back(scheduled_kind(loopback, "tree"));
   return kinds;
 }
 

@@ -1,0 +1,98 @@
+#include "comm/scheduled/executor.h"
+
+#include "base/check.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace cohort::comm {
+namespace {
+
+constexpr Region output(std::size_t first, std::size_t count) {
+  return {.memory = Memory::kOutput, .first = first, .count = count};
+}
+constexpr Region input(std::size_t first, std::size_t count) {
+  return {.memory = Memory::kInput, .first = first, .count = count};
+}
+constexpr Region scratch(std::size_t first, std::size_t count) {
+  return {.memory = Memory::kScratch, .first = first, .count = count};
+}
+
+TEST(Executor, StepsBeginWhenThoseBeforeThemAreDone) {
+  std::vector<std::int32_t> in = {1, 2, 3};
+  std::vector<std::int32_t> out(3);
+  std::vector<std::int32_t> room = {10, 20, 30};
+  Schedule schedule{.scratch_count = 3};
+  schedule.steps = {{.verb = Verb::kCopy, .from = input(0, 3), .to = output(0, 3)},
+                    {.verb = Verb::kReceive, .peer = 1, .to = scratch(0, 3)},
+                    {.verb = Verb::kCombine, .from = scratch(0, 3), .to = output(0, 3), .after = {0, 1}},
+                    {.verb = Verb::kSend, .peer = 2, .from = output(0, 3), .after = {2}}};
+  Executor executor(schedule,
+                    {std::span<const std::int32_t>(in), std::span(out), std::span(room), ReduceOp::kSum});
+
+  const auto first = executor.next();
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].verb, Verb::kReceive);
+  EXPECT_EQ(out, in);
+  EXPECT_TRUE(executor.next().empty()) << "each message is handed out once";
+  EXPECT_EQ(executor.pending_peers(), std::vector<int>{1});
+  EXPECT_TRUE(executor.waits_for(2));
+
+  executor.finished(first[0].step);
+  const auto second = executor.next();
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(second[0].peer, 2);
+  EXPECT_EQ(out, (std::vector<std::int32_t>{11, 22, 33}));
+  EXPECT_FALSE(executor.is_done());
+  executor.finished(second[0].step);
+  EXPECT_TRUE(executor.is_done());
+  EXPECT_FALSE(executor.waits_for(1));
+}
+
+TEST(Executor, MessagesOfAPairAreCountedInTheOrderOfSteps) {
+  std::vector<std::int32_t> out(4);
+  Schedule schedule;
+  schedule.steps = {{.verb = Verb::kSend, .peer = 1, .from = output(0, 1)},
+                    {.verb = Verb::kReceive, .peer = 1, .to = output(1, 1)},
+                    {.verb = Verb::kSend, .peer = 2, .from = output(0, 1)},
+                    {.verb = Verb::kSend, .peer = 1, .from = output(0, 0)},
+                    {.verb = Verb::kReceive, .peer = 1, .to = output(2, 1)}};
+  Executor executor(schedule,
+                    {.input = {}, .output = std::span(out), .scratch = Numbers(nullptr, 0, DType::kI32)});
+  const auto messages = executor.next();
+  ASSERT_EQ(messages.size(), 5U);
+  const std::uint64_t expected[] = {0, 0, 0, 1, 1};
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(messages[i].index, expected[i]) << i;
+}
+
+TEST(Executor, TheOrderOfACombinationIsKept) {
+  // Of two zeros min keeps the left one, so their signs tell who stood there.
+  for (const Order order : {Order::kFromFirst, Order::kToFirst}) {
+    std::vector<float> in = {-0.0F};
+    std::vector<float> out = {0.0F};
+    Schedule schedule;
+    schedule.steps = {{.verb = Verb::kCombine, .from = input(0, 1), .to = output(0, 1), .order = order}};
+    Executor executor(schedule, {.input = std::span<const float>(in),
+                                 .output = std::span(out),
+                                 .scratch = Numbers(nullptr, 0, DType::kF32),
+                                 .reduce_op = ReduceOp::kMin});
+    (void)executor.next();
+    EXPECT_EQ(std::signbit(out[0]), order == Order::kFromFirst) << "of equals the left one is kept";
+  }
+}
+
+TEST(Executor, AScheduleThatReachesBeyondItsMemoriesIsABug) {
+  std::vector<float> numbers(3);
+  const Executor::Memories memories{
+      .input = {}, .output = std::span(numbers), .scratch = Numbers(nullptr, 0, DType::kF32)};
+  const Step beyond = {.verb = Verb::kReceive, .peer = 1, .to = output(1, 3)};
+  EXPECT_THROW(Executor({.steps = {beyond}}, memories), BugError);
+  const Step into_input = {.verb = Verb::kReceive, .peer = 1, .to = input(0, 0)};
+  EXPECT_THROW(Executor({.steps = {into_input}}, memories), BugError);
+  const Step after_itself = {.verb = Verb::kSend, .peer = 1, .from = output(0, 1), .after = {0}};
+  EXPECT_THROW(Executor({.steps = {after_itself}}, memories), BugError);
+}
+
+}  // namespace
+}  // namespace cohort::comm
