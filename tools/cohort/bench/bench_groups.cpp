@@ -58,7 +58,7 @@ std::map<std::string, std::string> group_environment(const std::string& control,
                                                   {"MKL_NUM_THREADS", "1"},
                                                   {"OPENBLAS_NUM_THREADS", "1"},
                                                   {"GLOO_SOCKET_IFNAME", "lo"}};
-  if (pin) variables["COHORT_BENCH_PIN"] = "1";
+  if (pin) variables.emplace("COHORT_BENCH_PIN", "1");
   return variables;
 }
 
