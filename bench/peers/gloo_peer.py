@@ -1,6 +1,6 @@
 """One rank of the peer 'gloo' of `cohort bench comm`: torch.distributed, measured as every other participant is.
 
-Arguments: RANK RANKS FOLDER. COHORT_BENCH_CONTROL names the controller's socket (abstract). The loop and the numbers are
+Arguments: RANK RANKS FOLDER NAME; a NAME of gloo_pinned keeps the rank on one core. COHORT_BENCH_CONTROL names the controller's socket (abstract). The loop and the numbers are
 those of src/measure/contender.cpp and pattern.cpp; src/measure/protocol.h has the messages.
 """
 
@@ -198,18 +198,18 @@ def answer(gloo, line):
 
 
 def main():
-    rank, ranks, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    rank, ranks, folder, name = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
     torch.set_num_threads(1)
-    if "COHORT_BENCH_PIN" in os.environ:
+    if name == "gloo_pinned":
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[rank % len(cores)]})
-    dist.init_process_group("gloo", init_method=f"file://{folder}/gloo", rank=rank, world_size=ranks)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/{name}", rank=rank, world_size=ranks)
     gloo = Gloo(rank, ranks)
     gloo.group.barrier().wait()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as control:
         control.connect("\0" + os.environ["COHORT_BENCH_CONTROL"])
         lines = control.makefile("r")
-        control.sendall(f"hello gloo {rank} {ranks}\n".encode())
+        control.sendall(f"hello {name} {rank} {ranks}\n".encode())
         for line in lines:
             if line.strip() == "end":
                 break

@@ -49,6 +49,10 @@ class CellRun {
  private:
   // The first run pays for fresh memory, the second says how long an iteration is with all that is around it.
   Status warm_up(Lane& lane) {
+    if (command_.operation == BenchOperation::kSendReceive && plan_.ranks < 2) {
+      lane.unsupported = "it needs two ranks";
+      return {};
+    }
     const auto first = ask(lane, 1);
     if (!first && first.error().code() == ErrorCode::kUnsupported) {
       lane.unsupported = first.error().root().message();

@@ -89,6 +89,17 @@ TEST(BenchRun, WhoCannotIsLeftOutAndWhoFailsEndsIt) {
   EXPECT_EQ(scene.run(plan).error().code(), ErrorCode::kPeerLost);
 }
 
+TEST(BenchRun, ARankAloneHasNobodyToSendTo) {
+  Scene scene;
+  BenchPlan plan = small_plan();
+  plan.operations = {BenchOperation::kSendReceive};
+  plan.ranks = 1;
+  const auto results = scene.run(plan);
+  EXPECT_FALSE(results->front().times[0].summary);
+  EXPECT_EQ(results->front().times[0].unsupported, "it needs two ranks");
+  EXPECT_TRUE(scene.turns.empty());
+}
+
 TEST(BenchRun, CellsAreOperationsTimesSizesAndOneForTheBarrier) {
   BenchPlan plan = small_plan();
   plan.operations = {BenchOperation::kBroadcast, BenchOperation::kBarrier};

@@ -52,14 +52,12 @@ Result<std::vector<std::string>> mpirun_line(const Session& session, int ranks) 
 }
 
 // Ranks × threads stay within the cores: one thread each.
-std::map<std::string, std::string> group_environment(const std::string& control, bool pin) {
-  std::map<std::string, std::string> variables = {{measure::kControlVariable, control},
-                                                  {"OMP_NUM_THREADS", "1"},
-                                                  {"MKL_NUM_THREADS", "1"},
-                                                  {"OPENBLAS_NUM_THREADS", "1"},
-                                                  {"GLOO_SOCKET_IFNAME", "lo"}};
-  if (pin) variables["COHORT_BENCH_PIN"] = "1";
-  return variables;
+std::map<std::string, std::string> group_environment(const std::string& control) {
+  return {{measure::kControlVariable, control},
+          {"OMP_NUM_THREADS", "1"},
+          {"MKL_NUM_THREADS", "1"},
+          {"OPENBLAS_NUM_THREADS", "1"},
+          {"GLOO_SOCKET_IFNAME", "lo"}};
 }
 
 }  // namespace
@@ -76,7 +74,7 @@ std::optional<measure::ContenderName> contender_named(const std::string& word) {
 
 std::vector<std::string> contender_names() {
   auto names = bench_kinds();
-  names.insert(names.end(), {"memcpy", "openmpi", "gloo"});
+  names.insert(names.end(), {"memcpy", "openmpi", "gloo", "gloo_pinned"});
   return names;
 }
 
@@ -123,8 +121,8 @@ Result<std::vector<std::vector<std::string>>> BenchGroups::command_lines(const s
   for (int rank = 0; rank < options_.ranks; ++rank) {
     const auto mine = std::to_string(rank);
     const auto all = std::to_string(options_.ranks);
-    if (group == "gloo") {
-      lines.push_back({chosen_python(options_.python), "-c", gloo_script(), mine, all, folder_.path});
+    if (group.starts_with("gloo")) {
+      lines.push_back({chosen_python(options_.python), "-c", gloo_script(), mine, all, folder_.path, group});
     } else {
       lines.push_back({session_->program, "bench-rank", group, mine, all, folder_.path});
       if (options_.pin) lines.back().push_back("--pin");
@@ -137,8 +135,8 @@ Status BenchGroups::start(const std::string& group) {
   const std::string doing = fmt::format("cannot start the group '{}'", group);
   COHORT_ASSIGN_OR_RETURN(auto lines, command_lines(group));
   for (auto& line : lines) {
-    auto process = Process::start(
-        {.argv = std::move(line), .extra_environment = group_environment(controller_.name(), options_.pin)});
+    auto process =
+        Process::start({.argv = std::move(line), .extra_environment = group_environment(controller_.name())});
     if (!process) {
       const Error error = process.error().within(doing);
       return group == kOurs ? error : error.with_remedy(kSetUp);
