@@ -16,7 +16,10 @@ inline constexpr DType kAllDTypes[] = {DType::kF32, DType::kF64, DType::kBF16, D
                                        DType::kI16, DType::kI32, DType::kI64,  DType::kU8,  DType::kBool};
 
 /// Bytes of one element.
-COHORT_EXPORT std::size_t size_bytes(DType dtype);
+constexpr std::size_t size_bytes(DType dtype) {
+  constexpr std::size_t kSizes[] = {4, 8, 2, 2, 1, 2, 4, 8, 1, 1};  // in the order of the enumerators
+  return kSizes[static_cast<std::size_t>(dtype)];
+}
 /// `f32`, `bf16`, `i64`, … as in TOML, messages and JSON.
 COHORT_EXPORT std::string_view name(DType dtype);
 /// The inverse of name(), or nothing.

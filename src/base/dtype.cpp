@@ -5,14 +5,12 @@ namespace {
 
 struct Row {
   std::string_view name;
-  std::size_t size_bytes;
   bool floating;
 };
 
 // In the order of the enumerators.
-constexpr Row kRows[] = {{"f32", 4, true}, {"f64", 8, true},  {"bf16", 2, true}, {"f16", 2, true},
-                         {"i8", 1, false}, {"i16", 2, false}, {"i32", 4, false}, {"i64", 8, false},
-                         {"u8", 1, false}, {"bool", 1, false}};
+constexpr Row kRows[] = {{"f32", true},  {"f64", true},  {"bf16", true}, {"f16", true}, {"i8", false},
+                         {"i16", false}, {"i32", false}, {"i64", false}, {"u8", false}, {"bool", false}};
 static_assert(std::size(kRows) == std::size(kAllDTypes));
 
 const Row& row(DType dtype) {
@@ -20,10 +18,6 @@ const Row& row(DType dtype) {
 }
 
 }  // namespace
-
-std::size_t size_bytes(DType dtype) {
-  return row(dtype).size_bytes;
-}
 
 std::string_view name(DType dtype) {
   return row(dtype).name;

@@ -62,34 +62,41 @@ class CallCheck {
       case Operation::kBroadcast:
         return {};
       case Operation::kAllReduce:
-        return all_of({combinable(), same_type(), equal_length(), exact_or_apart()});
+        if (Status fault = combinable(); !fault) return fault;
+        if (Status fault = same_type(); !fault) return fault;
+        if (Status fault = equal_length(); !fault) return fault;
+        return exact_or_apart();
       case Operation::kReduce:
         if (!is_root()) return combinable();
-        return all_of({combinable(), same_type(), equal_length(), exact_or_apart()});
+        if (Status fault = combinable(); !fault) return fault;
+        if (Status fault = same_type(); !fault) return fault;
+        if (Status fault = equal_length(); !fault) return fault;
+        return exact_or_apart();
       case Operation::kReduceScatter:
-        return all_of({combinable(), same_type(),
-                       cut(call_.input.count, call_.input_counts, call_.output.count, "input"),
-                       part_or_apart(call_.input, call_.input_counts, call_.output)});
+        if (Status fault = combinable(); !fault) return fault;
+        if (Status fault = same_type(); !fault) return fault;
+        if (Status fault = cut(call_.input.count, call_.input_counts, call_.output.count, "input"); !fault)
+          return fault;
+        return part_or_apart(call_.input, call_.input_counts, call_.output);
       case Operation::kAllGather:
-        return all_of({same_type(), cut(call_.output.count, call_.output_counts, call_.input.count, "output"),
-                       part_or_apart(call_.output, call_.output_counts, call_.input)});
+        if (Status fault = same_type(); !fault) return fault;
+        if (Status fault = cut(call_.output.count, call_.output_counts, call_.input.count, "output"); !fault)
+          return fault;
+        return part_or_apart(call_.output, call_.output_counts, call_.input);
       case Operation::kGather:
         if (!is_root()) return {};
-        return all_of({same_type(), cut(call_.output.count, call_.output_counts, call_.input.count, "output"),
-                       part_or_apart(call_.output, call_.output_counts, call_.input)});
+        if (Status fault = same_type(); !fault) return fault;
+        if (Status fault = cut(call_.output.count, call_.output_counts, call_.input.count, "output"); !fault)
+          return fault;
+        return part_or_apart(call_.output, call_.output_counts, call_.input);
       case Operation::kScatter:
         if (!is_root()) return {};
-        return all_of({same_type(), cut(call_.input.count, call_.input_counts, call_.output.count, "input"),
-                       part_or_apart(call_.input, call_.input_counts, call_.output)});
+        if (Status fault = same_type(); !fault) return fault;
+        if (Status fault = cut(call_.input.count, call_.input_counts, call_.output.count, "input"); !fault)
+          return fault;
+        return part_or_apart(call_.input, call_.input_counts, call_.output);
       case Operation::kAllToAll:
         return check_all_to_all();
-    }
-    return {};
-  }
-
-  static Status all_of(std::initializer_list<Status> checks) {
-    for (const Status& check : checks) {
-      if (!check) return check;
     }
     return {};
   }

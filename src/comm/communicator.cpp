@@ -16,8 +16,7 @@ Error refused(const Error& error, const GroupFacts& facts) {
 
 Status Communicator::run(const Call& call) {
   if (Status fine = check_call(call, rank(), world()); !fine) return refused(fine.error(), facts_);
-  if (call.limit) return do_run(call);
-  return do_run(call.within(facts_.limit));
+  return do_run(call);
 }
 
 Work Communicator::start(const Call& call) {

@@ -71,9 +71,11 @@ class Communicator {
  protected:
   explicit Communicator(GroupFacts facts) : facts_(std::move(facts)) {}
 
-  /// The call was checked. `limit` of the call is set.
+  /// The call was checked. It may have no limit of its own: see limit_of().
   virtual Status do_run(const Call& call) = 0;
+  /// The call was checked, and has a limit.
   virtual Work do_start(const Call& call) = 0;
+  std::chrono::nanoseconds limit_of(const Call& call) const { return call.limit.value_or(facts_.limit); }
   /// Every rank of `parent` calls this at the same point. `members`: ranks of this group in the order of the
   /// new one; empty if this rank is in none.
   virtual Result<std::unique_ptr<Communicator>> do_split(const GroupFacts& facts,

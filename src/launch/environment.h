@@ -71,8 +71,9 @@ struct LaunchFacts {
 /// its place before Slurm.
 ///
 /// COHORT_RENDEZVOUS=unix:NAME is believed with every launcher; without it the name is made of the job's own
-/// identity and `user`. Failure: kUsage, naming variable and value, where they contradict each other or are
-/// not what they should be.
+/// identity and `user`.
+/// Failure: kUsage, naming variable and value, where they contradict each other or are not what they should
+/// be.
 Result<LaunchFacts> launch_facts(const EnvironmentVariables& environment, uid_t user = ::getuid());
 
 }  // namespace cohort

@@ -29,9 +29,9 @@ struct ScheduledOptions {
 /// The calls of one group on one rank, all under way at the same time, moved on by the progress thread.
 ///
 /// Threads: start(), abort() and failure() from any thread. What happens elsewhere is left in the inbox;
-/// flights are touched by advance() only, and by leave() when nobody advances any more. Lifetime: the
-/// exchange, the runner and the clock must outlive it. leave() must be called when it is no longer
-/// advanced.
+/// flights are touched by advance() only, and by leave() when nobody advances any more.
+/// Lifetime: the exchange, the runner and the clock must outlive it. leave() must be called when it is no
+/// longer advanced.
 /// Failure: the first one sticks: everything under way ends with it, the others are told. A rank that is lost
 /// or left ends what cannot be done without it; what it had done its part in goes on.
 class Group final : public Task {

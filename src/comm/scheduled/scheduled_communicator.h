@@ -13,7 +13,8 @@ namespace cohort::comm {
 ///
 /// Threads: as Communicator. Callbacks of Work run on the progress thread.
 /// Lifetime: exchange, runner and clock must outlive it and all groups split from it. Not to be destroyed
-/// in a callback. Failure: as Communicator. A rank whose exchange is closed is lost to every group it is in.
+/// in a callback.
+/// Failure: as Communicator. A rank whose exchange is closed is lost to every group it is in.
 /// Cost: one small message to the next rank for each collective call, besides those of the schedule.
 class ScheduledCommunicator final : public Communicator {
  public:
@@ -37,7 +38,7 @@ class ScheduledCommunicator final : public Communicator {
   std::optional<Error> failure() const override { return group_.failure(); }
 
  protected:
-  Status do_run(const Call& call) override { return group_.start(call).wait(); }
+  Status do_run(const Call& call) override { return group_.start(call.within(limit_of(call))).wait(); }
   Work do_start(const Call& call) override { return group_.start(call); }
   Result<std::unique_ptr<Communicator>> do_split(const GroupFacts& facts,
                                                  const std::vector<int>& members) override;

@@ -2,6 +2,7 @@
 
 #include "base/system_error.h"
 #include "base/units.h"
+#include "comm/shared_memory/doorbell.h"
 
 #include <algorithm>
 #include <csignal>
@@ -16,13 +17,32 @@
 
 namespace cohort {
 namespace comm {
+namespace {
 
-Result<Mapping> Mapping::of(const Descriptor& file, std::size_t size_bytes) {
-  void* data =
-      ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.number(), 0);
-  if (data == MAP_FAILED) return system_error("cannot map shared memory", errno);
+// 37 pages: the lower bits of any two colours differ in more than one place.
+constexpr std::size_t kColourStride = std::size_t{37} * 4096;
+constexpr std::size_t kColours = 256;
+
+}  // namespace
+
+Result<Mapping> Mapping::of(const Descriptor& file, std::size_t size_bytes, int colour) {
+  // Room is reserved, the file put where its colour says, and the rest of the room given back.
+  const std::size_t room_bytes = size_bytes + kColours * kColourStride;
+  void* room = ::mmap(nullptr, room_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return system_error("cannot reserve addresses for shared memory", errno);
+  auto* first = static_cast<std::byte*>(room);
+  auto* data = first + static_cast<std::size_t>(colour) % kColours * kColourStride;
+  constexpr int kFlags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
+  if (::mmap(data, size_bytes, PROT_READ | PROT_WRITE, kFlags, file.number(), 0) == MAP_FAILED) {
+    const Error error = system_error("cannot map shared memory", errno);
+    ::munmap(room, room_bytes);
+    return error;
+  }
+  if (data > first) ::munmap(first, static_cast<std::size_t>(data - first));
+  std::byte* behind = data + size_bytes;
+  ::munmap(behind, static_cast<std::size_t>(first + room_bytes - behind));
   ::madvise(data, size_bytes, MADV_DONTDUMP);
-  return Mapping(static_cast<std::byte*>(data), size_bytes);
+  return Mapping(data, size_bytes);
 }
 
 Mapping::~Mapping() {
@@ -98,9 +118,10 @@ Result<std::unique_ptr<Arena>> Arena::create(std::size_t capacity_bytes) {
   if (::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return system_error("cannot seal shared memory", errno);
   }
-  COHORT_ASSIGN_OR_RETURN(comm::Mapping mapping, comm::Mapping::of(file, capacity));
+  COHORT_ASSIGN_OR_RETURN(comm::Mapping mapping, comm::Mapping::of(file, capacity, 0));
   std::unique_ptr<Arena> arena(new Arena(std::move(file), std::move(mapping)));
-  new (arena->mapping_.data()) comm::ArenaHeader;
+  auto* header = new (arena->mapping_.data()) comm::ArenaHeader;
+  header->passes_barriers = comm::allow_barriers() ? 1 : 0;
   return arena;
 }
 

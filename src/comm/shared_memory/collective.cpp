@@ -1,6 +1,7 @@
 #include "comm/shared_memory/collective.h"
 
 #include "comm/combine.h"
+#include "comm/copy.h"
 #include "comm/shared_memory/agreement.h"
 #include "comm/shared_memory/parts.h"
 
@@ -10,6 +11,9 @@
 
 namespace cohort::comm {
 namespace {
+
+// What is larger and lies in the arena is better read where it is.
+constexpr std::size_t kAlwaysInline = 1024;
 
 bool gives_root_only(Operation operation) {
   return operation == Operation::kBroadcast || operation == Operation::kScatter;
@@ -70,21 +74,21 @@ void Collective::post() {
   Posting& mine = block.postings[parity_];
   const std::size_t input_bytes = contributes(view_.rank()) ? call_.input.size_bytes() : 0;
   Offer offer;
-  offer.is_inline = input_bytes <= Posting::kInlineBytes;
-  if (offer.is_inline) {
-    if (input_bytes > 0) std::memcpy(mine.payload.data(), call_.input.data, input_bytes);
-  } else {
+  offer.is_inline = input_bytes <= kAlwaysInline;
+  if (!offer.is_inline) {
     const auto input = view_.arena().offset_of(call_.input.data, input_bytes);
     offer.input_in_arena = input.has_value();
+    offer.is_inline = !input && input_bytes <= Posting::kInlineBytes;
     mine.input = input.value_or(0);
   }
+  if (offer.is_inline && input_bytes > 0) std::memcpy(mine.payload.data(), call_.input.data, input_bytes);
   if (is_whole_reduction(call_.operation) && !(offer.is_inline)) {
     const auto output = view_.arena().offset_of(call_.output.data, call_.output.size_bytes());
     const bool needed = call_.operation == Operation::kAllReduce || view_.rank() == call_.peer;
     offer.output_in_arena = output.has_value() || !needed;
     mine.output = output.value_or(0);
   }
-  mine.rounds = offer.is_inline ? 0 : rounds_needed(call_, view_.rank(), view_.world());
+  mine.rounds = rounds_needed(call_, view_.rank(), view_.world());
   if (lays_out_parts()) {
     for (int rank = 0; rank < view_.world(); ++rank) {
       view_.mine().parts[parity_][rank] = part_of(call_.input.count, call_.input_counts, rank, view_.world());
@@ -155,7 +159,7 @@ void Collective::choose_way() {
   for (int rank = 0; rank < view_.world(); ++rank) {
     rounds = std::max(rounds, posted_by(rank).rounds);
   }
-  staged_.emplace(view_, call_, std::max(rounds, rounds_needed(call_, view_.rank(), view_.world())));
+  staged_.emplace(view_, call_, rounds);
   phase_ = Phase::kStaged;
 }
 

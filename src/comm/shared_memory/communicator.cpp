@@ -104,9 +104,9 @@ void SharedMemoryCommunicator::abort(const Error& cause) {
 }
 
 Status SharedMemoryCommunicator::do_run(const Call& call) {
-  if (is_message(call.operation)) return do_start(call).wait();
+  if (is_message(call.operation)) return do_start(call.within(limit_of(call))).wait();
   std::optional<comm::CallQueue::Turn> turn = calls_.try_turn();
-  if (!turn) return do_start(call).wait();
+  if (!turn) return do_start(call.within(limit_of(call))).wait();
   if (failure_.is_over()) return calls_.broken_off(call, nullptr, turn->sequence());
   Collective collective(turn->view(), call, turn->sequence());
   for (int i = 0; i < spins_; ++i) {
@@ -124,7 +124,7 @@ Status SharedMemoryCommunicator::outcome(const Collective& collective, const Cal
 }
 
 Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& call, std::uint64_t sequence) {
-  const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), *call.limit);
+  const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), limit_of(call));
   comm::ArenaDoorbell& doorbell = neighbours_.doorbell();
   while (true) {
     for (int i = 0; i < kYields; ++i) {

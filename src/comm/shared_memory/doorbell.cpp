@@ -4,6 +4,7 @@
 #include <climits>
 #include <ctime>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,6 +22,10 @@ std::uint32_t* word_of(std::atomic<std::uint32_t>& bell) {
 
 }  // namespace
 
+bool allow_barriers() {
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
 void ring_now(ArenaHeader& header) {
   header.doorbell.fetch_add(1, std::memory_order_seq_cst);
   ::syscall(SYS_futex, word_of(header.doorbell), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
@@ -28,7 +33,10 @@ void ring_now(ArenaHeader& header) {
 
 std::uint32_t ArenaDoorbell::arm() {
   header_.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  // From here on a peer either sees that somebody sleeps, or what it published before is seen by the next
+  // look.
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (header_.passes_barriers != 0) ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
   return header_.doorbell.load(std::memory_order_seq_cst);
 }
 

@@ -5,6 +5,11 @@
 
 namespace cohort::comm {
 
+/// Asks the kernel to make threads of this process pass a memory barrier whenever a peer wants it; false if
+/// it cannot. With it, whoever publishes needs no barrier of its own before it looks for sleepers: the
+/// sleeper makes one for everybody.
+bool allow_barriers();
+
 /// Changes the bell and wakes whoever sleeps at it, in any process.
 void ring_now(ArenaHeader& header);
 

@@ -64,6 +64,7 @@ Result<GroupView> GroupView::of(Neighbours& neighbours, std::span<const int> mem
       member.result[parity] = memory + stages + (2 + parity) * kStageBytes;
     }
     view.members_.push_back(member);
+    if (member.header->passes_barriers == 0) view.needs_fence_ = true;
     if (static_cast<int>(i) != rank) view.other_headers_.push_back(member.header);
   }
   view.sources.resize(members.size());

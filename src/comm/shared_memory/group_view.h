@@ -9,7 +9,7 @@
 namespace cohort::comm {
 
 /// How much a member lays down at a time of a call that cannot be done in place.
-inline constexpr std::size_t kStageBytes = std::size_t{256} << 10;
+inline constexpr std::size_t kStageBytes = std::size_t{128} << 10;
 
 /// What this process sees of one member of a group.
 struct MemberView {
@@ -50,7 +50,11 @@ class GroupView {
   /// Makes what was stored before visible and wakes who sleeps.
   void publish(std::atomic<std::uint64_t>& counter, std::uint64_t value) const {
     counter.store(value, std::memory_order_release);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    // Whoever goes to sleep has made every core of its peers pass a barrier: see Doorbell of the arena.
+    if (needs_fence_)
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    else
+      std::atomic_signal_fence(std::memory_order_seq_cst);
     for (ArenaHeader* header : other_headers_) ring_if_asleep(*header);
   }
 
@@ -64,6 +68,7 @@ class GroupView {
   const Arena* arena_ = nullptr;
   std::vector<MemberView> members_;
   std::vector<ArenaHeader*> other_headers_;
+  bool needs_fence_ = false;  // a member cannot be made to pass a barrier from outside
 };
 
 }  // namespace cohort::comm

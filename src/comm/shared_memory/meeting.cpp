@@ -115,7 +115,8 @@ class Meeting {
     if (place || hello.rank == static_cast<std::uint32_t>(options_.rank)) return false;
     if (!file.is_open() || !is_sealed(file, hello.arena_bytes) || hello.block_offset >= hello.arena_bytes)
       return false;
-    COHORT_ASSIGN_OR_RETURN(Mapping mapping, Mapping::of(file, hello.arena_bytes));
+    COHORT_ASSIGN_OR_RETURN(Mapping mapping,
+                            Mapping::of(file, hello.arena_bytes, 1 + static_cast<int>(hello.rank)));
     COHORT_RETURN_IF_ERROR(remember(peer.process));
     place.emplace(Neighbour{std::move(mapping), std::move(socket), peer.process, hello.block_offset});
     return true;

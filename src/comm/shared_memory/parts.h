@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <vector>
 
 namespace cohort::comm {
@@ -32,10 +31,6 @@ inline PartEntry slice_of(std::size_t count, std::size_t element_bytes, int rank
   const std::size_t first = std::min(count, num_grains * r / w * grain);
   const std::size_t last = std::min(count, num_grains * (r + 1) / w * grain);
   return {first, last - first};
-}
-
-inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t size_bytes) {
-  if (size_bytes > 0 && to != from) std::memcpy(to, from, size_bytes);
 }
 
 }  // namespace cohort::comm

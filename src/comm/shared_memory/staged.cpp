@@ -1,6 +1,7 @@
 #include "comm/shared_memory/staged.h"
 
 #include "comm/combine.h"
+#include "comm/copy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -52,8 +53,11 @@ std::size_t longest_run(const Call& call, int rank, int world) {
 }  // namespace
 
 std::uint32_t rounds_needed(const Call& call, int rank, int world) {
+  const std::size_t run = longest_run(call, rank, world);
+  if (run == 0) return 0;
+  if (run * size_bytes(call.dtype()) <= kLine) return 1;  // no place is smaller than a line
   const std::size_t chunk = chunk_elements(call, world);
-  return static_cast<std::uint32_t>((longest_run(call, rank, world) + chunk - 1) / chunk);
+  return static_cast<std::uint32_t>((run + chunk - 1) / chunk);
 }
 
 Staged::Staged(GroupView& view, const Call& call, std::uint32_t rounds)
@@ -269,8 +273,7 @@ void Staged::take_part(int from, std::uint32_t round) {
   std::byte* to = call_.output.data + part.first * element_bytes_;
   if (from == view_.rank()) {
     const PartEntry own = chunk_of(part_for_me(from), round);
-    if (part.count > 0)
-      std::memmove(to, call_.input.data + own.first * element_bytes_, part.count * element_bytes_);
+    copy_bytes(to, call_.input.data + own.first * element_bytes_, part.count * element_bytes_);
     return;
   }
   const std::size_t place = is_cut(call_.operation) ? static_cast<std::size_t>(view_.rank()) * chunk_ : 0;

@@ -28,7 +28,8 @@ struct TransportFaults {
 /// come twice, come in pieces, and the member may die or freeze. Wrap the transport of one member or of all.
 ///
 /// Threads, Lifetime, Failure: as every Transport. A member that died sees all others as lost; one that is
-/// frozen sees nothing, and only the liveness of the others finds out. Cost: one more copy of every payload.
+/// frozen sees nothing, and only the liveness of the others finds out.
+/// Cost: one more copy of every payload.
 class FaultyTransport final : public Transport, private FrameSink {
  public:
   FaultyTransport(std::unique_ptr<Transport> inner, TransportFaults faults);
