@@ -37,8 +37,8 @@ struct ContextOptions {
 /// Threads: every method from any thread, but all ranks must make the same calls in the same order.
 /// Lifetime: memory from allocate() lives as long as this. The destructor waits for nobody.
 /// Failure: throws Error; the first failure sticks. kPeerLost names the rank that is gone, kTimedOut the one
-/// that has not arrived, UsageError the calls that do not fit each other. Cost: the constructor waits for all
-/// ranks.
+/// that has not arrived, UsageError the calls that do not fit each other.
+/// Cost: the constructor waits for all ranks.
 class COHORT_EXPORT Context {
  public:
   explicit Context(const ContextOptions& options = {});

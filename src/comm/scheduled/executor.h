@@ -1,8 +1,8 @@
 #pragma once
 
+#include "comm/schedule/schedule.h"
 #include <cohort/numbers.h>
 #include <cohort/reduce_op.h>
-#include "comm/schedule/schedule.h"
 
 #include <cstdint>
 #include <deque>
