@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "comm/numbers.h"
-#include "comm/reduce_op.h"
+#include <cohort/numbers.h>
+#include <cohort/reduce_op.h>
 
 #include <chrono>
 #include <cstdint>

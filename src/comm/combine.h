@@ -1,7 +1,7 @@
 #pragma once
 
-#include "comm/numbers.h"
-#include "comm/reduce_op.h"
+#include <cohort/numbers.h>
+#include <cohort/reduce_op.h>
 
 #include <span>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/reduce_op.h"
+#include <cohort/reduce_op.h>
 
 #include <cohort/dtype.h>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "comm/reduce_op.h"
+#include <cohort/reduce_op.h>
 
 #include <array>
 

@@ -4,6 +4,7 @@
 #include "base/system_error.h"
 #include "base/units.h"
 #include "launch/keeper.h"
+#include "launch/own_environment.h"
 
 #include <array>
 #include <cerrno>
@@ -21,17 +22,6 @@ using launch::StreamSource;
 
 // How long a process may take to vanish after SIGKILL.
 constexpr std::chrono::seconds kVanishing(10);
-
-std::map<std::string, std::string> our_environment() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const auto equals = text.find('=');
-    if (equals == 0 || equals == std::string_view::npos) continue;
-    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return variables;
-}
 
 // A copy above the three standard numbers.
 Result<Descriptor> copy_of(int descriptor) {
@@ -74,7 +64,7 @@ Result<Process> Process::start(ProcessOptions options) {
                          .core_dumps = options.core_dumps,
                          .group = options.group,
                          .cores = std::move(options.cores)};
-  plan.environment = options.environment ? *std::move(options.environment) : our_environment();
+  plan.environment = options.environment ? *std::move(options.environment) : own_environment();
   for (const auto& [name, value] : options.extra_environment) plan.environment[name] = value;
 
   StreamSource output;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "comm/numbers.h"
-#include "comm/reduce_op.h"
 #include "comm/schedule/schedule.h"
+#include <cohort/numbers.h>
+#include <cohort/reduce_op.h>
 
 #include <cstdint>
 #include <deque>

@@ -14,12 +14,13 @@ Kind shared_memory_kind(const std::string& name) {
     const std::string rendezvous = fmt::format("cohort-test-{}-{}", ::getpid(), num_worlds.fetch_add(1));
     return run_world(world, [=](RankContext& rank) -> Status {
       COHORT_ASSIGN_OR_RETURN(const std::unique_ptr<Arena> arena, Arena::create());
-      COHORT_ASSIGN_OR_RETURN(std::unique_ptr<Communicator> communicator,
-                              SharedMemoryCommunicator::meet(*arena, {.rendezvous = rendezvous,
-                                                                      .facts = {.rank = rank.rank(),
-                                                                                .world = rank.world(),
-                                                                                .generation = options.generation,
-                                                                                .limit = options.limit}}));
+      COHORT_ASSIGN_OR_RETURN(
+          std::unique_ptr<Communicator> communicator,
+          SharedMemoryCommunicator::meet(*arena, {.rendezvous = rendezvous,
+                                                  .facts = {.rank = rank.rank(),
+                                                            .world = rank.world(),
+                                                            .generation = options.generation,
+                                                            .limit = options.limit}}));
       Seat seat{rank, communicator};
       return body(seat);
     });

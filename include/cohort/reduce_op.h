@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cohort/export.h>
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -13,7 +15,7 @@ inline constexpr ReduceOp kAllReduceOps[] = {ReduceOp::kSum, ReduceOp::kMin, Red
                                              ReduceOp::kProduct};
 
 /// `sum`, `min`, `max`, `product`.
-std::string_view name(ReduceOp op);
-std::optional<ReduceOp> reduce_op_named(std::string_view name);
+COHORT_EXPORT std::string_view name(ReduceOp op);
+COHORT_EXPORT std::optional<ReduceOp> reduce_op_named(std::string_view name);
 
 }  // namespace cohort

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "base/result.h"
+#include "comm/communicator.h"
+#include "comm/shared_memory/arena.h"
+#include "launch/environment.h"
+
+#include <chrono>
+#include <memory>
+
+namespace cohort::world {
+
+struct JoinOptions {
+  std::chrono::nanoseconds limit = std::chrono::seconds(30);
+  std::chrono::nanoseconds liveness = std::chrono::milliseconds(500);
+  std::chrono::nanoseconds meeting_limit = std::chrono::seconds(30);
+};
+
+/// The group of all ranks, of which the launcher made this process one.
+///
+/// Lifetime: the arena must outlive the group.
+/// Failure: kUsage if the launcher gave no place to meet, kUnsupported for ranks on several hosts, kTimedOut
+/// naming those that did not come.
+Result<std::unique_ptr<Communicator>> join(const LaunchFacts& facts, Arena& arena,
+                                           const JoinOptions& options);
+
+}  // namespace cohort::world
