@@ -207,7 +207,6 @@ void Arena::retire(ArenaBlock block) {
 Status Arena::fence(const std::vector<pid_t>& staying, TimePoint deadline) {
   std::vector<ArenaBlock> retired;  // given back after the lock
   const std::lock_guard lock(mutex_);
-  retired.swap(retired_);
   for (auto it = sharers_.begin(); it != sharers_.end();) {
     if (std::find(staying.begin(), staying.end(), it->process) != staying.end()) {
       ++it;
@@ -216,7 +215,13 @@ Status Arena::fence(const std::vector<pid_t>& staying, TimePoint deadline) {
     COHORT_RETURN_IF_ERROR(kill_and_wait(it->process, it->pidfd, deadline));
     it = sharers_.erase(it);
   }
+  retired.swap(retired_);
   return {};
+}
+
+void Arena::no_longer_shared_with(pid_t process) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(sharers_, [&](const Sharer& sharer) { return sharer.process == process; });
 }
 
 }  // namespace cohort

@@ -110,6 +110,8 @@ class Arena {
   void retire(ArenaBlock block);
   /// Remembers a process that maps this arena.
   void shared_with(pid_t process, Descriptor pidfd);
+  /// That process has said that it will not touch this arena any more.
+  void no_longer_shared_with(pid_t process);
   /// Before the arena serves a new generation: what was retired is given back, and every process that mapped
   /// it and is not among `staying` is killed and its end waited for, because one that was only frozen could
   /// wake up and write. kTimedOut if it does not end by `deadline`.

@@ -58,11 +58,26 @@ bool CallQueue::advance() {
   }
   if (!first->collective) {
     if (failure_.is_over()) return break_off();
-    if (busy_.exchange(true, std::memory_order_acquire)) return false;
+    if (busy_.exchange(true, std::memory_order_acquire)) return end_if_late();
     first->sequence = ++sequence_;
     first->collective.emplace(view_, first->call, first->sequence);
   }
-  return advance_first(*first);
+  return advance_first(*first) || end_if_late();
+}
+
+/// A call that waits for its turn has a deadline, too.
+bool CallQueue::end_if_late() {
+  const Queued* late = nullptr;
+  {
+    const TimePoint now = std::chrono::steady_clock::now();
+    const std::lock_guard lock(mutex_);
+    for (const auto& queued : queue_) {
+      if (late == nullptr && queued->completion->deadline() <= now) late = queued.get();
+    }
+  }
+  if (late == nullptr) return false;
+  fail(timed_out(late->call, late->collective ? &*late->collective : nullptr, late->sequence));
+  return break_off();
 }
 
 bool CallQueue::advance_first(Queued& first) {
@@ -73,10 +88,7 @@ bool CallQueue::advance_first(Queued& first) {
                                     : Status());
     return true;
   }
-  if (over) return break_off();
-  if (std::chrono::steady_clock::now() < first.completion->deadline()) return false;
-  fail(timed_out(first.call, &collective, first.sequence));
-  return break_off();
+  return over && break_off();
 }
 
 void CallQueue::finish_first(Status outcome) {
@@ -86,7 +98,7 @@ void CallQueue::finish_first(Status outcome) {
     first = std::move(queue_.front());
     queue_.pop_front();
   }
-  busy_.store(false, std::memory_order_release);
+  if (first->collective) busy_.store(false, std::memory_order_release);
   num_queued_.fetch_sub(1, std::memory_order_release);
   first->completion->settle(std::move(outcome));
 }
@@ -101,7 +113,8 @@ bool CallQueue::break_off() {
     }
     if (first == nullptr) return any;
     any = true;
-    const Collective* collective = first->collective ? &*first->collective : nullptr;
+    Collective* collective = first->collective ? &*first->collective : nullptr;
+    if (collective != nullptr) collective->give_up();
     finish_first(broken_off(first->call, collective, first->sequence));
   }
 }

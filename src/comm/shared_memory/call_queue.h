@@ -82,6 +82,7 @@ class CallQueue final : public Task {
   bool advance_first(Queued& first);
   void finish_first(Status outcome);
   bool break_off();
+  bool end_if_late();
 
   const GroupFacts facts_;
   GroupView view_;              // of whoever has the turn

@@ -151,8 +151,10 @@ void Collective::choose_way() {
   next_ = 0;
   if (inputs && outputs) {
     move_direct();
-    view_.publish(view_.mine().block->counters.finished, sequence_);
     phase_ = Phase::kFinish;
+    // A member that gave up may have changed its numbers while they were read. Then this call never ends
+    // well: nothing is published, and the failure of that member, which it told everybody, ends it.
+    if (!somebody_gave_up()) view_.publish(view_.mine().block->counters.finished, sequence_);
     return;
   }
   std::uint32_t rounds = 0;
@@ -161,6 +163,19 @@ void Collective::choose_way() {
   }
   staged_.emplace(view_, call_, rounds);
   phase_ = Phase::kStaged;
+}
+
+bool Collective::somebody_gave_up() const {
+  std::atomic_thread_fence(std::memory_order_acquire);
+  for (int rank = 0; rank < view_.world(); ++rank) {
+    if (view_.member(rank).block->counters.given_up.load(std::memory_order_acquire) != 0) return true;
+  }
+  return false;
+}
+
+void Collective::give_up() {
+  view_.mine().block->counters.given_up.store(1, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 void Collective::move_direct() {

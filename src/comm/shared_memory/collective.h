@@ -32,6 +32,8 @@ class Collective {
   bool advance();
   /// What members disagree about, if they do: both calls in words.
   const std::optional<std::string>& fault() const { return fault_; }
+  /// This rank leaves the call: from now on the numbers are its caller's again, whatever the others do.
+  void give_up();
   /// Ranks for which this one waits, and whether they have not even called.
   std::vector<int> not_arrived() const;
   std::vector<int> waited_for() const;
@@ -46,6 +48,7 @@ class Collective {
   bool lays_out_parts() const;
   void choose_way();
   void move_direct();
+  bool somebody_gave_up() const;
   void combine_slices();
   /// Takes over what other members' inputs hold for this one, from where sources_ says they are.
   void take();

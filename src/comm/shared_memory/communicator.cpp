@@ -3,6 +3,7 @@
 #include "comm/spin.h"
 
 #include <fmt/format.h>
+#include <numeric>
 #include <sched.h>
 #include <thread>
 
@@ -12,9 +13,11 @@ namespace {
 using comm::Collective;
 
 // How often a waiting call looks before it gives up its core: long where every rank has a core of its own.
-constexpr int kSpinsAlone = 20'000;
+constexpr int kSpinsAlone = 2'000;
 constexpr int kSpinsCrowded = 100;
-constexpr int kYields = 100;
+constexpr int kYields = 200;
+
+constexpr int kMaxWorld = 1024;  // every rank has a place on every stage
 
 constexpr std::uint64_t kWorldGroup = 1;
 
@@ -40,21 +43,23 @@ bool is_message(Operation operation) {
 Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& arena,
                                                                      const SharedMemoryOptions& options) {
   const GroupFacts& facts = options.facts;
-  COHORT_ASSIGN_OR_RETURN(comm::OwnBlocks own, comm::OwnBlocks::allocate(arena, facts.world));
-  COHORT_ASSIGN_OR_RETURN(std::shared_ptr<comm::Neighbours> neighbours,
-                          comm::Neighbours::meet(arena, own.block.offset(),
-                                                 {.name = options.rendezvous,
-                                                  .rank = facts.rank,
-                                                  .world = facts.world,
-                                                  .generation = facts.generation,
-                                                  .liveness = options.liveness,
-                                                  .meeting_limit = options.meeting_limit}));
-  std::vector<int> members;
-  std::vector<std::uint64_t> offsets;
-  for (int rank = 0; rank < facts.world; ++rank) {
-    members.push_back(rank);
-    offsets.push_back(rank == facts.rank ? own.block.offset() : neighbours->block_offset_of(rank));
+  if (facts.world > kMaxWorld) {
+    return Error(ErrorCode::kUsage, fmt::format("{} ranks on one host", facts.world))
+        .with_remedy(fmt::format("Shared memory serves up to {}.", kMaxWorld));
   }
+  COHORT_ASSIGN_OR_RETURN(std::shared_ptr<comm::Neighbours> neighbours,
+                          comm::Neighbours::meet(arena, {.name = options.rendezvous,
+                                                         .rank = facts.rank,
+                                                         .world = facts.world,
+                                                         .generation = facts.generation,
+                                                         .liveness = options.liveness,
+                                                         .meeting_limit = options.meeting_limit}));
+  // Only now: before the fence a rank of an earlier generation could still write into what is allocated.
+  COHORT_ASSIGN_OR_RETURN(comm::OwnBlocks own, comm::OwnBlocks::allocate(arena, facts.world));
+  COHORT_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> offsets,
+                          neighbours->exchange_blocks(own.block.offset(), options.meeting_limit));
+  std::vector<int> members(static_cast<std::size_t>(facts.world));
+  std::iota(members.begin(), members.end(), 0);
   COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
                           comm::GroupView::of(*neighbours, members, offsets, facts.rank));
   return std::unique_ptr<Communicator>(new SharedMemoryCommunicator(
@@ -87,8 +92,9 @@ SharedMemoryCommunicator::~SharedMemoryCommunicator() {
   }
   neighbours_.tell(id_, Error(ErrorCode::kPeerLost, ""));
   neighbours_.leave(id_);
-  // Others may still read what was posted last; the stages nobody reads any more.
+  // Others may still read what was posted and laid down last.
   neighbours_.arena().retire(std::move(own_.block));
+  neighbours_.arena().retire(std::move(own_.stages));
 }
 
 CommunicatorTraits SharedMemoryCommunicator::traits() const {
@@ -131,11 +137,16 @@ Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& c
       // Asked before the last look: what the others did before they failed may be all this call needs.
       const bool over = failure_.is_over();
       if (collective.advance()) return outcome(collective, call, sequence);
-      if (over) return calls_.broken_off(call, &collective, sequence);
+      if (over) {
+        collective.give_up();
+        return calls_.broken_off(call, &collective, sequence);
+      }
       std::this_thread::yield();
     }
-    if (std::chrono::steady_clock::now() >= deadline)
+    if (std::chrono::steady_clock::now() >= deadline) {
+      collective.give_up();
       return calls_.fail(calls_.timed_out(call, &collective, sequence));
+    }
     const std::uint32_t ticket = doorbell.arm();
     if (!collective.advance() && !failure_.is_over()) doorbell.sleep(ticket, deadline);
     doorbell.disarm();
@@ -177,7 +188,12 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::do_split(const G
                                                                          const std::vector<int>& members) {
   comm::OwnBlocks own;
   if (!members.empty()) {
-    COHORT_ASSIGN_OR_RETURN(own, comm::OwnBlocks::allocate(neighbours_.arena(), facts.world));
+    Result<comm::OwnBlocks> allocated = comm::OwnBlocks::allocate(neighbours_.arena(), facts.world);
+    if (!allocated) {
+      abort(allocated.error());  // the others would wait
+      return allocated.error();
+    }
+    own = std::move(*allocated);
   }
   ++num_splits_;
   const std::array<std::int64_t, 1> mine = {members.empty() ? 0

@@ -29,7 +29,7 @@ struct SharedMemoryOptions {
 /// progress thread, in order. Waiting is a bounded spin, then yielding the core, then sleep in the kernel.
 /// Lifetime: the arena must outlive it and its sub-groups.
 /// Failure: a killed rank is noticed by the end of its line, a frozen one by its heartbeat.
-/// Cost: two threads per process; 1 MiB of arena per group.
+/// Cost: two threads per process; half a MiB of arena per group, kept until the generation is over.
 class SharedMemoryCommunicator final : public Communicator {
  public:
   /// Meets the other ranks. kTimedOut names those that have not come.

@@ -20,6 +20,7 @@ struct ArenaHeader {
   std::uint32_t passes_barriers = 0;  ///< 1: the kernel makes its threads pass a barrier when a peer wants it
   alignas(kLine) std::atomic<std::uint64_t> heartbeat{0};
   std::atomic<std::uint64_t> rings{0};  ///< where its rings to the others lie, one per rank; 0: none yet
+  std::atomic<std::uint64_t> block{0};  ///< where its block of the first group lies; 0: none yet
 };
 
 /// What a member posts of a call: all of it in one line, together with the first bytes of a small input.
@@ -45,6 +46,8 @@ struct Counters {
   alignas(kLine) std::atomic<std::uint64_t> staged{0};    ///< chunks it has laid down
   alignas(kLine) std::atomic<std::uint64_t> reduced{0};   ///< chunks of which it has combined its slice
   alignas(kLine) std::atomic<std::uint64_t> consumed{0};  ///< chunks it has taken over
+  /// Set when it leaves a call that is not over: its caller may change the numbers from then on.
+  alignas(kLine) std::atomic<std::uint32_t> given_up{0};
 };
 
 /// Where a part of a ragged input lies.

@@ -26,17 +26,16 @@ Error left(int rank) {
 
 }  // namespace
 
-Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, std::uint64_t block_offset,
-                                                     const NeighboursOptions& options) {
+Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, const NeighboursOptions& options) {
   // Of an earlier generation.
   arena.header().heartbeat.store(0, std::memory_order_relaxed);
   arena.header().rings.store(0, std::memory_order_relaxed);
+  arena.header().block.store(0, std::memory_order_relaxed);
   const MeetingOptions meeting{
       .name = options.name,
       .rank = options.rank,
       .world = options.world,
       .generation = options.generation,
-      .block_offset = block_offset,
       .deadline = deadline_after(std::chrono::steady_clock::now(), options.meeting_limit)};
   COHORT_ASSIGN_OR_RETURN(std::vector<std::optional<Neighbour>> others, comm::meet(meeting, arena));
   std::vector<pid_t> staying;
@@ -82,9 +81,25 @@ std::size_t Neighbours::memory_bytes_of(int rank) const {
   return other ? other->arena.size_bytes() : arena_.capacity_bytes();
 }
 
-std::uint64_t Neighbours::block_offset_of(int rank) const {
-  const auto& other = others_[static_cast<std::size_t>(rank)];
-  return other ? other->block_offset : 0;
+Result<std::vector<std::uint64_t>> Neighbours::exchange_blocks(std::uint64_t own,
+                                                               std::chrono::nanoseconds limit) {
+  constexpr std::chrono::microseconds kBetweenLooks(100);
+  arena_.header().block.store(own, std::memory_order_release);
+  const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), limit);
+  std::vector<std::uint64_t> blocks;
+  for (int rank = 0; rank < options_.world; ++rank) {
+    std::uint64_t block = 0;
+    while ((block = header_of(rank).block.load(std::memory_order_acquire)) == 0) {
+      if (const std::optional<Error> why = loss_of(rank)) return *why;
+      if (std::chrono::steady_clock::now() >= deadline) {
+        return Error(ErrorCode::kTimedOut,
+                     fmt::format("rank {}: rank {} came, but has not gone on", options_.rank, rank));
+      }
+      std::this_thread::sleep_for(kBetweenLooks);
+    }
+    blocks.push_back(block);
+  }
+  return blocks;
 }
 
 Progress& Neighbours::progress() {
@@ -108,6 +123,8 @@ void Neighbours::join(std::uint64_t group, std::span<const int> members, GroupFa
 void Neighbours::leave(std::uint64_t group) {
   const std::lock_guard lock(mutex_);
   groups_.erase(group);
+  closed_.insert(group);
+  befallen_.erase(group);
 }
 
 void Neighbours::tell(std::uint64_t group, const Error& why) {
@@ -171,6 +188,7 @@ void Neighbours::hear(int rank, const LineMessage& message) {
     return;
   }
   watched_[static_cast<std::size_t>(rank)] = false;
+  arena_.no_longer_shared_with(others_[static_cast<std::size_t>(rank)]->process);
   const std::lock_guard lock(mutex_);
   remember_locked(rank, left(rank));
   for (auto& [group, membership] : groups_) {
@@ -185,10 +203,12 @@ void Neighbours::look_at_heartbeats() {
     if (!watched_[index]) continue;
     Sighting& sighting = sightings_[index];
     const std::uint64_t heartbeat = header_of(rank).heartbeat.load(std::memory_order_relaxed);
-    // Before its first beat it may still be meeting others.
-    sighting.silent_looks = heartbeat != 0 && heartbeat == sighting.heartbeat ? sighting.silent_looks + 1 : 0;
+    sighting.silent_looks = heartbeat == sighting.heartbeat ? sighting.silent_looks + 1 : 0;
     sighting.heartbeat = heartbeat;
-    if (sighting.silent_looks < kLooks - 1) continue;
+    // Before its first beat it may still be meeting others.
+    const std::int64_t patience =
+        heartbeat == 0 ? kLooks * (options_.meeting_limit / options_.liveness) : kLooks - 1;
+    if (sighting.silent_looks < patience) continue;
     watched_[index] = false;
     lose(rank,
          Error(ErrorCode::kPeerLost,
@@ -223,7 +243,7 @@ void Neighbours::lose(int rank, const Error& why) {
 void Neighbours::befall_locked(int rank, const AbortNotice& notice) {
   const auto it = groups_.find(notice.group);
   if (it == groups_.end()) {
-    befallen_.emplace(notice.group, std::pair(rank, notice));
+    if (!closed_.contains(notice.group)) befallen_.emplace(notice.group, std::pair(rank, notice));
     return;
   }
   GroupFailure& failure = *it->second.failure;

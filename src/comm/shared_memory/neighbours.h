@@ -39,9 +39,9 @@ struct NeighboursOptions {
 /// in; an abort fails the group it names.
 class Neighbours {
  public:
-  /// Waits for all of them: kTimedOut names those that did not come. `block_offset` is told to the others.
-  static Result<std::unique_ptr<Neighbours>> meet(Arena& arena, std::uint64_t block_offset,
-                                                  const NeighboursOptions& options);
+  /// Waits for all of them: kTimedOut names those that did not come. When it returns, no process of an
+  /// earlier generation can touch the arena any more.
+  static Result<std::unique_ptr<Neighbours>> meet(Arena& arena, const NeighboursOptions& options);
   ~Neighbours();
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
@@ -53,7 +53,8 @@ class Neighbours {
   std::byte* memory_of(int rank) const;
   std::size_t memory_bytes_of(int rank) const;
   ArenaHeader& header_of(int rank) const { return *reinterpret_cast<ArenaHeader*>(memory_of(rank)); }
-  std::uint64_t block_offset_of(int rank) const;
+  /// Lays open where our block of the first group lies, and waits for those of the others; by rank.
+  Result<std::vector<std::uint64_t>> exchange_blocks(std::uint64_t own, std::chrono::nanoseconds limit);
   ArenaDoorbell& doorbell() { return doorbell_; }
   /// The progress thread, started when it is first asked for.
   Progress& progress();
@@ -74,7 +75,7 @@ class Neighbours {
   };
   struct Sighting {
     std::uint64_t heartbeat = 0;
-    int silent_looks = 0;
+    std::int64_t silent_looks = 0;
   };
 
   Neighbours(Arena& arena, const NeighboursOptions& options, std::vector<std::optional<Neighbour>> others,
@@ -98,6 +99,7 @@ class Neighbours {
 
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Membership> groups_;
+  std::set<std::uint64_t> closed_;                                 // groups that were left here
   std::map<std::uint64_t, std::pair<int, AbortNotice>> befallen_;  // before the group was joined here
   std::map<int, Error> losses_;                                    // of those that left, and those that ended
   std::atomic<int> num_losses_{0};

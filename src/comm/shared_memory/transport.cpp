@@ -65,6 +65,7 @@ void SharedMemoryTransport::give_up(int member, const Error& why) {
   if (member != neighbours_.rank()) lose(peer(member), why);
   if (!rings_.bytes().empty()) ring_to(member).closed.store(1, std::memory_order_release);
   neighbours_.doorbell().ring();
+  ring_now(neighbours_.header_of(member));
 }
 
 void SharedMemoryTransport::close() {
@@ -189,7 +190,8 @@ bool SharedMemoryTransport::read_from(int member) {
   if (from.reported) return false;
   if (from.in == nullptr) {
     const std::uint64_t offset = neighbours_.header_of(member).rings.load(std::memory_order_acquire);
-    if (offset == 0) return false;
+    if (offset == 0 || offset > neighbours_.memory_bytes_of(member) - sizeof(Ring) * peers_.size())
+      return false;
     from.in = reinterpret_cast<Ring*>(neighbours_.memory_of(member) + offset +
                                       static_cast<std::size_t>(neighbours_.rank()) * sizeof(Ring));
   }
