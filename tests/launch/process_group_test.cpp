@@ -6,8 +6,8 @@
 
 #include <condition_variable>
 #include <csignal>
-#include <gtest/gtest.h>
 #include <future>
+#include <gtest/gtest.h>
 #include <mutex>
 #include <sys/wait.h>
 #include <thread>
@@ -62,9 +62,10 @@ TEST(ProcessGroup, OutputComesWhileItRuns) {
 
 TEST(ProcessGroup, SignalsReachDescendantsAlsoAfterTheLeaderEnded) {
   Heard heard;
-  Process process = group_of("sh -c 'trap \"echo heard\" USR1; echo ready; while true; do sleep 0.01; done' & "
-                             "while true; do sleep 0.01; done",
-                             heard);
+  Process process = group_of(
+      "sh -c 'trap \"echo heard\" USR1; echo ready; while true; do sleep 0.01; done' & "
+      "while true; do sleep 0.01; done",
+      heard);
   heard.wait_for("ready\n");
   ASSERT_TRUE(process.signal(SIGKILL));
   EXPECT_EQ(*process.wait(soon()), ExitStatus{.signal = SIGKILL});
@@ -79,7 +80,8 @@ TEST(ProcessGroup, NobodyIsLeftAfterDestruction) {
   Heard heard;
   pid_t group = 0;
   {
-    const Process process = group_of("(trap '' TERM; echo ready; while true; do sleep 0.01; done) & sleep 1000", heard);
+    const Process process =
+        group_of("(trap '' TERM; echo ready; while true; do sleep 0.01; done) & sleep 1000", heard);
     heard.wait_for("ready\n");
     group = process.pid();
     EXPECT_EQ(launch::living_groups().count(group), 1u);
@@ -95,8 +97,7 @@ TEST(ProcessGroup, NobodyIsLeftAfterDestruction) {
 
 TEST(Process, SaysWhenItHasEnded) {
   std::promise<void> ended;
-  Process process = value_or_throw(
-      Process::start({.argv = {"true"}, .on_end = [&] { ended.set_value(); }}));
+  Process process = value_or_throw(Process::start({.argv = {"true"}, .on_end = [&] { ended.set_value(); }}));
   ASSERT_EQ(ended.get_future().wait_until(soon()), std::future_status::ready);
   EXPECT_EQ(**process.poll(), ExitStatus{.code = 0});
 }

@@ -70,8 +70,8 @@ TEST(Supervisor, RunsAllRanksToTheirEnd) {
 TEST(Supervisor, NamesTheRankThatFailedFirst) {
   for (const int failing : {0, 2}) {
     Kept output;
-    const std::string script =
-        "[ $COHORT_RANK = " + std::to_string(failing) + " ] && exit 4; trap 'exit 3' TERM; while true; do sleep 0.01; done";
+    const std::string script = "[ $COHORT_RANK = " + std::to_string(failing) +
+                               " ] && exit 4; trap 'exit 3' TERM; while true; do sleep 0.01; done";
     Supervisor supervisor(shell_job(3, script), output);
     const JobOutcome outcome = value_or_throw(supervisor.run());
     EXPECT_EQ(outcome.end, JobEnd::kRankFailed);

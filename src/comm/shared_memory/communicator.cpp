@@ -87,8 +87,9 @@ SharedMemoryCommunicator::~SharedMemoryCommunicator() {
   }
   neighbours_.tell(id_, Error(ErrorCode::kPeerLost, ""));
   neighbours_.leave(id_);
-  // Others may still read what was posted last; the stages nobody reads any more.
+  // Others may still read what was posted last; the stages only in a call that did not end well here.
   neighbours_.arena().retire(std::move(own_.block));
+  if (failure_.has_failed() || calls_.is_busy()) neighbours_.arena().retire(std::move(own_.stages));
 }
 
 CommunicatorTraits SharedMemoryCommunicator::traits() const {
