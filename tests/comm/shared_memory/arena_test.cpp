@@ -49,7 +49,8 @@ TimePoint soon() {
 TEST(Arena, GivesZeroedMemoryOnBoundaries) {
   const auto arena = make_arena(4 * kMiB);
   std::vector<ArenaBlock> blocks;
-  for (const std::size_t size : std::initializer_list<std::size_t>{0, 1, 63, 64, 65, 4095, 4096, 4097, 70'001, 3}) {
+  for (const std::size_t size :
+       std::initializer_list<std::size_t>{0, 1, 63, 64, 65, 4095, 4096, 4097, 70'001, 3}) {
     blocks.push_back(take(*arena, size));
     const auto address = reinterpret_cast<std::uintptr_t>(blocks.back().bytes().data());
     EXPECT_EQ(address % (size >= kPage ? kPage : 64), 0U) << size;

@@ -19,7 +19,8 @@ using Bytes = std::vector<std::byte>;
 constexpr DType kCombinable[] = {DType::kF32, DType::kF64, DType::kBF16, DType::kF16,
                                  DType::kI32, DType::kI64, DType::kU8};
 // Around the steps of the loops: 128 bytes, blocks of 1024.
-constexpr std::size_t kCounts[] = {0, 1, 2, 3, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 255, 256, 257, 1023, 1031};
+constexpr std::size_t kCounts[] = {0,  1,  2,   3,   15,  16,  17,  31,   33,  63,
+                                   64, 65, 127, 129, 255, 256, 257, 1023, 1031};
 
 /// What the bits of one input are, by position: every 16-bit pattern comes by, and the borders of each type.
 std::uint64_t bits_of(std::size_t input, std::size_t index) {
@@ -44,8 +45,9 @@ void write(std::byte* at, T value) {
 template <class T>
 T special_float(std::size_t which, T otherwise) {
   using Limits = std::numeric_limits<T>;
-  constexpr T kSpecial[] = {Limits::quiet_NaN(), Limits::infinity(),   -Limits::infinity(), T(0), -T(0),
-                            Limits::denorm_min(), -Limits::denorm_min(), Limits::max(),       Limits::min()};
+  constexpr T kSpecial[] = {
+      Limits::quiet_NaN(),  Limits::infinity(),    -Limits::infinity(), T(0),         -T(0),
+      Limits::denorm_min(), -Limits::denorm_min(), Limits::max(),       Limits::min()};
   return which < std::size(kSpecial) ? kSpecial[which] : otherwise;
 }
 
@@ -117,7 +119,8 @@ bool same_float(T expected, T got) {
 template <class T, class Fold>
 T folded(std::span<const Bytes> inputs, std::size_t index, Fold fold) {
   T value = read<T>(inputs[0].data() + index * sizeof(T));
-  for (std::size_t k = 1; k < inputs.size(); ++k) value = fold(value, read<T>(inputs[k].data() + index * sizeof(T)));
+  for (std::size_t k = 1; k < inputs.size(); ++k)
+    value = fold(value, read<T>(inputs[k].data() + index * sizeof(T)));
   return value;
 }
 
@@ -160,7 +163,8 @@ std::vector<const std::byte*> pointers_to(const std::vector<Bytes>& inputs) {
   return pointers;
 }
 
-::testing::AssertionResult all_right(ReduceOp op, DType dtype, std::span<const Bytes> inputs, const Bytes& got) {
+::testing::AssertionResult all_right(ReduceOp op, DType dtype, std::span<const Bytes> inputs,
+                                     const Bytes& got) {
   for (std::size_t i = 0; i < got.size() / size_bytes(dtype); ++i) {
     if (!element_is_right(op, dtype, inputs, i, got.data() + i * size_bytes(dtype))) {
       return ::testing::AssertionFailure() << name(op) << " of " << inputs.size() << " × " << name(dtype)
@@ -206,7 +210,9 @@ TEST(Combine, ATargetMayBeAnyOfTheInputs) {
         ASSERT_TRUE(all_right(op, dtype, originals, inputs[target]));
         ASSERT_TRUE(all_right(op, dtype, originals, other));
         for (std::size_t k = 0; k < num_inputs; ++k) {
-          if (k != target) { ASSERT_EQ(inputs[k], originals[k]); }
+          if (k != target) {
+            ASSERT_EQ(inputs[k], originals[k]);
+          }
         }
       }
       // All of them at once: what every rank of an all_reduce in place gets.
@@ -226,7 +232,8 @@ TEST(Combine, NothingBehindTheLastElementIsTouched) {
       Bytes target(count * size_bytes(dtype) + 64, std::byte{0x5a});
       std::byte* const to[] = {target.data()};
       combine(ReduceOp::kSum, dtype, pointers_to(inputs), to, count);
-      for (std::size_t i = count * size_bytes(dtype); i < target.size(); ++i) ASSERT_EQ(target[i], std::byte{0x5a});
+      for (std::size_t i = count * size_bytes(dtype); i < target.size(); ++i)
+        ASSERT_EQ(target[i], std::byte{0x5a});
     }
   }
 }
@@ -295,7 +302,8 @@ TEST(Combine, EveryInstructionSetGivesTheSameBits) {
       const std::vector<Bytes> inputs = make_inputs(dtype, num_inputs, count);
       const std::vector<const std::byte*> from = pointers_to(inputs);
       Bytes results[2];
-      const CombineKernel kernels[] = {comm::combine_kernel_generic(op, dtype), comm::combine_kernel_avx2(op, dtype)};
+      const CombineKernel kernels[] = {comm::combine_kernel_generic(op, dtype),
+                                       comm::combine_kernel_avx2(op, dtype)};
       for (std::size_t k = 0; k < 2; ++k) {
         results[k].resize(count * size_bytes(dtype));
         std::byte* const to[] = {results[k].data()};
@@ -313,7 +321,8 @@ TEST(Combine, EveryInstructionSetGivesTheSameBits) {
 
 TEST(Combine, OnlyTypesThatMakeSenseAreCombinable) {
   for (const DType dtype : kAllDTypes) {
-    const bool expected = std::find(std::begin(kCombinable), std::end(kCombinable), dtype) != std::end(kCombinable);
+    const bool expected =
+        std::find(std::begin(kCombinable), std::end(kCombinable), dtype) != std::end(kCombinable);
     EXPECT_EQ(comm::is_combinable(dtype), expected) << name(dtype);
   }
 }

@@ -19,7 +19,8 @@ std::vector<std::byte> numbered(std::size_t size_bytes) {
 }
 
 /// Copies `size_bytes` from and to places so far behind a boundary and looks at every byte around.
-void expect_copy(const std::vector<std::byte>& source, std::size_t from, std::size_t to, std::size_t size_bytes) {
+void expect_copy(const std::vector<std::byte>& source, std::size_t from, std::size_t to,
+                 std::size_t size_bytes) {
   std::vector<std::byte> target(size_bytes + 3 * kMargin, kGuard);
   std::byte* begin = target.data();
   while (reinterpret_cast<std::uintptr_t>(begin) % 64 != 0) ++begin;
@@ -34,7 +35,8 @@ void expect_copy(const std::vector<std::byte>& source, std::size_t from, std::si
 
 TEST(CopyBytes, WorksAtEveryAlignmentAroundTheStepsOfTheLoop) {
   const std::vector<std::byte> source = numbered(2048);
-  for (const std::size_t size_bytes : std::initializer_list<std::size_t>{0, 1, 31, 127, 128, 511, 512, 513, 639, 640, 641, 1023, 1025}) {
+  for (const std::size_t size_bytes :
+       std::initializer_list<std::size_t>{0, 1, 31, 127, 128, 511, 512, 513, 639, 640, 641, 1023, 1025}) {
     for (std::size_t from = 0; from < 34; ++from) {
       for (std::size_t to = 0; to < 34; ++to) expect_copy(source, from, to, size_bytes);
     }
@@ -44,7 +46,8 @@ TEST(CopyBytes, WorksAtEveryAlignmentAroundTheStepsOfTheLoop) {
 TEST(CopyBytes, WorksWhereTheCachesArePassedBy) {
   constexpr std::size_t kStreamed = std::size_t{4} << 20;
   const std::vector<std::byte> source = numbered(kStreamed + 4096);
-  for (const std::size_t size_bytes : {kStreamed - 1, kStreamed, kStreamed + 1, kStreamed + 127, kStreamed + 129}) {
+  for (const std::size_t size_bytes :
+       {kStreamed - 1, kStreamed, kStreamed + 1, kStreamed + 127, kStreamed + 129}) {
     expect_copy(source, 0, 0, size_bytes);
     expect_copy(source, 1, 31, size_bytes);
     expect_copy(source, 17, 5, size_bytes);

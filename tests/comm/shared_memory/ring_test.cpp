@@ -16,7 +16,8 @@ TEST(Ring, GivesBackWhatWasPutInAcrossItsEnd) {
   std::vector<std::byte> got(Ring::kBytes);
   std::uint64_t round = 0;
   // Lengths that never divide the ring: every place becomes the first one.
-  for (const std::size_t length : {std::size_t{1}, std::size_t{7}, std::size_t{4097}, Ring::kBytes - 1, Ring::kBytes}) {
+  for (const std::size_t length :
+       {std::size_t{1}, std::size_t{7}, std::size_t{4097}, Ring::kBytes - 1, Ring::kBytes}) {
     for (int i = 0; i < 40; ++i) {
       const std::vector<std::byte> bytes = pattern(length, ++round);
       ASSERT_EQ(ring->put(bytes), length);
@@ -49,7 +50,8 @@ TEST(Ring, OneWritesWhileAnotherReads) {
   {
     const std::jthread writer([&] {
       for (std::size_t done = 0, step = 1; done < bytes.size(); step = step * 3 % 70'001) {
-        const std::size_t put = ring->put(std::span(bytes).subspan(done).first(std::min(step, bytes.size() - done)));
+        const std::size_t put =
+            ring->put(std::span(bytes).subspan(done).first(std::min(step, bytes.size() - done)));
         if (put == 0) std::this_thread::yield();
         done += put;
       }

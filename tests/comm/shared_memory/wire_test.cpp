@@ -13,7 +13,8 @@ using comm::Hello;
 using comm::LineMessage;
 using comm::PartEntry;
 
-constexpr Hello kHello{.rank = 3, .world = 17, .generation = 0x01020304, .arena_bytes = 8ull << 30, .block_offset = 4096};
+constexpr Hello kHello{
+    .rank = 3, .world = 17, .generation = 0x01020304, .arena_bytes = 8ull << 30, .block_offset = 4096};
 
 TEST(Hello, ComesBackAsItWas) {
   const Hello hello = value_or_throw(Hello::decode(kHello.encode()));
@@ -52,7 +53,8 @@ TEST(Hello, AFlippedBitIsNoticedOrChangesOneFieldOnly) {
     } else {
       ASSERT_TRUE(hello) << bit;
       const int changes = (hello->rank != kHello.rank) + (hello->world != kHello.world) +
-                          (hello->generation != kHello.generation) + (hello->arena_bytes != kHello.arena_bytes) +
+                          (hello->generation != kHello.generation) +
+                          (hello->arena_bytes != kHello.arena_bytes) +
                           (hello->block_offset != kHello.block_offset);
       EXPECT_EQ(changes, 1) << bit;
     }
@@ -101,7 +103,8 @@ TEST(Parts, FollowEachOtherWithoutGaps) {
   for (int world = 1; world <= 9; ++world) {
     std::vector<std::size_t> counts;
     std::size_t total = 0;
-    for (int rank = 0; rank < world; ++rank) total += counts.emplace_back(static_cast<std::size_t>(rank * 5 % 7));
+    for (int rank = 0; rank < world; ++rank)
+      total += counts.emplace_back(static_cast<std::size_t>(rank * 5 % 7));
     std::size_t next = 0;
     for (int rank = 0; rank < world; ++rank) {
       const PartEntry part = comm::part_of(total, counts, rank, world);
@@ -116,7 +119,8 @@ TEST(Parts, FollowEachOtherWithoutGaps) {
   }
 }
 
-// Together they are the whole, each begins at a cache line, and none is longer than another by more than a line.
+// Together they are the whole, each begins at a cache line, and none is longer than another by more than a
+// line.
 TEST(Slices, AreEvenAndOnCacheLines) {
   for (const std::size_t element_bytes : std::initializer_list<std::size_t>{1, 2, 4, 8}) {
     const std::size_t grain = comm::kLine / element_bytes;

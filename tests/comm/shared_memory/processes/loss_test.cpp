@@ -20,13 +20,15 @@ double expect_loss(Ranks& ranks, int survivor, std::int64_t since_ns) {
   const std::string said = ranks.said_by(survivor);
   const int last = ranks.world() - 1;
   EXPECT_EQ(number_in(said, "code"), code(ErrorCode::kPeerLost)) << said;
-  EXPECT_NE(said.find(fmt::format("rank {} (process {})", last, ranks[last].pid())), std::string::npos) << said;
+  EXPECT_NE(said.find(fmt::format("rank {} (process {})", last, ranks[last].pid())), std::string::npos)
+      << said;
   return static_cast<double>(number_in(said, "ended") - since_ns) / 1e6;
 }
 
 class Killed : public testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(During, Killed, testing::Values("all_reduce", "work", "receive", "send", "sub_group"),
+INSTANTIATE_TEST_SUITE_P(During, Killed,
+                         testing::Values("all_reduce", "work", "receive", "send", "sub_group"),
                          [](const auto& task) { return task.param; });
 
 TEST_P(Killed, ARankEndsThePendingCallsOfAllOthers) {
@@ -76,8 +78,8 @@ TEST(Processes, MissADeadlineAndNameWhoHasNotArrived) {
 }
 
 TEST(Processes, ThatCallSomethingElseAreNamed) {
-  for (const auto& [what, words] : {std::pair("operation", "barrier"), std::pair("size", "11 f32"),
-                                    std::pair("dtype", "12 i32")}) {
+  for (const auto& [what, words] :
+       {std::pair("operation", "barrier"), std::pair("size", "11 f32"), std::pair("dtype", "12 i32")}) {
     Ranks ranks({.rendezvous = fresh_rendezvous(), .world = 3, .task = "mismatch", .detail = what});
     for (int rank = 0; rank < 3; ++rank) {
       EXPECT_EQ(ranks.wait(rank), ExitStatus{.code = 0});

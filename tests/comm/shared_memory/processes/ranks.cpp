@@ -19,11 +19,11 @@ TimePoint soon() {
 
 Ranks::Ranks(const RankSettings& settings) {
   for (int rank = 0; rank < settings.world; ++rank) {
-    processes_.push_back(
-        spawn_role("rank", {.rank = rank,
-                            .world = settings.world,
-                            .args = {settings.rendezvous, std::to_string(settings.liveness.count()),
-                                     std::to_string(settings.meeting_limit.count()), settings.task, settings.detail}}));
+    processes_.push_back(spawn_role(
+        "rank", {.rank = rank,
+                 .world = settings.world,
+                 .args = {settings.rendezvous, std::to_string(settings.liveness.count()),
+                          std::to_string(settings.meeting_limit.count()), settings.task, settings.detail}}));
   }
 }
 

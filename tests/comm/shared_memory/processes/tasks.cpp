@@ -7,8 +7,8 @@
 #include <thread>
 #include <unistd.h>
 
-// What a rank does once it has met the others. Whatever its call came to is written as `code=…`, `ended=…` (the
-// time) and the text of the error.
+// What a rank does once it has met the others. Whatever its call came to is written as `code=…`, `ended=…`
+// (the time) and the text of the error.
 
 namespace cohort::test {
 namespace {
@@ -88,7 +88,9 @@ Status hammer(Communicator& group, std::uint64_t seed, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     const std::size_t count = random() % 3 == 0 ? random() % 20'000 : random() % 200;
     const int root = static_cast<int>(random() % world);
-    const auto value = [round](std::size_t rank) { return static_cast<std::int64_t>(rank + 1) * (round + 1); };
+    const auto value = [round](std::size_t rank) {
+      return static_cast<std::int64_t>(rank + 1) * (round + 1);
+    };
     const auto mine = value(static_cast<std::size_t>(group.rank()));
     std::vector<std::int64_t> numbers(count, mine);
     std::vector<std::int64_t> whole(count * world);
@@ -102,16 +104,19 @@ Status hammer(Communicator& group, std::uint64_t seed, int rounds) {
         break;
       case 1:
         COHORT_RETURN_IF_ERROR(group.run(broadcast(std::span(numbers), root)));
-        for (const std::int64_t number : numbers) right = right && number == value(static_cast<std::size_t>(root));
+        for (const std::int64_t number : numbers)
+          right = right && number == value(static_cast<std::size_t>(root));
         break;
       case 2:
-        COHORT_RETURN_IF_ERROR(group.run(all_gather(std::span<const std::int64_t>(numbers), std::span(whole))));
+        COHORT_RETURN_IF_ERROR(
+            group.run(all_gather(std::span<const std::int64_t>(numbers), std::span(whole))));
         for (std::size_t i = 0; i < whole.size(); ++i) right = right && whole[i] == value(i / count);
         break;
       default:
         COHORT_RETURN_IF_ERROR(group.start(barrier()).wait());
     }
-    if (!right) return Error(ErrorCode::kBug, fmt::format("round {} of {} elements came out wrong", round, count));
+    if (!right)
+      return Error(ErrorCode::kBug, fmt::format("round {} of {} elements came out wrong", round, count));
   }
   return {};
 }
@@ -176,8 +181,8 @@ std::unique_ptr<Communicator> meet_again(const RoleCall& role, Arena& arena, int
       arena, {.rendezvous = role.args.at(0), .facts = {.rank = rank, .world = world, .generation = 1}}));
 }
 
-/// The last rank freezes itself in the middle; the others lose it, go on without it in a new generation with the
-/// same arena, and let the arena be used.
+/// The last rank freezes itself in the middle; the others lose it, go on without it in a new generation with
+/// the same arena, and let the arena be used.
 Status go_on_without_the_frozen(const RoleCall& role, Arena& arena, std::unique_ptr<Communicator>& group) {
   constexpr std::size_t kCount = 300'007;
   ArenaBlock block = value_or_throw(arena.allocate(kCount * sizeof(float)));
@@ -198,7 +203,8 @@ Status go_on_without_the_frozen(const RoleCall& role, Arena& arena, std::unique_
   std::fill_n(block.as<float>().begin(), kCount, 1.0F);
   COHORT_RETURN_IF_ERROR(group->run(all_reduce(numbers)));
   for (std::size_t i = 0; i < kCount; ++i) {
-    if (block.as<float>()[i] != static_cast<float>(role.world - 1)) return Error(ErrorCode::kBug, "a wrong sum");
+    if (block.as<float>()[i] != static_cast<float>(role.world - 1))
+      return Error(ErrorCode::kBug, "a wrong sum");
   }
   say("went on");
   return {};
@@ -238,7 +244,8 @@ Status meet_and_work(const RoleCall& call) {
 int run_rank(const RoleCall& call) {
   const Status outcome = meet_and_work(call);
   if (outcome) return 0;
-  say(fmt::format("failed with code={} {}", static_cast<int>(outcome.error().code()), outcome.error().text()));
+  say(fmt::format("failed with code={} {}", static_cast<int>(outcome.error().code()),
+                  outcome.error().text()));
   return 1;
 }
 
