@@ -7,7 +7,8 @@
 #include <cstdint>
 
 // The loops of combine(), compiled once for every instruction set (combine_<set>.cpp), chosen at run time.
-// Every set gives the same bits: element by element, from the left, no fused operations.
+// Every set gives the same bits: element by element, from the left, no fused operations. Only which of
+// several NaN a NaN is made from may differ.
 
 namespace cohort::comm {
 

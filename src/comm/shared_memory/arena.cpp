@@ -137,7 +137,9 @@ Arena::~Arena() {
 
 Result<ArenaBlock> Arena::allocate(std::size_t size_bytes) {
   const std::size_t boundary = size_bytes >= kPage ? kPage : comm::kLine;
-  const std::size_t length = std::max(rounded_up(size_bytes, boundary), comm::kLine);
+  // More than the whole is as impossible as the whole and a page.
+  const std::size_t wanted = std::min(size_bytes, mapping_.size_bytes() + kPage);
+  const std::size_t length = std::max(rounded_up(wanted, boundary), comm::kLine);
   const std::lock_guard lock(mutex_);
   for (auto it = free_.begin(); it != free_.end(); ++it) {
     const auto [offset, free_length] = *it;

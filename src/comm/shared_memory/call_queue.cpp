@@ -98,6 +98,7 @@ void CallQueue::finish_first(Status outcome) {
     first = std::move(queue_.front());
     queue_.pop_front();
   }
+  // One that never began does not have the turn: somebody else may.
   if (first->collective) busy_.store(false, std::memory_order_release);
   num_queued_.fetch_sub(1, std::memory_order_release);
   first->completion->settle(std::move(outcome));

@@ -53,6 +53,9 @@ class CallQueue final : public Task {
     return Turn(this);
   }
 
+  /// A collective has begun and not ended.
+  bool is_busy() const { return busy_.load(std::memory_order_acquire); }
+
   /// Puts a call behind all others. The progress thread must know this queue.
   Work enqueue(const Call& call, const std::function<void()>& wake);
   /// Settles all that is queued with this error.

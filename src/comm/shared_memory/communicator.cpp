@@ -90,11 +90,12 @@ SharedMemoryCommunicator::~SharedMemoryCommunicator() {
     messages_->leave();
     messages_.reset();
   }
-  neighbours_.tell(id_, Error(ErrorCode::kPeerLost, ""));
+  // Whoever has not noticed yet why the group failed shall not take our leaving for the cause.
+  neighbours_.tell(id_, failure_.failure().value_or(Error(ErrorCode::kPeerLost, "")));
   neighbours_.leave(id_);
-  // Others may still read what was posted and laid down last.
+  // Others may still read what was posted last; the stages only in a call that did not end well here.
   neighbours_.arena().retire(std::move(own_.block));
-  neighbours_.arena().retire(std::move(own_.stages));
+  if (failure_.has_failed() || calls_.is_busy()) neighbours_.arena().retire(std::move(own_.stages));
 }
 
 CommunicatorTraits SharedMemoryCommunicator::traits() const {

@@ -115,7 +115,7 @@ class Meeting {
     if (!file.is_open() || !is_sealed(file, hello.arena_bytes)) return false;
     COHORT_ASSIGN_OR_RETURN(Mapping mapping,
                             Mapping::of(file, hello.arena_bytes, 1 + static_cast<int>(hello.rank)));
-    COHORT_RETURN_IF_ERROR(remember(peer.process));
+    COHORT_RETURN_IF_ERROR(remember(hello.rank, peer.process));
     place.emplace(Neighbour{std::move(mapping), std::move(socket), peer.process});
     return true;
   }
@@ -129,9 +129,14 @@ class Meeting {
     return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
   }
 
-  Status remember(pid_t process) {
+  Status remember(std::uint32_t rank, pid_t process) {
     if (process == ::getpid()) return {};
     Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+    if (!pidfd.is_open() && errno == ESRCH) {
+      return Error(ErrorCode::kPeerLost,
+                   fmt::format("rank {} (process {}) ended while ranks met", rank, process))
+          .with_remedy("Its own output says why.");
+    }
     if (!pidfd.is_open()) return system_error(fmt::format("cannot open process {}", process), errno);
     arena_.shared_with(process, std::move(pidfd));
     return {};

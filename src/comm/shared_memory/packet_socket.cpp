@@ -55,8 +55,9 @@ Result<Descriptor> listen_at(const std::string& name) {
   COHORT_ASSIGN_OR_RETURN(const Address address, address_of(name));
   COHORT_ASSIGN_OR_RETURN(Descriptor socket, open_socket());
   if (::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address.value), address.length) != 0) {
-    const Error error = system_error("cannot listen at '" + name + "'", errno);
-    return errno == EADDRINUSE
+    const int number = errno;
+    const Error error = system_error("cannot listen at '" + name + "'", number);
+    return number == EADDRINUSE
                ? Error(ErrorCode::kAlreadyExists, error.message())
                      .with_remedy(
                          "Another rank has the same number, or another job the same rendezvous name.")
@@ -119,6 +120,26 @@ Status send_packet(const Descriptor& socket, std::span<const std::byte> bytes, c
   return {};
 }
 
+namespace {
+
+/// The first descriptor that came along, or a closed one. Room for one is, by alignment, room for two: what
+/// came besides is closed.
+Descriptor first_descriptor(msghdr& message) {
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) return {};
+  const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  Descriptor first;
+  for (std::size_t i = 0; i < count; ++i) {
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(header) + i * sizeof number, sizeof number);
+    Descriptor descriptor(number);
+    if (i == 0) first = std::move(descriptor);
+  }
+  return first;
+}
+
+}  // namespace
+
 Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size_t cap_bytes,
                                              TimePoint deadline) {
   Packet packet;
@@ -139,12 +160,7 @@ Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size
     if (length < 0 && errno != EAGAIN && errno != EINTR)
       return system_error("cannot read from a unix socket", errno);
   }
-  if (const cmsghdr* header = CMSG_FIRSTHDR(&message);
-      header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(header), sizeof number);
-    packet.descriptor = Descriptor(number);
-  }
+  packet.descriptor = first_descriptor(message);
   if (length == 0) return std::optional<Packet>();
   if ((message.msg_flags & MSG_TRUNC) != 0)
     return Error(ErrorCode::kCorrupt, "a packet longer than allowed came");

@@ -30,6 +30,9 @@ bool can_be_in_place(Operation operation) {
          operation != Operation::kBarrier;
 }
 
+// Too long to travel with the call itself, whatever the type.
+constexpr std::size_t kLong = 4'203;
+
 Status run_all(Seat& seat, const std::vector<Trial>& trials) {
   for (const Trial& trial : trials) COHORT_RETURN_IF_ERROR(run_trial(seat, trial));
   return {};
@@ -65,8 +68,10 @@ TEST_P(Collectives, AnyTypeAndReductionGivesTheRightResult) {
       for (const DType dtype : kCombinable) {
         for (const ReduceOp op : kAllReduceOps) {
           if (op != ReduceOp::kSum && !combines(operation)) continue;
-          trials.push_back(
-              {.operation = operation, .dtype = dtype, .op = op, .count = 37, .root = world / 2});
+          for (const std::size_t count : {std::size_t{37}, kLong}) {
+            trials.push_back(
+                {.operation = operation, .dtype = dtype, .op = op, .count = count, .root = world / 2});
+          }
         }
       }
     }
@@ -94,6 +99,7 @@ TEST_P(Collectives, AnyRankCanBeTheRoot) {
       if (!has_root(operation)) continue;
       for (int root = 0; root < world; ++root) {
         trials.push_back({.operation = operation, .dtype = DType::kI32, .count = 11, .root = root});
+        trials.push_back({.operation = operation, .dtype = DType::kI32, .count = kLong, .root = root});
       }
     }
     return trials;
@@ -106,7 +112,7 @@ TEST_P(Collectives, WorkInPlace) {
     for (const Operation operation : kCollectives) {
       if (!can_be_in_place(operation)) continue;
       for (const DType dtype : {DType::kF64, DType::kBF16, DType::kU8}) {
-        for (const std::size_t count : {std::size_t{1}, std::size_t{103}}) {
+        for (const std::size_t count : {std::size_t{1}, std::size_t{103}, kLong}) {
           trials.push_back({.operation = operation,
                             .dtype = dtype,
                             .count = count,
@@ -127,12 +133,14 @@ TEST_P(Collectives, PartsMayDifferAndBeEmpty) {
       for (const DType dtype : {DType::kF32, DType::kF16, DType::kI64}) {
         for (const Placement placement : {Placement::kApart, Placement::kInPlace}) {
           if (placement == Placement::kInPlace && !can_be_in_place(operation)) continue;
-          trials.push_back({.operation = operation,
-                            .dtype = dtype,
-                            .count = 34,
-                            .root = world / 2,
-                            .placement = placement,
-                            .cut = Cut::kRagged});
+          for (const std::size_t count : {std::size_t{34}, kLong}) {
+            trials.push_back({.operation = operation,
+                              .dtype = dtype,
+                              .count = count,
+                              .root = world / 2,
+                              .placement = placement,
+                              .cut = Cut::kRagged});
+          }
         }
       }
     }
@@ -167,7 +175,8 @@ TEST_P(Collectives, SixteenBitFloatsAreRoundedOnce) {
           return dtype == DType::kBF16 ? bf16_from_f32(value) : f16_from_f32(value);
         };
         const float large = dtype == DType::kBF16 ? 256.0F : 2048.0F;
-        std::vector<std::uint16_t> numbers(67, stored(seat->rank() == 0 ? large : 0.75F));
+        // Enough of them not to travel with the call itself.
+        std::pmr::vector<std::uint16_t> numbers(667, stored(seat->rank() == 0 ? large : 0.75F), seat.memory);
         COHORT_RETURN_IF_ERROR(seat->run(all_reduce(Numbers(numbers.data(), numbers.size(), dtype))));
         const std::uint16_t expected = stored(large + 0.75F * static_cast<float>(world - 1));
         for (const std::uint16_t number : numbers) {
@@ -181,8 +190,9 @@ TEST_P(Collectives, SixteenBitFloatsAreRoundedOnce) {
 }
 
 // Numbers whose sum depends on the order of summation.
-std::vector<float> hostile_floats(int rank, std::size_t count) {
-  std::vector<float> numbers(count);
+std::pmr::vector<float> hostile_floats(const Seat& seat, std::size_t count) {
+  const int rank = seat->rank();
+  std::pmr::vector<float> numbers(count, seat.memory);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t which = (i + static_cast<std::size_t>(rank) * 3) % 5;
     numbers[i] = which == 0   ? 1e30F
@@ -196,15 +206,16 @@ TEST_P(Collectives, TheSameCallGivesTheSameBits) {
   for (const int world : {2, 3, 5, 8}) {
     run(world, [](Seat& seat) -> Status {
       for (const std::size_t count : {std::size_t{5}, std::size_t{1013}, std::size_t{70'001}}) {
-        const std::vector<float> mine = hostile_floats(seat->rank(), count);
-        std::vector<std::vector<float>> results(3, std::vector<float>(count));
-        for (std::vector<float>& result : results) {
+        const std::pmr::vector<float> mine = hostile_floats(seat, count);
+        std::vector<std::pmr::vector<float>> results;
+        for (int i = 0; i < 3; ++i) results.emplace_back(count, seat.memory);
+        for (std::pmr::vector<float>& result : results) {
           COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span<const float>(mine), std::span(result))));
         }
         // And every rank has the same.
-        std::vector<float> of_rank_0 = results[0];
+        std::vector<float> of_rank_0(results[0].begin(), results[0].end());
         COHORT_RETURN_IF_ERROR(seat->run(broadcast(std::span(of_rank_0), 0)));
-        for (const std::vector<float>& result : results) {
+        for (const std::pmr::vector<float>& result : results) {
           if (std::memcmp(result.data(), of_rank_0.data(), count * sizeof(float)) != 0) {
             return unexpected(seat, "{} floats have other bits", count);
           }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace cohort::test {
 struct Seat {
   RankContext& rank;
   std::unique_ptr<Communicator>& communicator;
+  std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  ///< where its numbers are to lie
 
   Communicator* operator->() const { return communicator.get(); }
   Communicator& operator*() const { return *communicator; }

@@ -5,7 +5,9 @@
 namespace cohort::test {
 
 std::vector<Kind> all_kinds() {
-  std::vector<Kind> kinds{shared_memory_kind("shared_memory")};
+  std::vector<Kind> kinds{shared_memory_kind("shared_memory", InArena::kNobodys),
+                          shared_memory_kind("shared_memory_arena", InArena::kEverybodys),
+                          shared_memory_kind("shared_memory_mixed", InArena::kThoseOfOddRanks)};
   for (const NetworkKind& network : network_kinds()) kinds.push_back(scheduled_kind(network));
   const NetworkKind loopback = {"loopback", loopback_network};
   kinds.push_back(scheduled_kind(loopback, "ring"));

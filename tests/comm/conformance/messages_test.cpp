@@ -37,7 +37,7 @@ TEST_P(Messages, GoRoundARing) {
 TEST_P(Messages, EveryTypeArrives) {
   run(2, [](Seat& seat) -> Status {
     for (const DType dtype : kAllDTypes) {
-      Guarded numbers(19, dtype);
+      Guarded numbers(19, dtype, seat.memory);
       numbers.fill([&](std::size_t i) { return seat->rank() == 0 ? value_of(0, i) % 2 : 0; });
       COHORT_RETURN_IF_ERROR(
           seat->run(seat->rank() == 0 ? send(numbers.numbers(), 1) : receive(numbers.numbers(), 0)));

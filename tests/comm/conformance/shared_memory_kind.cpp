@@ -1,5 +1,6 @@
 #include "comm/conformance/shared_memory_kind.h"
 
+#include "comm/shared_memory/arena_resource.h"
 #include "comm/shared_memory/communicator.h"
 
 #include <atomic>
@@ -7,9 +8,16 @@
 #include <unistd.h>
 
 namespace cohort::test {
+namespace {
 
-Kind shared_memory_kind(const std::string& name) {
-  const auto run = [](int world, const SeatBody& body, const SeatOptions& options) {
+bool lies_in_arena(InArena in_arena, int rank) {
+  return in_arena == InArena::kEverybodys || (in_arena == InArena::kThoseOfOddRanks && rank % 2 == 1);
+}
+
+}  // namespace
+
+Kind shared_memory_kind(const std::string& name, InArena in_arena) {
+  const auto run = [in_arena](int world, const SeatBody& body, const SeatOptions& options) {
     static std::atomic<int> num_worlds{0};
     const std::string rendezvous = fmt::format("cohort-test-{}-{}", ::getpid(), num_worlds.fetch_add(1));
     return run_world(world, [=](RankContext& rank) -> Status {
@@ -21,7 +29,9 @@ Kind shared_memory_kind(const std::string& name) {
                                                             .world = rank.world(),
                                                             .generation = options.generation,
                                                             .limit = options.limit}}));
+      ArenaResource memory(*arena);
       Seat seat{rank, communicator};
+      if (lies_in_arena(in_arena, rank.rank())) seat.memory = &memory;
       return body(seat);
     });
   };

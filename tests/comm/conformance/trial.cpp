@@ -88,8 +88,8 @@ class Runner {
   }
 
   Status all_reduce_trial() {
-    Guarded input(trial_.count, trial_.dtype);
-    Guarded output(trial_.count, trial_.dtype);
+    Guarded input(trial_.count, trial_.dtype, seat_.memory);
+    Guarded output(trial_.count, trial_.dtype, seat_.memory);
     input.fill(mine());
     output.fill(junk());
     if (is_in_place()) {
@@ -102,8 +102,8 @@ class Runner {
   }
 
   Status reduce_trial() {
-    Guarded input(trial_.count, trial_.dtype);
-    Guarded output(trial_.count, trial_.dtype);
+    Guarded input(trial_.count, trial_.dtype, seat_.memory);
+    Guarded output(trial_.count, trial_.dtype, seat_.memory);
     input.fill(mine());
     output.fill(junk());
     const bool same = is_in_place() && is_root();
@@ -115,7 +115,7 @@ class Runner {
   }
 
   Status broadcast_trial() {
-    Guarded numbers(trial_.count, trial_.dtype);
+    Guarded numbers(trial_.count, trial_.dtype, seat_.memory);
     if (is_root())
       numbers.fill(mine());
     else
@@ -125,8 +125,8 @@ class Runner {
   }
 
   Status reduce_scatter_trial() {
-    Guarded input(sum(counts_), trial_.dtype);
-    Guarded output(own_count(), trial_.dtype);
+    Guarded input(sum(counts_), trial_.dtype, seat_.memory);
+    Guarded output(own_count(), trial_.dtype, seat_.memory);
     input.fill(mine());
     output.fill(junk());
     const std::size_t first = first_of(counts_, rank_);
@@ -146,8 +146,8 @@ class Runner {
   }
 
   Status gather_with(const std::function<Call(ConstNumbers, Numbers)>& call, bool gets_result) {
-    Guarded input(own_count(), trial_.dtype);
-    Guarded output(sum(counts_), trial_.dtype);
+    Guarded input(own_count(), trial_.dtype, seat_.memory);
+    Guarded output(sum(counts_), trial_.dtype, seat_.memory);
     input.fill(mine());
     output.fill(junk());
     Numbers from = input.numbers();
@@ -175,8 +175,8 @@ class Runner {
   }
 
   Status scatter_trial() {
-    Guarded input(is_root() ? sum(counts_) : 0, trial_.dtype);
-    Guarded output(own_count(), trial_.dtype);
+    Guarded input(is_root() ? sum(counts_) : 0, trial_.dtype, seat_.memory);
+    Guarded output(own_count(), trial_.dtype, seat_.memory);
     input.fill(mine());
     output.fill(junk());
     const std::size_t first = first_of(counts_, rank_);
@@ -197,8 +197,8 @@ class Runner {
       giving.push_back(pair_count(trial_, rank_, other));
       getting.push_back(pair_count(trial_, other, rank_));
     }
-    Guarded input(sum(giving), trial_.dtype);
-    Guarded output(sum(getting), trial_.dtype);
+    Guarded input(sum(giving), trial_.dtype, seat_.memory);
+    Guarded output(sum(getting), trial_.dtype, seat_.memory);
     input.fill(mine());
     output.fill(junk());
     const bool ragged = trial_.cut == Cut::kRagged;

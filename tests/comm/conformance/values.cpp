@@ -66,8 +66,8 @@ void store(DType dtype, std::int64_t value, std::byte* at) {
   }
 }
 
-Guarded::Guarded(std::size_t count, DType dtype)
-    : count_(count), dtype_(dtype), bytes_(count * size_bytes(dtype) + 2 * kMargin, kGuard) {}
+Guarded::Guarded(std::size_t count, DType dtype, std::pmr::memory_resource* memory)
+    : count_(count), dtype_(dtype), bytes_(count * size_bytes(dtype) + 2 * kMargin, kGuard, memory) {}
 
 bool Guarded::is_equal(std::size_t index, const std::byte* expected) const {
   const std::size_t width = size_bytes(dtype_);

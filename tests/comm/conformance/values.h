@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -26,7 +27,7 @@ void store(DType dtype, std::int64_t value, std::byte* at);
 /// Numbers with a margin on both sides that nobody may touch.
 class Guarded {
  public:
-  Guarded(std::size_t count, DType dtype);
+  Guarded(std::size_t count, DType dtype, std::pmr::memory_resource* memory);
 
   Numbers numbers() { return {bytes_.data() + kMargin, count_, dtype_}; }
   /// Elements first … first + count.
@@ -61,7 +62,7 @@ class Guarded {
 
   std::size_t count_;
   DType dtype_;
-  std::vector<std::byte> bytes_;
+  std::pmr::vector<std::byte> bytes_;
 };
 
 }  // namespace cohort::test

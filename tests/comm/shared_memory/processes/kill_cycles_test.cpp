@@ -1,0 +1,105 @@
+#include "comm/shared_memory/processes/ranks.h"
+
+#include <csignal>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <random>
+#include <sstream>
+#include <thread>
+#include <unistd.h>
+
+namespace cohort::test {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr int kCycles = 500;
+
+std::size_t num_entries(const fs::path& folder, const std::string& containing) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().filename().string().find(containing) != std::string::npos) ++count;
+  }
+  return count;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+/// Shared memory of the whole machine.
+std::int64_t shared_kib() {
+  const std::string text = text_of("/proc/meminfo");
+  return std::stoll(text.substr(text.find("Shmem:") + 6));
+}
+
+std::size_t num_own_descriptors() {
+  return num_entries("/proc/self/fd", "");
+}
+
+/// Processes whose command line has the word.
+std::vector<std::string> processes_with(const std::string& word) {
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (text_of(entry.path() / "cmdline").find(word) != std::string::npos) found.push_back(name);
+  }
+  return found;
+}
+
+/// What a survivor may end with: it lost a peer while it worked, or while it met the others.
+bool is_fine(const std::string& said) {
+  const auto code = static_cast<ErrorCode>(number_in(said, "code"));
+  return code == ErrorCode::kPeerLost || code == ErrorCode::kTimedOut;
+}
+
+// Whatever a rank is in the middle of, meeting included, when it is killed: nothing is left of the job.
+TEST(KillCycles, LeaveNothingBehind) {
+  const std::string word = fmt::format("cohort-cycles-{}", ::getpid());
+  std::mt19937_64 random(20'240'611);
+  const std::size_t descriptors = num_own_descriptors();
+  const std::int64_t shared = shared_kib();
+  const std::size_t in_tmp = num_entries("/tmp", "cohort");
+  const std::size_t in_shm = num_entries("/dev/shm", "cohort");
+  int num_in_meeting = 0;
+  for (int cycle = 0; cycle < kCycles; ++cycle) {
+    const int world = 2 + static_cast<int>(random() % 2);
+    const int victim = static_cast<int>(random() % static_cast<unsigned>(world));
+    const auto delay = std::chrono::microseconds(random() % 25'000);
+    Ranks ranks({.rendezvous = fmt::format("{}-{}", word, cycle),
+                 .world = world,
+                 .meeting_limit = 300ms,
+                 .task = "hammer"});
+    std::this_thread::sleep_for(delay);  // the moment is the subject
+    ASSERT_TRUE(ranks[victim].signal(SIGKILL));
+    for (int rank = 0; rank < world; ++rank) {
+      const ExitStatus status = ranks.wait(rank);
+      const std::string said = ranks.said_by(rank);
+      if (rank == victim) {
+        ASSERT_EQ(status, ExitStatus{.signal = SIGKILL}) << said;
+        continue;
+      }
+      ASSERT_FALSE(status.signal) << "cycle " << cycle << ": " << status.text() << "\n" << said;
+      ASSERT_TRUE(is_fine(said)) << "cycle " << cycle << ": " << said;
+      if (status.code == 1) ++num_in_meeting;
+    }
+  }
+  fmt::print("{} cycles; {} survivors were still meeting\n", kCycles, num_in_meeting);
+  EXPECT_EQ(num_own_descriptors(), descriptors);
+  EXPECT_EQ(processes_with(word), std::vector<std::string>{});
+  EXPECT_EQ(text_of("/proc/net/unix").find(word), std::string::npos) << "a name is still taken";
+  EXPECT_EQ(num_entries("/tmp", "cohort"), in_tmp);
+  EXPECT_EQ(num_entries("/dev/shm", "cohort"), in_shm);
+  // Others on the machine use shared memory, too; had every cycle left its arenas, this would be gigabytes.
+  fmt::print("shared memory of the machine: {} KiB before, {} KiB after\n", shared, shared_kib());
+  EXPECT_LT(shared_kib() - shared, 256 * 1024);
+}
+
+}  // namespace
+}  // namespace cohort::test
