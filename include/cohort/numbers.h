@@ -13,21 +13,21 @@ namespace cohort {
 template <class T>
 constexpr DType dtype_of() {
   using Number = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<Number, float>)
+  if constexpr (std::is_same_v<Number, float>) {
     return DType::kF32;
-  else if constexpr (std::is_same_v<Number, double>)
+  } else if constexpr (std::is_same_v<Number, double>) {
     return DType::kF64;
-  else if constexpr (std::is_same_v<Number, std::int8_t>)
+  } else if constexpr (std::is_same_v<Number, std::int8_t>) {
     return DType::kI8;
-  else if constexpr (std::is_same_v<Number, std::int16_t>)
+  } else if constexpr (std::is_same_v<Number, std::int16_t>) {
     return DType::kI16;
-  else if constexpr (std::is_same_v<Number, std::int32_t>)
+  } else if constexpr (std::is_same_v<Number, std::int32_t>) {
     return DType::kI32;
-  else if constexpr (std::is_same_v<Number, std::int64_t>)
+  } else if constexpr (std::is_same_v<Number, std::int64_t>) {
     return DType::kI64;
-  else if constexpr (std::is_same_v<Number, bool>)
+  } else if constexpr (std::is_same_v<Number, bool>) {
     return DType::kBool;
-  else {
+  } else {
     static_assert(std::is_same_v<Number, std::uint8_t> || std::is_same_v<Number, std::byte>,
                   "no DType for this type");
     return DType::kU8;

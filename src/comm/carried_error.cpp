@@ -41,8 +41,9 @@ class Reader {
     if (bytes_.size() < sizeof value) return corrupt("it ends early");
     std::memcpy(&value, bytes_.data(), sizeof value);
     bytes_ = bytes_.subspan(sizeof value);
-    if (value < least || value > most)
+    if (value < least || value > most) {
       return corrupt(fmt::format("{} is not in {} … {}", value, least, most));
+    }
     return value;
   }
 

@@ -44,10 +44,12 @@ class CallCheck {
                      "Give one count for each rank, or none if all are equal.");
       }
     }
-    if (call_.input.count > 0 && call_.input.data == nullptr)
+    if (call_.input.count > 0 && call_.input.data == nullptr) {
       return fault("its input is null", "Give it memory.");
-    if (call_.output.count > 0 && call_.output.data == nullptr)
+    }
+    if (call_.output.count > 0 && call_.output.data == nullptr) {
       return fault("its output is null", "Give it memory.");
+    }
     return {};
   }
 
@@ -75,25 +77,31 @@ class CallCheck {
       case Operation::kReduceScatter:
         if (Status fault = combinable(); !fault) return fault;
         if (Status fault = same_type(); !fault) return fault;
-        if (Status fault = cut(call_.input.count, call_.input_counts, call_.output.count, "input"); !fault)
+        if (Status fault = cut(call_.input.count, call_.input_counts, call_.output.count, "input"); !fault) {
           return fault;
+        }
         return part_or_apart(call_.input, call_.input_counts, call_.output);
       case Operation::kAllGather:
         if (Status fault = same_type(); !fault) return fault;
-        if (Status fault = cut(call_.output.count, call_.output_counts, call_.input.count, "output"); !fault)
+        if (Status fault = cut(call_.output.count, call_.output_counts, call_.input.count, "output");
+            !fault) {
           return fault;
+        }
         return part_or_apart(call_.output, call_.output_counts, call_.input);
       case Operation::kGather:
         if (!is_root()) return {};
         if (Status fault = same_type(); !fault) return fault;
-        if (Status fault = cut(call_.output.count, call_.output_counts, call_.input.count, "output"); !fault)
+        if (Status fault = cut(call_.output.count, call_.output_counts, call_.input.count, "output");
+            !fault) {
           return fault;
+        }
         return part_or_apart(call_.output, call_.output_counts, call_.input);
       case Operation::kScatter:
         if (!is_root()) return {};
         if (Status fault = same_type(); !fault) return fault;
-        if (Status fault = cut(call_.input.count, call_.input_counts, call_.output.count, "input"); !fault)
+        if (Status fault = cut(call_.input.count, call_.input_counts, call_.output.count, "input"); !fault) {
           return fault;
+        }
         return part_or_apart(call_.input, call_.input_counts, call_.output);
       case Operation::kAllToAll:
         return check_all_to_all();

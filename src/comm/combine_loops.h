@@ -162,6 +162,7 @@ CombineKernel kernel_for(ReduceOp op) {
   return nullptr;
 }
 
+// NOLINTNEXTLINE(misc-definitions-in-headers): one copy for each instruction set is the point
 CombineKernel kernel_for(ReduceOp op, DType dtype) {
   switch (dtype) {
     case DType::kF32:

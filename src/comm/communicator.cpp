@@ -20,8 +20,9 @@ Status Communicator::run(const Call& call) {
 }
 
 Work Communicator::start(const Call& call) {
-  if (Status fine = check_call(call, rank(), world()); !fine)
+  if (Status fine = check_call(call, rank(), world()); !fine) {
     return Work::finished(refused(fine.error(), facts_));
+  }
   if (call.limit) return do_start(call);
   return do_start(call.within(facts_.limit));
 }

@@ -264,8 +264,9 @@ void Exchange::meet(const Key& key, Kept message, Receive receive) {
   make_ready(message.header,
              [fits, payload = std::make_shared<std::vector<std::byte>>(std::move(message.payload)),
               receive = std::move(receive)] {
-               if (fits && !payload->empty())
+               if (fits && !payload->empty()) {
                  std::memcpy(receive.into.data(), payload->data(), payload->size());
+               }
                receive.done(fits);
              });
 }
@@ -388,8 +389,9 @@ void Exchange::lost(int member, const Error& why) {
 std::vector<Exchange::Done> Exchange::take_receives_of(int member) {
   std::vector<Done> dones;
   Peer& sender = peer(member);
-  if (sender.inbound && sender.inbound->fate == Fate::kReceive)
+  if (sender.inbound && sender.inbound->fate == Fate::kReceive) {
     dones.push_back(std::move(sender.inbound->receive.done));
+  }
   sender.inbound.reset();
   for (auto at = receives_.begin(); at != receives_.end();) {
     if (at->first.member != member) {

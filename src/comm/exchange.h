@@ -87,7 +87,7 @@ class Exchange final : public Task, private FrameSink {
     std::uint32_t generation = 0;
     std::uint64_t number = 0;
     std::uint64_t tag = 0;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
   };
   struct Receive {
     std::uint64_t signature = 0;

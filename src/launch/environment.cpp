@@ -25,11 +25,11 @@ struct Names {
   std::string local_world;
 };
 
-const Names kCohortNames{"COHORT_RANK", "COHORT_WORLD", "COHORT_LOCAL_RANK", "COHORT_LOCAL_WORLD"};
-const Names kTorchrunNames{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
-const Names kOpenMpiNames{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-                          "OMPI_COMM_WORLD_LOCAL_SIZE"};
-const Names kHydraNames{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"};
+const Names cohort_names{"COHORT_RANK", "COHORT_WORLD", "COHORT_LOCAL_RANK", "COHORT_LOCAL_WORLD"};
+const Names torchrun_names{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
+const Names open_mpi_names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+                           "OMPI_COMM_WORLD_LOCAL_SIZE"};
+const Names hydra_names{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"};
 
 // From here on Slurm's step numbers stand for a batch script, an allocation or an interactive shell.
 constexpr std::uint32_t kFirstReservedStep = 0xfffffff0;
@@ -96,7 +96,7 @@ Status read_place(const VariableReader& variables, const Names& names, LaunchFac
 Status read_pmi(const VariableReader& variables, LaunchFacts& facts) {
   COHORT_ASSIGN_OR_RETURN(facts.rank, variables.number("PMI_RANK", 0));
   COHORT_ASSIGN_OR_RETURN(facts.world, variables.number("PMI_SIZE", 1));
-  COHORT_RETURN_IF_ERROR(check({.rank = facts.rank, .world = facts.world}, kHydraNames));
+  COHORT_RETURN_IF_ERROR(check({.rank = facts.rank, .world = facts.world}, hydra_names));
   if (facts.world == 1) return {};
   return Error(ErrorCode::kUsage,
                fmt::format("the environment has PMI_SIZE={} but not which ranks share a host", facts.world))
@@ -147,13 +147,13 @@ Status read_numbers(const VariableReader& variables, LaunchFacts& facts) {
     case Launcher::kNone:
       return {};
     case Launcher::kCohort:
-      return read_place(variables, kCohortNames, facts);
+      return read_place(variables, cohort_names, facts);
     case Launcher::kTorchrun:
-      return read_place(variables, kTorchrunNames, facts);
+      return read_place(variables, torchrun_names, facts);
     case Launcher::kOpenMpi:
-      return read_place(variables, kOpenMpiNames, facts);
+      return read_place(variables, open_mpi_names, facts);
     case Launcher::kHydra:
-      return read_place(variables, kHydraNames, facts);
+      return read_place(variables, hydra_names, facts);
     case Launcher::kSlurm:
       return read_slurm(variables, facts);
     case Launcher::kPmi:
@@ -199,7 +199,7 @@ std::optional<std::string> job_identity(const VariableReader& variables, Launche
 // Plain letters stay as they are; what is longer or stranger keeps its identity as a hash.
 std::string socket_name(const std::string& identity, uid_t user) {
   constexpr std::size_t kLongest = 48;
-  const std::string plain = fmt::format("cohort-{}-{}", user, identity);
+  std::string plain = fmt::format("cohort-{}-{}", user, identity);
   bool is_plain = plain.size() <= kLongest;
   for (const char letter : plain) {
     const auto code = static_cast<unsigned char>(letter);

@@ -68,8 +68,9 @@ class Batch {
     for (const Turn& turn : turns_) {
       for (const Piece& piece : shape(salt).expected) {
         const auto mistake = find_mistake(turn.output, piece, salt);
-        if (mistake)
+        if (mistake) {
           return Error(ErrorCode::kCorrupt, fmt::format("wrong result in call {}: {}", salt, *mistake));
+        }
       }
       ++salt;
     }

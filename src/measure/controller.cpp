@@ -27,8 +27,9 @@ std::string what(const RunCommand& command) {
 Result<Times> times_in(const std::string& line, const RunCommand& command) {
   COHORT_ASSIGN_OR_RETURN(const Answer answer, decode_answer(line));
   if (const auto* failed = std::get_if<Failed>(&answer)) return Error(ErrorCode::kCorrupt, failed->reason);
-  if (const auto* missing = std::get_if<Unsupported>(&answer))
+  if (const auto* missing = std::get_if<Unsupported>(&answer)) {
     return Error(ErrorCode::kUnsupported, missing->reason);
+  }
   const auto& times = std::get<Times>(answer);
   if (times.intervals.size() == command.iterations) return times;
   return Error(ErrorCode::kCorrupt,

@@ -41,7 +41,8 @@ Result<Descriptor> make_socket() {
 int milliseconds_until(TimePoint deadline) {
   const auto left = deadline - std::chrono::steady_clock::now();
   const auto whole = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-  return static_cast<int>(std::clamp<std::int64_t>(whole, 0, 1000 * 60 * 60));
+  constexpr std::int64_t kHour = 3'600'000;
+  return static_cast<int>(std::clamp<std::int64_t>(whole, 0, kHour));
 }
 
 Result<bool> wait_for(std::vector<pollfd> entries, TimePoint deadline) {
@@ -52,9 +53,8 @@ Result<bool> wait_for(std::vector<pollfd> entries, TimePoint deadline) {
 }
 
 Error lost(int reason) {
-  return Error(ErrorCode::kPeerLost, reason == 0
-                                         ? "the connection was closed"
-                                         : fmt::format("the connection broke: {}", std::strerror(reason)));
+  if (reason == 0) return Error(ErrorCode::kPeerLost, "the connection was closed");
+  return Error(ErrorCode::kPeerLost, system_error("the connection broke", reason).message());
 }
 
 bool same_user(int socket) {
@@ -67,8 +67,9 @@ bool same_user(int socket) {
 
 Result<bool> wait_readable(const std::vector<int>& descriptors, TimePoint deadline) {
   std::vector<pollfd> entries;
-  for (const int descriptor : descriptors)
+  for (const int descriptor : descriptors) {
     entries.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
+  }
   return wait_for(std::move(entries), deadline);
 }
 
@@ -133,10 +134,12 @@ Result<LineListener> LineListener::open() {
   COHORT_ASSIGN_OR_RETURN(const Address place, abstract_address(name));
   COHORT_ASSIGN_OR_RETURN(Descriptor socket, make_socket());
   const auto* address = reinterpret_cast<const sockaddr*>(&place.address);
-  if (::bind(socket.number(), address, place.length) != 0)
+  if (::bind(socket.number(), address, place.length) != 0) {
     return system_error("cannot name a control socket", errno);
-  if (::listen(socket.number(), SOMAXCONN) != 0)
+  }
+  if (::listen(socket.number(), SOMAXCONN) != 0) {
     return system_error("cannot listen on a control socket", errno);
+  }
   return LineListener(std::move(socket), std::move(name));
 }
 

@@ -43,8 +43,9 @@ Effort neighbour_effort(const Graph& graph, std::size_t count) {
     }
   }
   std::size_t most = 0;
-  for (std::size_t rank = 0; rank < graph.size(); ++rank)
+  for (std::size_t rank = 0; rank < graph.size(); ++rank) {
     most = std::max({most, hears[rank], heard_by[rank]});
+  }
   return {.steps = most, .moved = most * count};
 }
 

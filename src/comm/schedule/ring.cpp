@@ -104,7 +104,7 @@ Schedule ring_schedule(const CallFacts& facts) {
 Effort ring_effort(const CallFacts& facts) {
   const int n = facts.world;
   if (n == 1) return {};
-  const auto half_steps = static_cast<std::size_t>((n - 1) * facts.chunks);
+  const auto half_steps = static_cast<std::size_t>(n - 1) * static_cast<std::size_t>(facts.chunks);
   const auto memory = [&](std::size_t longest) {
     return num_places(n, facts.chunks) * divided_up(longest, static_cast<std::size_t>(facts.chunks));
   };

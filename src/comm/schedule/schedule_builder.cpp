@@ -72,8 +72,9 @@ void ScheduleBuilder::add(Step step, std::initializer_list<Region> reads,
     return place_of(region) + static_cast<std::ptrdiff_t>(region.count);
   };
   for (const Region region : reads) log_of(region).read(place_of(region), end_of(region), number, step.after);
-  for (const Region region : writes)
+  for (const Region region : writes) {
     log_of(region).write(place_of(region), end_of(region), number, step.after);
+  }
   std::sort(step.after.begin(), step.after.end());
   step.after.erase(std::unique(step.after.begin(), step.after.end()), step.after.end());
   // A copy from input to output that overlap meets its own reading.

@@ -41,7 +41,9 @@ Region Cut::part(int position) const {
 Region Cut::parts(int position, int num_parts) const {
   COHORT_CHECK_LE(position + num_parts, this->num_parts());
   const std::size_t first = firsts_[static_cast<std::size_t>(position)];
-  return {memory_, first, firsts_[static_cast<std::size_t>(position + num_parts)] - first};
+  const std::size_t behind =
+      firsts_[static_cast<std::size_t>(position) + static_cast<std::size_t>(num_parts)];
+  return {memory_, first, behind - first};
 }
 
 std::vector<Region> Cut::around(int position, int num_parts) const {

@@ -138,8 +138,9 @@ Schedule scatter(const CallFacts& facts) {
   std::reverse(children.begin(), children.end());
   if (place.is_root()) {
     for (const int child : children) {
-      for (const Region piece : branch.pieces(child))
+      for (const Region piece : branch.pieces(child)) {
         builder.send(place.rank_of(child), in(Memory::kInput, piece));
+      }
     }
     builder.copy(Cut::by(Memory::kInput, facts.parts).part(facts.rank), own);
     return std::move(builder).finish();
@@ -202,8 +203,9 @@ Effort tree_effort(const CallFacts& facts) {
   const auto rounds = static_cast<std::size_t>(num_doublings(facts.world));
   const std::size_t all = rounds * facts.count;
   if (facts.operation == Operation::kBroadcast) return {.steps = rounds, .moved = all};
-  if (facts.operation == Operation::kReduce)
+  if (facts.operation == Operation::kReduce) {
     return {.steps = rounds, .moved = all, .combined = all, .scratch = all};
+  }
   const std::size_t own = facts.parts[static_cast<std::size_t>(facts.root)];
   return {.steps = rounds, .moved = facts.count - own, .scratch = branch_scratch(facts)};
 }

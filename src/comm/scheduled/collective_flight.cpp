@@ -16,7 +16,7 @@ Numbers room_for(std::size_t count, DType dtype, std::vector<std::byte>& room) {
 
 }  // namespace
 
-CollectiveFlight::CollectiveFlight(Facts facts, Schedule schedule, int rank, int world)
+CollectiveFlight::CollectiveFlight(Facts facts, const Schedule& schedule, int rank, int world)
     : Flight(std::move(facts)),
       mine_(announcement_of(call(), world)),
       signature_(mine_.signature()),

@@ -18,7 +18,7 @@ namespace cohort::comm {
 /// 16-bit floats are combined in f32: the input is widened once, the result rounded once.
 class CollectiveFlight final : public Flight {
  public:
-  CollectiveFlight(Facts facts, Schedule schedule, int rank, int world);
+  CollectiveFlight(Facts facts, const Schedule& schedule, int rank, int world);
 
   void begin(Line& line) override;
   Status landed(Line& line, int ticket) override;

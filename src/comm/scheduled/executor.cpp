@@ -102,10 +102,11 @@ Executor::Message Executor::message(int index) const {
                   .verb = step.verb,
                   .peer = step.peer,
                   .index = states_[static_cast<std::size_t>(index)].index};
-  if (step.verb == Verb::kSend)
+  if (step.verb == Verb::kSend) {
     message.from = readable(step.from);
-  else
+  } else {
     message.to = writable(step.to);
+  }
   return message;
 }
 

@@ -11,10 +11,11 @@ namespace {
 
 void hear_notice(Inbox& inbox, int from, const FrameHeader&, std::span<const std::byte> payload) {
   Result<Notice> notice = decode_notice(payload);
-  if (notice)
+  if (notice) {
     inbox.post(Noticed{from, std::move(*notice)});
-  else
+  } else {
     inbox.post(Lost{from, notice.error()});
+  }
 }
 
 void hear_question(Inbox& inbox, int from, const FrameHeader& header, std::span<const std::byte>) {

@@ -20,8 +20,9 @@ DType work_dtype(const Call& call) {
 Status check_plan_options(const PlanOptions& options) {
   if (options.algorithm.empty() || find_algorithm(options.algorithm) != nullptr) return {};
   std::string names;
-  for (const Algorithm& algorithm : all_algorithms())
+  for (const Algorithm& algorithm : all_algorithms()) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", algorithm.name);
+  }
   return Error(ErrorCode::kUsage, fmt::format("there is no algorithm '{}'", options.algorithm))
       .with_remedy(fmt::format("Name one of {}, or none.", names));
 }

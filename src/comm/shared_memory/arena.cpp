@@ -150,8 +150,9 @@ Result<ArenaBlock> Arena::allocate(std::size_t size_bytes) {
     }
     free_.erase(it);
     if (first > offset) free_.emplace(offset, first - offset);
-    if (first + length < offset + free_length)
+    if (first + length < offset + free_length) {
       free_.emplace(first + length, offset + free_length - first - length);
+    }
     allocated_bytes_ += length;
     std::memset(mapping_.data() + first, 0, length);
     return ArenaBlock(this, {mapping_.data() + first, length});

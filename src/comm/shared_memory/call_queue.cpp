@@ -138,10 +138,11 @@ Error CallQueue::timed_out(const Call& call, const Collective* collective, std::
   if (collective != nullptr) {
     const std::vector<int> absent = collective->not_arrived();
     const std::vector<int> slow = collective->waited_for();
-    if (!absent.empty())
+    if (!absent.empty()) {
       what = ranks_have(absent) + " not arrived";
-    else if (!slow.empty())
+    } else if (!slow.empty()) {
       what = ranks_have(slow) + " arrived but not gone on";
+    }
   }
   return Error(ErrorCode::kTimedOut, what)
       .within(context(call, sequence))

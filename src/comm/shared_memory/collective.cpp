@@ -44,8 +44,9 @@ bool Collective::advance() {
       return phase_ == Phase::kOver || advance();
     case Phase::kFinish:
       for (; next_ < view_.world(); ++next_) {
-        if (view_.member(next_).block->counters.finished.load(std::memory_order_acquire) < sequence_)
+        if (view_.member(next_).block->counters.finished.load(std::memory_order_acquire) < sequence_) {
           return false;
+        }
       }
       phase_ = Phase::kOver;
       return true;
@@ -184,10 +185,11 @@ void Collective::move_direct() {
     view_.sources[static_cast<std::size_t>(rank)] =
         offer_in(theirs.what).is_inline ? theirs.payload.data() : view_.member(rank).memory + theirs.input;
   }
-  if (is_whole_reduction(call_.operation))
+  if (is_whole_reduction(call_.operation)) {
     combine_slices();
-  else
+  } else {
     take();
+  }
 }
 
 void Collective::combine_slices() {
@@ -275,8 +277,9 @@ std::vector<int> Collective::waited_for() const {
   if (phase_ == Phase::kStaged) return staged_->waited_for();
   std::vector<int> ranks;
   for (int rank = 0; rank < view_.world(); ++rank) {
-    if (view_.member(rank).block->counters.finished.load(std::memory_order_acquire) < sequence_)
+    if (view_.member(rank).block->counters.finished.load(std::memory_order_acquire) < sequence_) {
       ranks.push_back(rank);
+    }
   }
   return ranks;
 }

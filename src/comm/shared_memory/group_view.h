@@ -51,10 +51,13 @@ class GroupView {
   void publish(std::atomic<std::uint64_t>& counter, std::uint64_t value) const {
     counter.store(value, std::memory_order_release);
     // Whoever goes to sleep has made every core of its peers pass a barrier: see Doorbell of the arena.
-    if (needs_fence_)
-      std::atomic_thread_fence(std::memory_order_seq_cst);
-    else
-      std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (needs_fence_) {
+      { std::atomic_thread_fence(std::memory_order_seq_cst); }
+    }
+    {else {
+      std::atomic_signal_fence(std::memory_order_seq
+}_cst);
+    }
     for (ArenaHeader* header : other_headers_) ring_if_asleep(*header);
   }
 

@@ -123,8 +123,9 @@ class Meeting {
   /// Only a file that cannot shrink is safe to touch.
   static bool is_sealed(const Descriptor& file, std::uint64_t size_bytes) {
     struct stat facts {};
-    if (::fstat(file.number(), &facts) != 0 || static_cast<std::uint64_t>(facts.st_size) != size_bytes)
+    if (::fstat(file.number(), &facts) != 0 || static_cast<std::uint64_t>(facts.st_size) != size_bytes) {
       return false;
+    }
     const int seals = ::fcntl(file.number(), F_GET_SEALS);
     return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
   }

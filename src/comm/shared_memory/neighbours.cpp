@@ -251,8 +251,9 @@ void Neighbours::befall_locked(int rank, const AbortNotice& notice) {
     if (failure.depart(left(rank))) doorbell_.ring();
     return;
   }
-  if (failure.fail(Error(notice.code, fmt::format("rank {} ended the group: {}", rank, notice.text))))
-    doorbell_.ring();
+  const Error error = Error(notice.code, fmt::format("rank {} ended the group: {}", rank, notice.text))
+                          .with_remedy(fmt::format("Look at rank {} first.", rank));
+  if (failure.fail(error)) doorbell_.ring();
 }
 
 }  // namespace cohort::comm

@@ -63,8 +63,9 @@ Result<Descriptor> listen_at(const std::string& name) {
                          "Another rank has the same number, or another job the same rendezvous name.")
                : error;
   }
-  if (::listen(socket.number(), SOMAXCONN) != 0)
+  if (::listen(socket.number(), SOMAXCONN) != 0) {
     return system_error("cannot listen at '" + name + "'", errno);
+  }
   return socket;
 }
 
@@ -84,8 +85,9 @@ Result<Descriptor> accept_by(const Descriptor& listener, TimePoint deadline) {
     if (!ready) return Error(ErrorCode::kTimedOut, "nobody connected");
     Descriptor socket(::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.is_open()) return socket;
-    if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+    if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
       return system_error("cannot accept", errno);
+    }
   }
 }
 
@@ -157,13 +159,15 @@ Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size
     if (!ready) return Error(ErrorCode::kTimedOut, "nothing came from a unix socket");
     length = ::recvmsg(socket.number(), &message, MSG_CMSG_CLOEXEC);
     if (length < 0 && errno == ECONNRESET) return std::optional<Packet>();
-    if (length < 0 && errno != EAGAIN && errno != EINTR)
+    if (length < 0 && errno != EAGAIN && errno != EINTR) {
       return system_error("cannot read from a unix socket", errno);
+    }
   }
   packet.descriptor = first_descriptor(message);
   if (length == 0) return std::optional<Packet>();
-  if ((message.msg_flags & MSG_TRUNC) != 0)
+  if ((message.msg_flags & MSG_TRUNC) != 0) {
     return Error(ErrorCode::kCorrupt, "a packet longer than allowed came");
+  }
   packet.bytes.resize(static_cast<std::size_t>(length));
   return std::optional<Packet>(std::move(packet));
 }

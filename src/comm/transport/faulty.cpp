@@ -97,8 +97,9 @@ bool FaultyTransport::deliver_front(int from) {
   const std::size_t last = boundary(front.payload->size(), front.next_piece + 1, front.num_pieces);
   const std::span<std::byte> room = sink_->place(from, front.header);
   COHORT_CHECK(room.empty() || room.size() == front.payload->size());
-  if (!room.empty() && last > first)
+  if (!room.empty() && last > first) {
     std::memcpy(room.data() + first, front.payload->data() + first, last - first);
+  }
   if (++front.next_piece < front.num_pieces) return true;
   const FrameHeader header = front.header;
   queue.pop_front();

@@ -60,8 +60,9 @@ Result<FrameHeader> decode_frame_header(std::span<const std::byte> bytes) {
     return corrupt(fmt::format("it ends after {} of {} bytes", bytes.size(), kFrameHeaderBytes));
   }
   if (get<std::uint32_t>(bytes, 0) != kMagic) return corrupt("it does not begin as one");
-  if (get<std::uint32_t>(bytes, kChecked) != crc32c(bytes.first(kChecked)))
+  if (get<std::uint32_t>(bytes, kChecked) != crc32c(bytes.first(kChecked))) {
     return corrupt("its checksum is wrong");
+  }
   if (const auto version = get<std::uint8_t>(bytes, 4); version != kFrameVersion) {
     return Error(ErrorCode::kUnsupported,
                  fmt::format("a message has format {}, this program speaks {}", version, kFrameVersion))
@@ -69,8 +70,9 @@ Result<FrameHeader> decode_frame_header(std::span<const std::byte> bytes) {
   }
   const auto channel = get<std::uint8_t>(bytes, 5);
   if (channel >= kNames.size()) return corrupt(fmt::format("there is no channel {}", channel));
-  if (get<std::uint16_t>(bytes, 6) != 0 || get<std::uint32_t>(bytes, 56) != 0)
+  if (get<std::uint16_t>(bytes, 6) != 0 || get<std::uint32_t>(bytes, 56) != 0) {
     return corrupt("what must be zero is not");
+  }
   const FrameHeader header = {.channel = static_cast<Channel>(channel),
                               .group = get<std::uint32_t>(bytes, 8),
                               .generation = get<std::uint32_t>(bytes, 12),

@@ -25,8 +25,9 @@ SimulatedWires::SimulatedWires(int num_members, const SimulatedNetwork::Options&
       random_(options.seed, kStream),
       ports_(static_cast<std::size_t>(num_members)),
       links_(ports_.size() * ports_.size()) {
-  for (Link& link : links_)
+  for (Link& link : links_) {
     link = {.facts = options.link, .free_at = options.start, .last_arrival = options.start};
+  }
 }
 
 SimulatedWires::Link& SimulatedWires::link(int from, int to) {
@@ -230,8 +231,9 @@ void SimulatedWires::arrive(Event event) {
     return cut(event.from, event.to, *event.loss);
   }
   if (to.closed) return;
-  if (event.news == News::kMessage && !from.closed)
+  if (event.news == News::kMessage && !from.closed) {
     from.receipts.push_back({event.header, std::move(event.sent), {}});
+  }
   to.inbox.push_back(std::move(event));
   wake(from);
   wake(to);
