@@ -52,11 +52,9 @@ class GroupView {
     counter.store(value, std::memory_order_release);
     // Whoever goes to sleep has made every core of its peers pass a barrier: see Doorbell of the arena.
     if (needs_fence_) {
-      { std::atomic_thread_fence(std::memory_order_seq_cst); }
-    }
-    {else {
-      std::atomic_signal_fence(std::memory_order_seq
-}_cst);
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    } else {
+      std::atomic_signal_fence(std::memory_order_seq_cst);
     }
     for (ArenaHeader* header : other_headers_) ring_if_asleep(*header);
   }
