@@ -36,7 +36,6 @@ std::array<std::byte, Hello::kSize> Hello::encode() const {
   put(at, world);
   put(at, generation);
   put(at, arena_bytes);
-  put(at, block_offset);
   return bytes;
 }
 
@@ -53,7 +52,6 @@ Result<Hello> Hello::decode(std::span<const std::byte> bytes) {
   hello.world = take<std::uint32_t>(at);
   hello.generation = take<std::uint32_t>(at);
   hello.arena_bytes = take<std::uint64_t>(at);
-  hello.block_offset = take<std::uint64_t>(at);
   return hello;
 }
 

@@ -15,10 +15,9 @@ struct Hello {
   std::uint32_t world = 0;
   std::uint32_t generation = 0;
   std::uint64_t arena_bytes = 0;
-  std::uint64_t block_offset = 0;  ///< of the block of the first group
 
-  // magic 8 | version 4 | rank 4 | world 4 | generation 4 | arena_bytes 8 | block_offset 8, little endian
-  static constexpr std::size_t kSize = 40;
+  // magic 8 | version 4 | rank 4 | world 4 | generation 4 | arena_bytes 8, little endian
+  static constexpr std::size_t kSize = 32;
   std::array<std::byte, kSize> encode() const;
   static Result<Hello> decode(std::span<const std::byte> bytes);
 };

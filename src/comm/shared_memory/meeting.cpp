@@ -90,8 +90,7 @@ class Meeting {
     const Hello mine{.rank = static_cast<std::uint32_t>(options_.rank),
                      .world = static_cast<std::uint32_t>(options_.world),
                      .generation = options_.generation,
-                     .arena_bytes = arena_.capacity_bytes(),
-                     .block_offset = options_.block_offset};
+                     .arena_bytes = arena_.capacity_bytes()};
     if (!send_packet(socket, mine.encode(), arena_.file())) return false;
     Result<std::optional<Packet>> packet = receive_packet(socket, 4096, deadline);
     if (!packet || !*packet) return false;
@@ -113,12 +112,11 @@ class Meeting {
     if (hello.generation != options_.generation || hello.rank >= hello.world) return false;
     std::optional<Neighbour>& place = found_[hello.rank];
     if (place || hello.rank == static_cast<std::uint32_t>(options_.rank)) return false;
-    if (!file.is_open() || !is_sealed(file, hello.arena_bytes) || hello.block_offset >= hello.arena_bytes)
-      return false;
+    if (!file.is_open() || !is_sealed(file, hello.arena_bytes)) return false;
     COHORT_ASSIGN_OR_RETURN(Mapping mapping,
                             Mapping::of(file, hello.arena_bytes, 1 + static_cast<int>(hello.rank)));
     COHORT_RETURN_IF_ERROR(remember(hello.rank, peer.process));
-    place.emplace(Neighbour{std::move(mapping), std::move(socket), peer.process, hello.block_offset});
+    place.emplace(Neighbour{std::move(mapping), std::move(socket), peer.process});
     return true;
   }
 

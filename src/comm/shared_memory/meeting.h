@@ -15,7 +15,6 @@ struct Neighbour {
   Mapping arena;
   Descriptor line;  ///< a socket that lives as long as it does; carries aborts
   pid_t process = 0;
-  std::uint64_t block_offset = 0;
 
   ArenaHeader& header() const { return *reinterpret_cast<ArenaHeader*>(arena.data()); }
 };
@@ -25,7 +24,6 @@ struct MeetingOptions {
   int rank = 0;
   int world = 1;
   std::uint32_t generation = 0;
-  std::uint64_t block_offset = 0;  ///< of our block of the first group
   TimePoint deadline{};
 };
 

@@ -26,17 +26,16 @@ Error left(int rank) {
 
 }  // namespace
 
-Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, std::uint64_t block_offset,
-                                                     const NeighboursOptions& options) {
+Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, const NeighboursOptions& options) {
   // Of an earlier generation.
   arena.header().heartbeat.store(0, std::memory_order_relaxed);
+  arena.header().first_block.store(0, std::memory_order_relaxed);
   arena.header().rings.store(0, std::memory_order_relaxed);
   const MeetingOptions meeting{
       .name = options.name,
       .rank = options.rank,
       .world = options.world,
       .generation = options.generation,
-      .block_offset = block_offset,
       .deadline = deadline_after(std::chrono::steady_clock::now(), options.meeting_limit)};
   COHORT_ASSIGN_OR_RETURN(std::vector<std::optional<Neighbour>> others, comm::meet(meeting, arena));
   std::vector<pid_t> staying;
@@ -82,9 +81,35 @@ std::size_t Neighbours::memory_bytes_of(int rank) const {
   return other ? other->arena.size_bytes() : arena_.capacity_bytes();
 }
 
-std::uint64_t Neighbours::block_offset_of(int rank) const {
-  const auto& other = others_[static_cast<std::size_t>(rank)];
-  return other ? other->block_offset : 0;
+std::optional<int> Neighbours::without_first_block() const {
+  for (int rank = 0; rank < options_.world; ++rank) {
+    if (header_of(rank).first_block.load(std::memory_order_acquire) == 0) return rank;
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<std::uint64_t>> Neighbours::exchange_first_blocks(std::uint64_t own_offset) {
+  const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), options_.meeting_limit);
+  arena_.header().first_block.store(own_offset, std::memory_order_release);
+  for (int rank = 0; rank < options_.world; ++rank) ring_now(header_of(rank));
+  while (const std::optional<int> missing = without_first_block()) {
+    if (const std::optional<Error> loss = loss_of(*missing)) return *loss;
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return Error(ErrorCode::kTimedOut,
+                   fmt::format("rank {}: rank {} came to the meeting '{}' (generation {}) "
+                               "and has not gone on",
+                               options_.rank, *missing, options_.name, options_.generation))
+          .with_remedy("Look what that rank does instead.");
+    }
+    const std::uint32_t ticket = doorbell_.arm();
+    if (without_first_block() && !loss_of(*missing)) doorbell_.sleep(ticket, deadline);
+    doorbell_.disarm();
+  }
+  std::vector<std::uint64_t> offsets;
+  for (int rank = 0; rank < options_.world; ++rank) {
+    offsets.push_back(header_of(rank).first_block.load(std::memory_order_acquire));
+  }
+  return offsets;
 }
 
 Progress& Neighbours::progress() {
