@@ -1,5 +1,6 @@
 #pragma once
 
+#include "comm/shared_memory/ring_network.h"
 #include "comm/transport/faulty.h"
 #include "comm/transport/loopback.h"
 #include "comm/transport/simulated.h"
@@ -15,7 +16,7 @@ namespace cohort::test {
 struct Network {
   std::function<std::unique_ptr<comm::Transport>(int member)> take{};
   std::function<Clock&()> clock{};
-  std::function<std::unique_ptr<comm::Doorbell>()> make_doorbell{};
+  std::function<std::unique_ptr<comm::Doorbell>(int member)> make_doorbell{};
 };
 
 struct NetworkKind {
@@ -27,7 +28,7 @@ inline Network loopback_network(int n) {
   const auto network = comm::make_loopback(n);
   const auto clock = std::make_shared<RealClock>();
   return {[network](int member) { return network->take(member); }, [clock]() -> Clock& { return *clock; },
-          [] { return std::make_unique<comm::LocalDoorbell>(); }};
+          [](int) { return std::make_unique<comm::LocalDoorbell>(); }};
 }
 
 inline Network simulated_network(int n, comm::LinkFacts link = {}) {
@@ -36,7 +37,7 @@ inline Network simulated_network(int n, comm::LinkFacts link = {}) {
   network->start_driver();
   return {[network](int member) { return network->take(member); },
           [network]() -> Clock& { return network->clock(); },
-          [network] { return std::make_unique<comm::ClockedDoorbell>(network->clock()); }};
+          [network](int) { return std::make_unique<comm::ClockedDoorbell>(network->clock()); }};
 }
 
 inline Network faulty_network(int n, std::uint64_t seed) {
@@ -48,6 +49,13 @@ inline Network faulty_network(int n, std::uint64_t seed) {
           inner.clock, inner.make_doorbell};
 }
 
+inline Network shared_memory_network(int n) {
+  const auto network = std::make_shared<RingNetwork>(n);
+  const auto clock = std::make_shared<RealClock>();
+  return {[network](int member) { return network->take(member); }, [clock]() -> Clock& { return *clock; },
+          [network](int member) { return network->make_doorbell(member); }};
+}
+
 /// A new kind is one line here.
 inline std::vector<NetworkKind> network_kinds() {
   using namespace std::chrono_literals;
@@ -57,6 +65,7 @@ inline std::vector<NetworkKind> network_kinds() {
       {"simulated_lossy",
        [](int n) { return simulated_network(n, {.latency = 1ms, .loss = 0.2, .losses_cap = 50}); }},
       {"faulty", [](int n) { return faulty_network(n, 11); }},
+      {"shared_memory_rings", shared_memory_network},
   };
 }
 

@@ -67,7 +67,7 @@ class Recorder final : public comm::FrameSink {
 class Station {
  public:
   Station(const Network& network, int member)
-      : doorbell_(network.make_doorbell()), transport_(network.take(member)), progress_(*doorbell_) {
+      : doorbell_(network.make_doorbell(member)), transport_(network.take(member)), progress_(*doorbell_) {
     transport_->open(recorder_, *doorbell_);
     progress_.add(*transport_);
   }

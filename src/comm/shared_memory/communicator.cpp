@@ -34,6 +34,13 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   return x ^ (x >> 32);
 }
 
+/// Others may know of these blocks and look at them.
+Error keep_for_others(Arena& arena, comm::OwnBlocks own, Error error) {
+  arena.retire(std::move(own.block));
+  arena.retire(std::move(own.stages));
+  return error;
+}
+
 bool is_message(Operation operation) {
   return operation == Operation::kSend || operation == Operation::kReceive;
 }
@@ -54,14 +61,13 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& aren
                                                          .generation = facts.generation,
                                                          .liveness = options.liveness,
                                                          .meeting_limit = options.meeting_limit}));
-  // Only now: before the fence a rank of an earlier generation could still write into what is allocated.
   COHORT_ASSIGN_OR_RETURN(comm::OwnBlocks own, comm::OwnBlocks::allocate(arena, facts.world));
-  COHORT_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> offsets,
-                          neighbours->exchange_blocks(own.block.offset(), options.meeting_limit));
+  const Result<std::vector<std::uint64_t>> offsets = neighbours->exchange_first_blocks(own.block.offset());
+  if (!offsets) return keep_for_others(arena, std::move(own), offsets.error());
   std::vector<int> members(static_cast<std::size_t>(facts.world));
   std::iota(members.begin(), members.end(), 0);
   COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
-                          comm::GroupView::of(*neighbours, members, offsets, facts.rank));
+                          comm::GroupView::of(*neighbours, members, *offsets, facts.rank));
   return std::unique_ptr<Communicator>(new SharedMemoryCommunicator(
       facts, kWorldGroup, {neighbours, std::make_shared<comm::HostMessages>(neighbours)}, std::move(members),
       std::move(own), std::move(view)));
@@ -200,7 +206,9 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::do_split(const G
   const std::array<std::int64_t, 1> mine = {members.empty() ? 0
                                                             : static_cast<std::int64_t>(own.block.offset())};
   std::vector<std::int64_t> all(static_cast<std::size_t>(world()));
-  COHORT_RETURN_IF_ERROR(run(all_gather(std::span<const std::int64_t>(mine), std::span(all))));
+  if (const Status told = run(all_gather(std::span<const std::int64_t>(mine), std::span(all))); !told) {
+    return keep_for_others(neighbours_.arena(), std::move(own), told.error());
+  }
   if (members.empty()) return std::unique_ptr<Communicator>();
   std::vector<int> neighbours;
   std::vector<std::uint64_t> offsets;

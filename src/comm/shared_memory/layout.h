@@ -19,8 +19,8 @@ struct ArenaHeader {
   std::atomic<std::uint32_t> sleepers{0};                 ///< threads that want to be rung
   std::uint32_t passes_barriers = 0;  ///< 1: the kernel makes its threads pass a barrier when a peer wants it
   alignas(kLine) std::atomic<std::uint64_t> heartbeat{0};
+  std::atomic<std::uint64_t> first_block{0};  ///< where its block of the first group lies; 0: not yet
   std::atomic<std::uint64_t> rings{0};  ///< where its rings to the others lie, one per rank; 0: none yet
-  std::atomic<std::uint64_t> block{0};  ///< where its block of the first group lies; 0: none yet
 };
 
 /// What a member posts of a call: all of it in one line, together with the first bytes of a small input.

@@ -29,8 +29,8 @@ Error left(int rank) {
 Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, const NeighboursOptions& options) {
   // Of an earlier generation.
   arena.header().heartbeat.store(0, std::memory_order_relaxed);
+  arena.header().first_block.store(0, std::memory_order_relaxed);
   arena.header().rings.store(0, std::memory_order_relaxed);
-  arena.header().block.store(0, std::memory_order_relaxed);
   const MeetingOptions meeting{
       .name = options.name,
       .rank = options.rank,
@@ -81,25 +81,35 @@ std::size_t Neighbours::memory_bytes_of(int rank) const {
   return other ? other->arena.size_bytes() : arena_.capacity_bytes();
 }
 
-Result<std::vector<std::uint64_t>> Neighbours::exchange_blocks(std::uint64_t own,
-                                                               std::chrono::nanoseconds limit) {
-  constexpr std::chrono::microseconds kBetweenLooks(100);
-  arena_.header().block.store(own, std::memory_order_release);
-  const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), limit);
-  std::vector<std::uint64_t> blocks;
+std::optional<int> Neighbours::without_first_block() const {
   for (int rank = 0; rank < options_.world; ++rank) {
-    std::uint64_t block = 0;
-    while ((block = header_of(rank).block.load(std::memory_order_acquire)) == 0) {
-      if (const std::optional<Error> why = loss_of(rank)) return *why;
-      if (std::chrono::steady_clock::now() >= deadline) {
-        return Error(ErrorCode::kTimedOut,
-                     fmt::format("rank {}: rank {} came, but has not gone on", options_.rank, rank));
-      }
-      std::this_thread::sleep_for(kBetweenLooks);
-    }
-    blocks.push_back(block);
+    if (header_of(rank).first_block.load(std::memory_order_acquire) == 0) return rank;
   }
-  return blocks;
+  return std::nullopt;
+}
+
+Result<std::vector<std::uint64_t>> Neighbours::exchange_first_blocks(std::uint64_t own_offset) {
+  const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), options_.meeting_limit);
+  arena_.header().first_block.store(own_offset, std::memory_order_release);
+  for (int rank = 0; rank < options_.world; ++rank) ring_now(header_of(rank));
+  while (const std::optional<int> missing = without_first_block()) {
+    if (const std::optional<Error> loss = loss_of(*missing)) return *loss;
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return Error(ErrorCode::kTimedOut,
+                   fmt::format("rank {}: rank {} came to the meeting '{}' (generation {}) "
+                               "and has not gone on",
+                               options_.rank, *missing, options_.name, options_.generation))
+          .with_remedy("Look what that rank does instead.");
+    }
+    const std::uint32_t ticket = doorbell_.arm();
+    if (without_first_block() && !loss_of(*missing)) doorbell_.sleep(ticket, deadline);
+    doorbell_.disarm();
+  }
+  std::vector<std::uint64_t> offsets;
+  for (int rank = 0; rank < options_.world; ++rank) {
+    offsets.push_back(header_of(rank).first_block.load(std::memory_order_acquire));
+  }
+  return offsets;
 }
 
 Progress& Neighbours::progress() {

@@ -39,8 +39,8 @@ struct NeighboursOptions {
 /// in; an abort fails the group it names.
 class Neighbours {
  public:
-  /// Waits for all of them: kTimedOut names those that did not come. When it returns, no process of an
-  /// earlier generation can touch the arena any more.
+  /// Waits for all of them: kTimedOut names those that did not come. When it returns nobody of an earlier
+  /// generation can write to the arena any more.
   static Result<std::unique_ptr<Neighbours>> meet(Arena& arena, const NeighboursOptions& options);
   ~Neighbours();
   Neighbours(const Neighbours&) = delete;
@@ -53,8 +53,9 @@ class Neighbours {
   std::byte* memory_of(int rank) const;
   std::size_t memory_bytes_of(int rank) const;
   ArenaHeader& header_of(int rank) const { return *reinterpret_cast<ArenaHeader*>(memory_of(rank)); }
-  /// Lays open where our block of the first group lies, and waits for those of the others; by rank.
-  Result<std::vector<std::uint64_t>> exchange_blocks(std::uint64_t own, std::chrono::nanoseconds limit);
+  /// Tells the others where our block of the first group lies and waits for theirs: one per rank. It is not
+  /// told when they meet, because what is laid down before the fence could still be written by somebody else.
+  Result<std::vector<std::uint64_t>> exchange_first_blocks(std::uint64_t own_offset);
   ArenaDoorbell& doorbell() { return doorbell_; }
   /// The progress thread, started when it is first asked for.
   Progress& progress();
@@ -88,6 +89,7 @@ class Neighbours {
   void lose(int rank, const Error& why);
   void remember_locked(int rank, const Error& why);
   void befall_locked(int rank, const AbortNotice& notice);
+  std::optional<int> without_first_block() const;
 
   Arena& arena_;
   const NeighboursOptions options_;

@@ -62,8 +62,9 @@ void SharedMemoryTransport::withdraw(std::uint32_t group, std::uint32_t generati
 
 void SharedMemoryTransport::give_up(int member, const Error& why) {
   const std::lock_guard lock(mutex_);
-  if (member != neighbours_.rank()) lose(peer(member), why);
-  if (!rings_.bytes().empty()) ring_to(member).closed.store(1, std::memory_order_release);
+  if (member == neighbours_.rank()) return;
+  lose(peer(member), why);
+  close_ring_to(member);
   neighbours_.doorbell().ring();
   ring_now(neighbours_.header_of(member));
 }
@@ -75,10 +76,16 @@ void SharedMemoryTransport::close() {
   for (int member = 0; member < num_members(); ++member) {
     peer(member).outbox.clear();
     if (member == neighbours_.rank()) continue;
-    if (!rings_.bytes().empty()) ring_to(member).closed.store(1, std::memory_order_release);
+    close_ring_to(member);
     if (Ring* in = peer(member).in) in->refused.store(1, std::memory_order_release);
-    ring_now(neighbours_.header_of(member));
   }
+}
+
+/// The ring is how the other one learns of it, so it is made if nothing was ever sent. Where there is no room
+/// for it, it learns of our end only.
+void SharedMemoryTransport::close_ring_to(int member) {
+  if (make_rings()) ring_to(member).closed.store(1, std::memory_order_release);
+  ring_now(neighbours_.header_of(member));
 }
 
 bool SharedMemoryTransport::advance() {

@@ -58,6 +58,7 @@ class SharedMemoryTransport final : public Transport {
 
   Status make_rings();
   Ring& ring_to(int member) const;
+  void close_ring_to(int member);
   bool write_to(int member, std::vector<Receipt>& receipts);
   bool put(Ring& ring, Outgoing& message);
   bool deliver_to_self(std::vector<Receipt>& receipts);

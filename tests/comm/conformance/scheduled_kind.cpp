@@ -9,7 +9,7 @@ namespace {
 // What one rank has besides its communicators.
 struct Member {
   Member(const Network& network, int member)
-      : doorbell(network.make_doorbell()),
+      : doorbell(network.make_doorbell(member)),
         exchange(network.take(member), network.clock(), {}),
         progress(*doorbell) {
     exchange.open(*doorbell);

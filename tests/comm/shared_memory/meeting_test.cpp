@@ -34,7 +34,7 @@ std::unique_ptr<Arena> make_arena() {
 }
 
 MeetingOptions options_of(const std::string& name, int rank, int world) {
-  return {.name = name, .rank = rank, .world = world, .block_offset = 4096, .deadline = in(15s)};
+  return {.name = name, .rank = rank, .world = world, .deadline = in(15s)};
 }
 
 Status meet_in_order(RankContext& rank, const std::string& name) {
@@ -92,7 +92,7 @@ TEST(Meeting, StrangersDoNotDisturb) {
     const Descriptor socket = connect_to(door);
     (void)comm::send_packet(socket, bytes, file);
   };
-  Hello hello{.rank = 1, .world = 2, .arena_bytes = arena->capacity_bytes(), .block_offset = 4096};
+  Hello hello{.rank = 1, .world = 2, .arena_bytes = arena->capacity_bytes()};
   const std::vector<std::byte> rubbish(77, std::byte{0x5a});
   const std::vector<std::byte> flood(60'000, std::byte{1});
   const Descriptor loose(::memfd_create("loose", MFD_CLOEXEC));

@@ -13,8 +13,7 @@ using comm::Hello;
 using comm::LineMessage;
 using comm::PartEntry;
 
-constexpr Hello kHello{
-    .rank = 3, .world = 17, .generation = 0x01020304, .arena_bytes = 8ull << 30, .block_offset = 4096};
+constexpr Hello kHello{.rank = 3, .world = 17, .generation = 0x01020304, .arena_bytes = 8ull << 30};
 
 TEST(Hello, ComesBackAsItWas) {
   const Hello hello = value_or_throw(Hello::decode(kHello.encode()));
@@ -22,7 +21,6 @@ TEST(Hello, ComesBackAsItWas) {
   EXPECT_EQ(hello.world, 17U);
   EXPECT_EQ(hello.generation, 0x01020304U);
   EXPECT_EQ(hello.arena_bytes, 8ull << 30);
-  EXPECT_EQ(hello.block_offset, 4096U);
 }
 
 TEST(Hello, OfAnotherLengthIsCorrupt) {
@@ -54,8 +52,7 @@ TEST(Hello, AFlippedBitIsNoticedOrChangesOneFieldOnly) {
       ASSERT_TRUE(hello) << bit;
       const int changes = (hello->rank != kHello.rank) + (hello->world != kHello.world) +
                           (hello->generation != kHello.generation) +
-                          (hello->arena_bytes != kHello.arena_bytes) +
-                          (hello->block_offset != kHello.block_offset);
+                          (hello->arena_bytes != kHello.arena_bytes);
       EXPECT_EQ(changes, 1) << bit;
     }
   }
