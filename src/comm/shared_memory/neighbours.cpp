@@ -217,7 +217,7 @@ void Neighbours::look_at_heartbeats() {
     sighting.heartbeat = heartbeat;
     // Before its first beat it may still be meeting others.
     const std::int64_t patience =
-        heartbeat == 0 ? kLooks * (options_.meeting_limit / options_.liveness) : kLooks - 1;
+        heartbeat == 0 ? kLooks * (1 + options_.meeting_limit / options_.liveness) : kLooks - 1;
     if (sighting.silent_looks < patience) continue;
     watched_[index] = false;
     lose(rank,

@@ -77,7 +77,7 @@ TEST(KillCycles, LeaveNothingBehind) {
                  .meeting_limit = 300ms,
                  .task = "hammer"});
     std::this_thread::sleep_for(delay);  // the moment is the subject
-    ASSERT_TRUE(ranks[victim].signal(SIGKILL));
+    ASSERT_TRUE(ranks[victim].signal(SIGKILL)) << "cycle " << cycle << ": " << ranks.said_by(victim);
     for (int rank = 0; rank < world; ++rank) {
       const ExitStatus status = ranks.wait(rank);
       const std::string said = ranks.said_by(rank);
