@@ -59,7 +59,8 @@ TEST_P(Failure, WhoHasNotArrivedIsNamed) {
         COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span(numbers))));
         if (seat->rank() == 2) {
           COHORT_RETURN_IF_ERROR(seat.rank.barrier());
-          // It comes too late: the group has failed.
+          // It comes too late: the group has failed, and this rank has heard of it.
+          COHORT_RETURN_IF_ERROR(seat.rank.wait_for([&] { return seat->failure().has_value(); }));
           const Status late = seat->run(all_reduce(std::span(numbers)));
           COHORT_RETURN_IF_ERROR(expect_code(seat, late, ErrorCode::kTimedOut));
           return seat.rank.barrier();
