@@ -286,9 +286,10 @@ void Exchange::forget(std::uint32_t group, std::uint32_t generation) {
     at = kept_.erase(at);
   }
   for (Peer& other : peers_) {
-    // What has begun to come in comes in for nobody.
+    // What has begun to come in comes in for nobody. Its room stays: the transport may be writing there.
     if (other.inbound && is_over(other.inbound->header)) {
-      *other.inbound = Inbound{.header = other.inbound->header};
+      other.inbound->fate = Fate::kIgnore;
+      other.inbound->receive = {};
     }
   }
 }

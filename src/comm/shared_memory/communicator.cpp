@@ -171,19 +171,25 @@ Work SharedMemoryCommunicator::do_start(const Call& call) {
 }
 
 comm::Group& SharedMemoryCommunicator::messages() {
-  const std::lock_guard lock(messages_mutex_);
-  if (!messages_) {
+  // The progress thread takes our lock while it holds its own: never the other way round.
+  comm::Exchange& exchange = host_.messages->exchange();
+  comm::Group* made = nullptr;
+  {
+    const std::lock_guard lock(messages_mutex_);
+    if (messages_) return *messages_;
     const comm::Line::Place place{.group = static_cast<std::uint32_t>(id_),
                                   .generation = generation(),
                                   .members = members_,
                                   .rank = rank()};
     comm::ScheduledOptions options;
     options.on_failure = [this](const Error& error) { (void)calls_.fail(error); };
-    messages_ = std::make_unique<comm::Group>(host_.messages->exchange(), host_.messages->progress(), facts(),
-                                              place, options);
-    host_.messages->progress().add(*messages_);
+    messages_ = std::make_unique<comm::Group>(exchange, host_.messages->progress(), facts(), place, options);
+    made = messages_.get();
   }
-  return *messages_;
+  host_.messages->progress().add(*made);
+  // A failure before it was made passed it by.
+  if (const std::optional<Error> error = failure_.failure()) made->abort(*error);
+  return *made;
 }
 
 void SharedMemoryCommunicator::fail_messages(const Error& error) {

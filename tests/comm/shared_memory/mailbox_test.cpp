@@ -49,8 +49,8 @@ TEST(MailboxInSharedMemory, RequestsOfAnySizeComeBack) {
     const std::string name = fresh_name();
     const auto outcome = run_world(world, [&](RankContext& rank) -> Status {
       House house(name, rank);
-      for (const std::size_t size : {std::size_t{0}, std::size_t{1}, comm::Ring::kBytes - 1, comm::Ring::kBytes,
-                                     (std::size_t{1} << 20) + 3}) {
+      for (const std::size_t size : {std::size_t{0}, std::size_t{1}, comm::Ring::kBytes - 1,
+                                     comm::Ring::kBytes, (std::size_t{1} << 20) + 3}) {
         for (int to = 0; to < world; ++to) {
           const Bytes request = pattern(size, static_cast<std::uint64_t>(to * 10 + rank.rank()));
           COHORT_ASSIGN_OR_RETURN(const Bytes reply, house->call(to, kEcho, request, soon()));
@@ -74,7 +74,8 @@ TEST(MailboxInSharedMemory, WhoLeavesEndsTheCallsToIt) {
     }
     COHORT_RETURN_IF_ERROR(rank.barrier());
     const Result<Bytes> reply = (*house)->call(1, kEcho, pattern(1000, 1), soon());
-    if (reply || reply.error().code() != ErrorCode::kPeerLost) return rank.failure("it answered, or timed out");
+    if (reply || reply.error().code() != ErrorCode::kPeerLost)
+      return rank.failure("it answered, or timed out");
     return {};
   });
   EXPECT_WORLD_OK(outcome);

@@ -29,7 +29,8 @@ class RingNetwork {
       });
     }
     threads.clear();
-    for (Member& member : members_) value_or_throw(Status(member.neighbours ? Status() : member.neighbours.error()));
+    for (Member& member : members_)
+      value_or_throw(Status(member.neighbours ? Status() : member.neighbours.error()));
   }
 
   std::unique_ptr<comm::Transport> take(int member) {
@@ -44,7 +45,9 @@ class RingNetwork {
     std::unique_ptr<Arena> arena{};
     Result<std::unique_ptr<comm::Neighbours>> neighbours = Error(ErrorCode::kBug, "nobody met");
   };
-  comm::Neighbours* neighbours(int member) { return members_[static_cast<std::size_t>(member)].neighbours->get(); }
+  comm::Neighbours* neighbours(int member) {
+    return members_[static_cast<std::size_t>(member)].neighbours->get();
+  }
 
   std::vector<Member> members_;
 };
