@@ -1,6 +1,7 @@
 #pragma once
 
 #include "comm/call.h"
+#include "comm/mailbox.h"
 #include "comm/work.h"
 
 #include <chrono>
@@ -61,6 +62,10 @@ class Communicator {
   /// Every rank of the group calls this; those with the same colour become a group, ordered by (key, rank).
   /// No colour: this rank is in none of them and gets null.
   Result<std::unique_ptr<Communicator>> split(std::optional<int> colour, int key, const std::string& name);
+
+  /// Requests between all members of the job, by their ranks in the first group. One at a time for each job.
+  /// Lifetime: must die before the last communicator of the job here.
+  virtual std::unique_ptr<Mailbox> open_mailbox() = 0;
 
   /// Ends everything that is pending, on this rank now and on the others soon, with this cause. From any
   /// thread; does not wait. Has no effect after another failure.

@@ -51,7 +51,7 @@ class CallOutcome {
 
 class ExchangeMailbox final : public Mailbox, private Task {
  public:
-  ExchangeMailbox(Exchange& exchange, Progress& progress, MailboxOptions options);
+  ExchangeMailbox(Exchange& exchange, TaskRunner& runner, MailboxOptions options);
   ~ExchangeMailbox() override;
 
   int member() const override { return exchange_.member(); }
@@ -73,7 +73,7 @@ class ExchangeMailbox final : public Mailbox, private Task {
   TimePoint wanted_at() const override { return calls_->wanted_at(); }
 
   Exchange& exchange_;
-  Progress& progress_;
+  TaskRunner& runner_;
   const MailboxOptions options_;
   // Shared with callbacks of the exchange that may come when the mailbox is gone.
   const std::shared_ptr<PendingCalls> calls_ = std::make_shared<PendingCalls>();
@@ -87,9 +87,9 @@ std::string to_text(int to, std::uint32_t kind) {
   return fmt::format("request of kind {} to member {}", kind, to);
 }
 
-ExchangeMailbox::ExchangeMailbox(Exchange& exchange, Progress& progress, MailboxOptions options)
+ExchangeMailbox::ExchangeMailbox(Exchange& exchange, TaskRunner& runner, MailboxOptions options)
     : exchange_(exchange),
-      progress_(progress),
+      runner_(runner),
       options_(options),
       pool_({.running_cap = options.running_cap, .thread_cap = options.thread_cap}) {
   exchange_.handle(Channel::kReply, options_.group,
@@ -103,7 +103,7 @@ ExchangeMailbox::ExchangeMailbox(Exchange& exchange, Progress& progress, Mailbox
   loss_handler_ = exchange_.on_loss([this](int lost, const Error& why) {
     for (const auto& call : calls_->take_all_of(lost)) call.outcome(why.within(to_text(call.to, call.kind)));
   });
-  progress_.add(*this);
+  runner_.add(*this);
 }
 
 ExchangeMailbox::~ExchangeMailbox() {
@@ -116,7 +116,7 @@ ExchangeMailbox::~ExchangeMailbox() {
                      send_reply(exchange, from, header, Error(ErrorCode::kAborted, "its mailbox is closed"));
                    });
   exchange_.handle(Channel::kReply, options_.group, [](int, const FrameHeader&, const Bytes&) {});
-  progress_.remove(*this);
+  runner_.remove(*this);
   pool_.close();
 }
 
@@ -170,7 +170,7 @@ void ExchangeMailbox::begin(int to, std::uint32_t kind, Bytes request, TimePoint
   const TimePoint wanted_before = calls_->wanted_at();
   const std::optional<std::uint64_t> number = calls_->add({to, kind, deadline, std::move(outcome)});
   if (!number) return;
-  if (deadline < wanted_before) progress_.wake();
+  if (deadline < wanted_before) runner_.wake();
   const FrameHeader header = {.channel = Channel::kRequest,
                               .group = options_.group,
                               .generation = options_.generation,
@@ -240,8 +240,8 @@ bool ExchangeMailbox::advance() {
 
 }  // namespace
 
-std::unique_ptr<Mailbox> make_mailbox(Exchange& exchange, Progress& progress, MailboxOptions options) {
-  return std::make_unique<ExchangeMailbox>(exchange, progress, options);
+std::unique_ptr<Mailbox> make_mailbox(Exchange& exchange, TaskRunner& runner, MailboxOptions options) {
+  return std::make_unique<ExchangeMailbox>(exchange, runner, options);
 }
 
 }  // namespace cohort::comm

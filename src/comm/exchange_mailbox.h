@@ -22,9 +22,9 @@ struct MailboxOptions {
 ///
 /// Threads: as every Mailbox. Threads for handlers are started when they are needed; see HandlerPool for the
 /// rule.
-/// Lifetime: exchange and progress must outlive it. Requests that come later are answered with kAborted,
+/// Lifetime: exchange and runner must outlive it. Requests that come later are answered with kAborted,
 /// until another mailbox takes the group.
 /// Cost: a request of call() is copied once; otherwise payloads move.
-std::unique_ptr<Mailbox> make_mailbox(Exchange& exchange, Progress& progress, MailboxOptions options = {});
+std::unique_ptr<Mailbox> make_mailbox(Exchange& exchange, TaskRunner& runner, MailboxOptions options = {});
 
 }  // namespace cohort::comm

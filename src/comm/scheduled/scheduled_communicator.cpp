@@ -1,5 +1,7 @@
 #include "comm/scheduled/scheduled_communicator.h"
 
+#include "comm/exchange_mailbox.h"
+
 #include <fmt/format.h>
 #include <limits>
 #include <numeric>
@@ -55,6 +57,10 @@ Result<std::unique_ptr<Communicator>> ScheduledCommunicator::do_split(const Grou
   }
   const Parts parts{group_.exchange(), group_.runner(), numbering_, group_.options(), kind_};
   return std::unique_ptr<Communicator>(new ScheduledCommunicator(parts, facts, std::move(place)));
+}
+
+std::unique_ptr<Mailbox> ScheduledCommunicator::open_mailbox() {
+  return make_mailbox(group_.exchange(), group_.runner(), {.generation = generation()});
 }
 
 // Rank 0 gives out a number that no other member gives out: two groups have the same only if they come from

@@ -34,6 +34,7 @@ class ScheduledCommunicator final : public Communicator {
   CommunicatorTraits traits() const override {
     return {.kind = kind_, .abortable = true, .zero_copy = false};
   }
+  std::unique_ptr<Mailbox> open_mailbox() override;
   void abort(const Error& cause) override { group_.abort(cause); }
   std::optional<Error> failure() const override { return group_.failure(); }
 

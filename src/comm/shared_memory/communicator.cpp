@@ -1,5 +1,6 @@
 #include "comm/shared_memory/communicator.h"
 
+#include "comm/exchange_mailbox.h"
 #include "comm/spin.h"
 
 #include <fmt/format.h>
@@ -106,6 +107,11 @@ SharedMemoryCommunicator::~SharedMemoryCommunicator() {
 
 CommunicatorTraits SharedMemoryCommunicator::traits() const {
   return {.kind = "shared memory", .abortable = true, .zero_copy = true};
+}
+
+std::unique_ptr<Mailbox> SharedMemoryCommunicator::open_mailbox() {
+  return comm::make_mailbox(host_.messages->exchange(), host_.messages->progress(),
+                            {.generation = generation()});
 }
 
 void SharedMemoryCommunicator::abort(const Error& cause) {

@@ -37,6 +37,7 @@ class SharedMemoryCommunicator final : public Communicator {
   ~SharedMemoryCommunicator() override;
 
   CommunicatorTraits traits() const override;
+  std::unique_ptr<Mailbox> open_mailbox() override;
   void abort(const Error& cause) override;
   std::optional<Error> failure() const override { return failure_.failure(); }
 
