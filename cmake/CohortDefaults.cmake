@@ -13,7 +13,9 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 
 # Line tables are cheap, full debug information of torch headers is not: only the dev preset has the latter.
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+# The checks with sanitizers and the other compiler want to be built fast rather than to run fast.
+set(COHORT_OPTIMIZE "-O2 -g1" CACHE STRING "How much a release build optimises")
+set(CMAKE_CXX_FLAGS_RELEASE "${COHORT_OPTIMIZE}")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
 
 option(COHORT_WARNINGS_AS_ERRORS "Treat compiler warnings in Cohort's own code as errors" ON)
