@@ -238,6 +238,8 @@ TEST_P(Failure, ARankThatLeavesIsNamed) {
     run(world, [](Seat& seat) -> Status {
       std::vector<std::int32_t> numbers(7, 1);
       COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span(numbers))));
+      // A failure ends what is pending: the first call must be over everywhere.
+      COHORT_RETURN_IF_ERROR(seat.rank.barrier());
       if (seat->rank() == 1) {
         seat.communicator.reset();
         return seat.rank.barrier();
