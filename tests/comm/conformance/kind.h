@@ -75,4 +75,4 @@ Error unexpected(const Seat& seat, fmt::format_string<Args...> format, Args&&...
 #define COHORT_FOR_ALL_KINDS(suite)                                   \
   INSTANTIATE_TEST_SUITE_P(                                           \
       Kinds, suite, ::testing::ValuesIn(::cohort::test::all_kinds()), \
-      [](const ::testing::TestParamInfo<::cohort::test::Kind>& info) { return info.param.name; })
+      [](const ::testing::TestParamInfo<::cohort::test::Kind>& kind) { return kind.param.name; })
