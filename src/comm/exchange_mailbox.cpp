@@ -179,8 +179,9 @@ void ExchangeMailbox::begin(int to, std::uint32_t kind, Bytes request, TimePoint
   const auto bytes = std::make_shared<Bytes>(std::move(request));
   exchange_.send(to, header, *bytes, [bytes, calls = calls_, to, number](const Status& sent) {
     if (sent) return;
-    if (const auto call = calls->take(*number, to))
+    if (const auto call = calls->take(*number, to)) {
       call->outcome(sent.error().within(to_text(to, call->kind)));
+    }
   });
 }
 

@@ -197,8 +197,9 @@ bool SharedMemoryTransport::read_from(int member) {
   if (from.reported) return false;
   if (from.in == nullptr) {
     const std::uint64_t offset = neighbours_.header_of(member).rings.load(std::memory_order_acquire);
-    if (offset == 0 || offset > neighbours_.memory_bytes_of(member) - sizeof(Ring) * peers_.size())
+    if (offset == 0 || offset > neighbours_.memory_bytes_of(member) - sizeof(Ring) * peers_.size()) {
       return false;
+    }
     from.in = reinterpret_cast<Ring*>(neighbours_.memory_of(member) + offset +
                                       static_cast<std::size_t>(neighbours_.rank()) * sizeof(Ring));
   }
