@@ -1,0 +1,45 @@
+#include "layout/buckets.h"
+
+#include "base/check.h"
+
+namespace cohort {
+namespace {
+
+constexpr std::size_t kLineElements = 16;  // of four bytes
+
+std::size_t rounded_up(std::size_t count, std::size_t grain) {
+  return (count + grain - 1) / grain * grain;
+}
+
+}  // namespace
+
+BucketLayout plan_buckets(std::span<const std::size_t> sizes, std::span<const std::size_t> order,
+                          const BucketOptions& options) {
+  COHORT_CHECK_EQ(sizes.size(), order.size());
+  const std::size_t grain = kLineElements * static_cast<std::size_t>(options.world);
+  BucketLayout layout;
+  Bucket open;
+  const auto close = [&] {
+    if (open.entries.empty()) return;
+    open.count = rounded_up(open.count, grain);
+    layout.count = open.first + open.count;
+    layout.buckets.push_back(std::move(open));
+    open = Bucket{.first = layout.count, .count = 0, .entries = {}};
+  };
+  for (const std::size_t parameter : order) {
+    const std::size_t most = layout.buckets.empty() ? options.first_elements : options.elements;
+    if (open.count + sizes[parameter] > most) close();
+    open.entries.push_back(
+        {.parameter = parameter, .first = open.first + open.count, .count = sizes[parameter]});
+    open.count += rounded_up(sizes[parameter], kLineElements);
+  }
+  close();
+  return layout;
+}
+
+BucketSlice slice_of(const Bucket& bucket, int rank, int world) {
+  const std::size_t each = bucket.count / static_cast<std::size_t>(world);
+  return {.first = bucket.first + each * static_cast<std::size_t>(rank), .count = each};
+}
+
+}  // namespace cohort

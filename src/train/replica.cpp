@@ -1,0 +1,284 @@
+#include "train/replica.h"
+
+#include "base/check.h"
+#include "train/slot_tree.h"
+#include <cohort/dropout.h>
+#include <cohort/random.h>
+#include <cohort/tensor.h>
+
+#include <ATen/ATen.h>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+#include <torch/nn/module.h>
+#include <torch/utils.h>
+
+namespace cohort::train {
+namespace {
+
+std::vector<at::Tensor> plain(const std::vector<NamedTensor>& named) {
+  std::vector<at::Tensor> tensors;
+  for (const NamedTensor& each : named) tensors.push_back(each.tensor);
+  return tensors;
+}
+
+BucketLayout layout_for(const std::vector<at::Tensor>& parameters, std::vector<std::size_t> order, int world,
+                        std::size_t bucket_bytes) {
+  const std::size_t elements = std::max<std::size_t>(bucket_bytes / sizeof(float), 1);
+  return plan_buckets(element_counts(parameters), order,
+                      {.world = world, .first_elements = std::max<std::size_t>(elements / 4, 1), .elements = elements});
+}
+
+// Gradients come in about the reverse of the order in which layers were registered.
+std::vector<std::size_t> expected_order(std::size_t count) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.rbegin(), order.rend(), std::size_t{0});
+  return order;
+}
+
+void check_types(const ModuleTensors& tensors) {
+  if (tensors.parameters.empty()) {
+    throw UsageError("the module has no parameter to train").with_remedy("Register one, or unfreeze one.");
+  }
+  for (const NamedTensor& named : tensors.parameters) {
+    if (named.tensor.scalar_type() == at::kFloat && named.tensor.device().is_cpu()) continue;
+    throw UsageError(Error(ErrorCode::kUsage,
+                           fmt::format("parameter '{}' is a {} tensor on {}", named.name,
+                                       at::toString(named.tensor.scalar_type()), named.tensor.device().str()))
+                         .with_remedy("The trainer updates f32 parameters in CPU memory; convert the module with "
+                                      "module->to(torch::kFloat)."));
+  }
+}
+
+}  // namespace
+
+struct Replica::Tree {
+  SlotTree sums;
+};
+
+Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
+                 Objective objective, std::vector<ParameterUpdate> updates, const ReplicaSettings& settings)
+    : group_(group),
+      module_(std::move(module)),
+      objective_(std::move(objective)),
+      settings_(settings),
+      tensors_(tensors_of(*module_)),
+      buffers_(group_, tensors_) {
+  check_types(tensors_);
+  std::vector<at::Tensor> parameters = plain(tensors_.parameters);
+  BucketLayout layout = layout_for(parameters, expected_order(parameters.size()), group_.world(),
+                                   settings_.bucket_bytes);
+  buckets_ = std::make_unique<BucketSet>(arena, parameters, std::move(layout), Housed::kParametersAndGradients);
+  lock_step_ = std::make_unique<LockStep>(group_, *buckets_, std::move(updates), settings_.summation);
+  if (settings_.summation == Summation::kByTree) tree_ = std::make_unique<Tree>();
+  send_initial_values();
+  hooks_ = std::make_unique<GradientHooks>(buckets_->parameters(), [this](std::size_t p) { arrived(p); });
+  engine_ = std::make_unique<Engine>([this](const Action& action) {
+    try {
+      perform(action);
+    } catch (const Error& error) {
+      group_.abort(error);  // so that nobody waits for this rank
+      throw;
+    } catch (const std::exception& error) {
+      group_.abort(Error(ErrorCode::kAborted, fmt::format("rank {} failed at {}: {}", group_.rank(),
+                                                          action.text(), error.what())));
+      throw;
+    }
+  });
+}
+
+Replica::~Replica() = default;
+
+// All ranks start with what rank 0 has.
+void Replica::send_initial_values() {
+  for (const Bucket& bucket : buckets_->layout().buckets) {
+    value_or_throw(group_.run(broadcast(buckets_->values(bucket), 0)));
+  }
+  for (const auto* others : {&tensors_.frozen, &tensors_.buffers, &tensors_.counters}) {
+    for (const NamedTensor& named : *others) {
+      at::Tensor whole = named.tensor.detach().contiguous();
+      value_or_throw(group_.run(broadcast(
+          {whole.data_ptr(), static_cast<std::size_t>(whole.numel()), dtype_of(whole)}, 0)));
+      const at::NoGradGuard no_grad;
+      if (!whole.is_same(named.tensor)) named.tensor.detach().copy_(whole);
+    }
+  }
+}
+
+UpdateTime Replica::update_time() const {
+  const bool waits = settings_.clip_norm > 0 || settings_.skip_non_finite;
+  return waits ? UpdateTime::kAfterVote : UpdateTime::kWhenReduced;
+}
+
+Verdict Replica::step(const StepInfo& info, const Load& load) {
+  info_ = &info;
+  load_ = &load;
+  tally_ = {};
+  slot_losses_.clear();
+  slots_left_ = info.slots.size();
+  const auto& buckets = buckets_->layout().buckets;
+  pending_.clear();
+  for (const Bucket& bucket : buckets) pending_.push_back(bucket.entries.size());
+  bucket_filled_.assign(buckets.size(), false);
+  slot_touched_.assign(buckets_->parameters().size(), false);
+  lock_step_->open({.learning_rate = info.learning_rate,
+                    .gradient_scale = 1 / info.weight,
+                    .clip_value = settings_.clip_value});
+  buffers_.open();
+  const Program program =
+      data_parallel_program(info.slots, static_cast<int>(buckets.size()), update_time());
+  engine_->run(program);
+  if (!order_is_known_) follow_observed_order();
+  return verdict_;
+}
+
+void Replica::perform(const Action& action) {
+  switch (action.verb) {
+    case Verb::kLoad:
+      batch_ = (*load_)(action.slot);
+      return;
+    case Verb::kForward:
+      return forward(action.slot);
+    case Verb::kBackward:
+      return backward();
+    case Verb::kVote:
+      return settle();
+    case Verb::kReduce:
+      return lock_step_->reduce(action.bucket);
+    case Verb::kUpdate:
+      if (verdict_.kind == Verdict::Kind::kApply) lock_step_->update(action.bucket);
+      return;
+    case Verb::kGather:
+      if (verdict_.kind == Verdict::Kind::kApply) lock_step_->gather(action.bucket);
+      return;
+    case Verb::kFill:
+      return;
+  }
+}
+
+void Replica::forward(int slot) {
+  if (batch_.samples.empty()) return;
+  const auto step = static_cast<std::uint64_t>(info_->step);
+  // The library's own layers draw by position; those of torch share one generator.
+  torch::manual_seed(RandomStream(settings_.seed, step).bits(static_cast<std::uint64_t>(slot)));
+  set_step(*module_, {.seed = settings_.seed, .step = step, .samples = batch_.samples});
+  const Evaluation evaluation = objective_(batch_);
+  loss_ = evaluation.loss;
+  const double loss = loss_.item<double>();
+  if (!std::isfinite(loss) && !settings_.skip_non_finite) {
+    raise(Error(ErrorCode::kUsage, fmt::format("the loss is {} on rank {}, step {}, slot {}", loss,
+                                               group_.rank(), info_->step, slot))
+              .with_remedy("Lower update.learning_rate, clip gradients with update.clip_norm, look for bad samples, "
+                           "or set update.skip_non_finite = true."));
+  }
+  slot_losses_.push_back(loss);
+  tally_.weight += evaluation.weight;
+  tally_.correct += evaluation.correct;
+  tally_.counted += evaluation.counted;
+  buffers_.slot_done(evaluation.weight);
+}
+
+void Replica::backward() {
+  --slots_left_;
+  if (!batch_.samples.empty()) {
+    loss_.backward();
+    loss_ = at::Tensor();
+    if (tree_ != nullptr) {
+      for (std::size_t p = 0; p < slot_touched_.size(); ++p) {
+        if (!slot_touched_[p]) buckets_->gradient(p).zero_();
+        slot_touched_[p] = false;
+      }
+    }
+  } else if (tree_ != nullptr) {
+    std::memset(buckets_->all_gradients().data, 0, buckets_->all_gradients().size_bytes());
+  }
+  if (tree_ != nullptr) {
+    const Numbers gradients = buckets_->all_gradients();
+    tree_->sums.add({reinterpret_cast<float*>(gradients.data), gradients.count},
+                    info_->slots.size() - slots_left_ - 1, info_->slots.size());
+  }
+  if (slots_left_ == 0) fill_rest();
+}
+
+// Autograd has left the gradient in a buffer of its own: that buffer is emptied into the bucket and let go, which
+// costs less than adding to a bucket that had to be zeroed.
+void Replica::arrived(std::size_t p) {
+  const at::Tensor& parameter = buckets_->parameters()[p];
+  at::Tensor gradient = parameter.grad();
+  if (!gradient.defined()) return;
+  parameter.mutable_grad() = at::Tensor();
+  const at::NoGradGuard no_grad;
+  if (gradient.is_sparse()) gradient = gradient.to_dense();
+  const bool was_touched = tree_ != nullptr ? slot_touched_[p] : lock_step_->is_touched(p);
+  if (was_touched) {
+    buckets_->gradient(p).add_(gradient);
+  } else {
+    buckets_->gradient(p).copy_(gradient);
+  }
+  slot_touched_[p] = true;
+  lock_step_->touched(p);
+  if (!order_is_known_) {
+    observed_.push_back(p);
+    return;
+  }
+  if (slots_left_ > 1 || tree_ != nullptr) return;
+  const auto bucket = static_cast<std::size_t>(buckets_->bucket_of(p));
+  if (--pending_[bucket] > 0) return;
+  bucket_filled_[bucket] = true;
+  engine_->filled(static_cast<int>(bucket));
+}
+
+void Replica::fill_rest() {
+  for (std::size_t bucket = 0; bucket < bucket_filled_.size(); ++bucket) {
+    if (!bucket_filled_[bucket]) engine_->filled(static_cast<int>(bucket));
+  }
+}
+
+void Replica::settle() {
+  tally_.loss = sum_as_tree(slot_losses_);
+  tally_.wants_to_stop = info_->wants_to_stop ? 1 : 0;
+  if (info_->hash_replica) {
+    const Numbers values = buckets_->all_values();
+    tally_.replica_hash = content_hash({values.data, values.size_bytes()});
+    tally_.has_hash = 1;
+  }
+  if (update_time() == UpdateTime::kAfterVote) {
+    if (settings_.summation == Summation::kByTree) lock_step_->gather_gradients();
+    tally_.square_sum = lock_step_->square_sum();
+  }
+  verdict_ = vote(group_, tally_, settings_.summation);
+  if (settings_.skip_non_finite && !std::isfinite(verdict_.gradient_norm + verdict_.loss)) {
+    verdict_.kind = Verdict::Kind::kSkip;
+    buffers_.drop();
+    return;
+  }
+  buffers_.merge();
+  double scale = 1 / info_->weight;
+  if (settings_.clip_norm > 0 && verdict_.gradient_norm > settings_.clip_norm) {
+    scale *= settings_.clip_norm / verdict_.gradient_norm;
+  }
+  lock_step_->set_terms({.learning_rate = info_->learning_rate,
+                         .gradient_scale = scale,
+                         .clip_value = settings_.clip_value});
+}
+
+void Replica::follow_observed_order() {
+  order_is_known_ = true;
+  // Of several slots the last one counts: its gradients are the ones that are waited for.
+  std::vector<std::int64_t> order;
+  std::vector<bool> seen(buckets_->parameters().size(), false);
+  for (auto p = observed_.rbegin(); p != observed_.rend(); ++p) {
+    if (!seen[*p]) order.insert(order.begin(), static_cast<std::int64_t>(*p));
+    seen[*p] = true;
+  }
+  for (std::size_t p = 0; p < seen.size(); ++p) {
+    if (!seen[p]) order.push_back(static_cast<std::int64_t>(p));
+  }
+  observed_.clear();
+  value_or_throw(group_.run(broadcast(std::span(order), 0)));
+  const std::vector<std::size_t> agreed(order.begin(), order.end());
+  if (agreed == expected_order(agreed.size())) return;
+  lock_step_->move_to(layout_for(buckets_->parameters(), agreed, group_.world(), settings_.bucket_bytes));
+}
+
+}  // namespace cohort::train

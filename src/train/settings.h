@@ -1,0 +1,21 @@
+#pragma once
+
+#include "train/lock_step.h"
+#include "train/parameters.h"
+#include <cohort/trainer.h>
+
+#include <vector>
+
+namespace cohort::train {
+
+/// What cannot be right whatever the data: throws UsageError with what to do.
+void check_options(const TrainerOptions& options, int world);
+
+/// The number of slots of a batch.
+int slots_of(const TrainerOptions& options, int world);
+
+/// How each parameter is updated, from the rule and the groups. Parameters of frozen groups stop asking for gradients.
+/// Failure: throws UsageError for a pattern that matches nothing.
+std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const torch::nn::Module& module);
+
+}  // namespace cohort::train

@@ -1,0 +1,75 @@
+#include "train/vote.h"
+
+#include "comm/rank_text.h"
+#include "train/slot_tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+
+namespace cohort::train {
+namespace {
+
+std::vector<Tally> everybody(Communicator& group, const Tally& mine) {
+  std::vector<Tally> all(static_cast<std::size_t>(group.world()));
+  value_or_throw(group.run(all_gather({&mine, sizeof(Tally), DType::kU8},
+                                      {all.data(), all.size() * sizeof(Tally), DType::kU8})));
+  return all;
+}
+
+double summed(const std::vector<Tally>& all, double Tally::*member) {
+  std::vector<double> numbers;
+  for (const Tally& tally : all) numbers.push_back(tally.*member);
+  return sum_as_tree(numbers);
+}
+
+void compare_replicas(const std::vector<Tally>& all) {
+  std::vector<std::uint64_t> hashes;
+  for (const Tally& tally : all) {
+    if (tally.has_hash == 0) return;
+    hashes.push_back(tally.replica_hash);
+  }
+  const std::vector<int> ranks = deviating_ranks(hashes);
+  if (ranks.empty()) return;
+  raise(Error(ErrorCode::kCorrupt,
+              fmt::format("the parameters of {} differ from those of the others", comm::ranks_text(ranks)))
+            .with_remedy("Something on that rank wrote to the parameters outside of the update, or its memory is at "
+                         "fault. Start again from the last model that was written."));
+}
+
+}  // namespace
+
+std::vector<int> deviating_ranks(const std::vector<std::uint64_t>& hashes) {
+  std::map<std::uint64_t, int> votes;
+  for (const std::uint64_t hash : hashes) ++votes[hash];
+  std::uint64_t common = hashes.empty() ? 0 : hashes.front();
+  for (const auto& [hash, count] : votes) {
+    if (count * 2 > static_cast<int>(hashes.size())) common = hash;
+  }
+  std::vector<int> ranks;
+  for (std::size_t rank = 0; rank < hashes.size(); ++rank) {
+    if (hashes[rank] != common) ranks.push_back(static_cast<int>(rank));
+  }
+  return ranks;
+}
+
+Verdict vote(Communicator& group, const Tally& mine, Summation summation) {
+  const std::vector<Tally> all = everybody(group, mine);
+  compare_replicas(all);
+  Verdict verdict;
+  verdict.weight = summed(all, &Tally::weight);
+  verdict.loss = summed(all, &Tally::loss) / verdict.weight;
+  verdict.correct = summed(all, &Tally::correct);
+  verdict.counted = summed(all, &Tally::counted);
+  const double square_sum =
+      summation == Summation::kByTree ? mine.square_sum : summed(all, &Tally::square_sum);
+  verdict.gradient_norm = std::sqrt(square_sum) / verdict.weight;
+  for (const Tally& tally : all) {
+    verdict.stall = std::max(verdict.stall, tally.stall);
+    verdict.stop = verdict.stop || tally.wants_to_stop != 0;
+  }
+  return verdict;
+}
+
+}  // namespace cohort::train
