@@ -35,6 +35,62 @@ struct DoctorConfig {
   double memory_headroom{};
 };
 
+struct DataConfig {
+  std::string kind;  // idx csv text digits spirals regression markov
+  std::string path;
+  std::string test_path;
+  std::string tokens /* byte char */;
+  std::string target_column;
+  int samples{};
+  int test_samples{};
+  double test_share{};
+  int classes{};
+  int features{};
+  int image_size{};
+  double noise{};
+  int context{};
+  bool normalise{};
+  int loader_threads{};
+  int prefetch{};
+};
+struct ModelConfig {
+  std::string kind;  // linear logistic softmax mlp lenet resnet18 gpt
+  std::vector<int> hidden;
+  std::string activation /* relu gelu tanh */;
+  double dropout{};
+  int layers{};
+  int width{};
+  int heads{};
+  std::string initial /* safetensors file, or empty */;
+  bool channels_last{};
+};
+struct UpdateConfig {
+  std::string rule /* sgd momentum nesterov adam adamw */;
+  double learning_rate{}, momentum{}, beta1{}, beta2{}, epsilon{}, weight_decay{};
+  std::string schedule /* constant step exponential cosine */;
+  int warmup_steps{};
+  int schedule_steps{};
+  double schedule_factor{};
+  double final_learning_rate{};
+  std::vector<std::string> groups /* "*.bias: weight_decay=0, learning_rate=1e-4" */;
+  double clip_norm{} /* 0: none */;
+  double clip_value{};
+  bool skip_non_finite{};
+};
+struct TrainConfig {
+  int batch{} /* global; 0: all samples */;
+  int slots{} /* 0: one per rank */;
+  int epochs{};
+  std::optional<int> steps;
+  int evaluate_every{} /* epochs */;
+  int patience{} /* 0: none */;
+  std::uint64_t seed{};
+  std::string deterministic /* world any-world */;
+  std::string directory;
+  std::uint64_t bucket_bytes{};
+  int hash_every{} /* steps between replica hashes */;
+};
+
 /// Everything a TOML file can say, checked and typed. Defaults, ranges and help stand in the table of
 /// keys.cpp; default_config() makes one.
 struct Config {

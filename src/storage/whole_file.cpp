@@ -27,9 +27,9 @@ Result<std::unique_ptr<WritableFile>> create_in_place_of(FileSystem& fs, const s
   return fs.create_new(path);
 }
 
-Status write_and_sync(FileSystem& fs, const std::string& path, std::span<const std::byte> bytes) {
+Status write_and_sync(FileSystem& fs, const std::string& path, const WriteContent& content) {
   COHORT_ASSIGN_OR_RETURN(const auto file, create_in_place_of(fs, path));
-  Status written = file->append(bytes);
+  Status written = content(*file);
   if (written) written = file->sync();
   if (written) written = file->close();
   return written;
@@ -43,8 +43,8 @@ std::string temporary_name(const std::string& name) {
 }
 
 Status replace(FileSystem& fs, const std::string& temporary, const std::string& path,
-               std::span<const std::byte> bytes) {
-  Status done = write_and_sync(fs, temporary, bytes);
+               const WriteContent& content) {
+  Status done = write_and_sync(fs, temporary, content);
   if (done) done = fs.rename(temporary, path);
   if (!done) {
     // The first failure is the one to report; a temporary file that stays is overwritten next time.
@@ -76,9 +76,13 @@ Result<std::string> read_file(FileSystem& fs, const std::string& path, std::uint
 }
 
 Status write_file_atomically(FileSystem& fs, const std::string& path, std::span<const std::byte> bytes) {
+  return write_file_atomically(fs, path, [&](WritableFile& file) { return file.append(bytes); });
+}
+
+Status write_file_atomically(FileSystem& fs, const std::string& path, const WriteContent& content) {
   const std::string temporary =
       storage::joined(storage::directory_of(path), temporary_name(storage::name_of(path)));
-  return replace(fs, temporary, path, bytes).within(fmt::format("cannot write '{}'", path));
+  return replace(fs, temporary, path, content).within(fmt::format("cannot write '{}'", path));
 }
 
 }  // namespace cohort

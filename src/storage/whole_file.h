@@ -2,6 +2,8 @@
 
 #include "storage/file_system.h"
 
+#include <functional>
+
 namespace cohort {
 
 inline constexpr std::uint64_t kReadFileMaxBytes = std::uint64_t{1} << 30;
@@ -22,5 +24,11 @@ Result<std::string> read_file(FileSystem& fs, const std::string& path,
 /// Failure: the temporary file is removed and the old file is untouched; only if syncing the directory, the
 /// last step, is what failed, the new file is in place and may not survive a power cut.
 Status write_file_atomically(FileSystem& fs, const std::string& path, std::span<const std::byte> bytes);
+
+/// Appends what a file shall hold; syncing and closing are not its business.
+using WriteContent = std::function<Status(WritableFile&)>;
+/// The same for a file that is written in pieces. An error of `content` is returned, and the old file is
+/// untouched.
+Status write_file_atomically(FileSystem& fs, const std::string& path, const WriteContent& content);
 
 }  // namespace cohort

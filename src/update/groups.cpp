@@ -1,0 +1,176 @@
+#include "update/groups.h"
+
+#include "base/nearest.h"
+#include "update/glob.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace cohort {
+namespace {
+
+constexpr std::string_view kForm = "'pattern, pattern: learning_rate=NUMBER, weight_decay=NUMBER, frozen'";
+
+Error mistake(const std::string& text, const std::string& reason) {
+  return Error(ErrorCode::kUsage, fmt::format("group '{}' of update.groups {}", text, reason))
+      .with_remedy(fmt::format("Write it as {}.", kForm));
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    parts.emplace_back(trimmed(text.substr(0, comma)));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Result<double> number(const std::string& key, const std::string& value) {
+  double parsed = 0;
+  const char* const end = value.data() + value.size();
+  const auto read = std::from_chars(value.data(), end, parsed);
+  if (read.ec == std::errc() && read.ptr == end && std::isfinite(parsed) && parsed >= 0) return parsed;
+  return Error(ErrorCode::kUsage,
+               fmt::format("sets {} to '{}', which is not a number of at least 0", key, value));
+}
+
+Result<bool> truth(const std::string& key, const std::string& value) {
+  if (value == "true") return true;
+  if (value == "false") return false;
+  return Error(ErrorCode::kUsage,
+               fmt::format("sets {} to '{}', which is neither true nor false", key, value));
+}
+
+Status set(GroupSettings& settings, const std::string& key, const std::string& value) {
+  if (key == "learning_rate") {
+    COHORT_ASSIGN_OR_RETURN(settings.learning_rate, number(key, value));
+  } else if (key == "weight_decay") {
+    COHORT_ASSIGN_OR_RETURN(settings.weight_decay, number(key, value));
+  } else if (key == "frozen") {
+    COHORT_ASSIGN_OR_RETURN(settings.is_frozen, truth(key, value));
+  } else {
+    const std::vector<std::string> known = {"learning_rate", "weight_decay", "frozen"};
+    const auto meant = nearest(key, known);
+    return Error(ErrorCode::kUsage,
+                 meant
+                     ? fmt::format("sets '{}', which is unknown; did you mean '{}'?", key, *meant)
+                     : fmt::format("sets '{}', which is unknown; there are {}", key, fmt::join(known, ", ")));
+  }
+  return {};
+}
+
+struct Assignment {
+  std::string key;
+  std::string value;
+};
+
+Assignment parse_assignment(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return {std::string(text), "true"};
+  return {std::string(trimmed(text.substr(0, equals))), std::string(trimmed(text.substr(equals + 1)))};
+}
+
+Status set_all(GroupSettings& settings, std::string_view text) {
+  std::vector<std::string> seen;
+  for (const std::string& part : split(text)) {
+    const Assignment assignment = parse_assignment(part);
+    if (std::find(seen.begin(), seen.end(), assignment.key) != seen.end()) {
+      return Error(ErrorCode::kUsage, fmt::format("sets {} twice", assignment.key));
+    }
+    if (part.empty()) return Error(ErrorCode::kUsage, "has an empty setting");
+    COHORT_RETURN_IF_ERROR(set(settings, assignment.key, assignment.value));
+    seen.push_back(assignment.key);
+  }
+  return {};
+}
+
+bool matches_any(const std::string& pattern, std::span<const std::string> names) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return update::matches(pattern, name); });
+}
+
+// The name or the end of a name that was probably meant.
+std::optional<std::string> meant_by(const std::string& pattern, std::span<const std::string> names) {
+  std::vector<std::string> candidates(names.begin(), names.end());
+  for (const std::string& name : names) {
+    for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
+      candidates.push_back("*" + name.substr(dot));
+      candidates.push_back(name.substr(0, dot + 1) + "*");
+    }
+  }
+  return nearest(pattern, candidates);
+}
+
+Error matches_nothing(const std::string& pattern, std::span<const std::string> names) {
+  const Error error(ErrorCode::kUsage,
+                    fmt::format("pattern '{}' of update.groups matches no parameter", pattern));
+  if (names.empty()) return error;
+  if (const auto meant = meant_by(pattern, names)) {
+    return error.with_remedy(fmt::format("Did you mean '{}'?", *meant));
+  }
+  constexpr std::size_t kShown = 8;
+  const auto some = names.first(std::min(names.size(), kShown));
+  return error.with_remedy(fmt::format("The parameters are {}{}.", fmt::join(some, ", "),
+                                       some.size() < names.size() ? ", …" : ""));
+}
+
+const GroupSettings* first_match(std::span<const Group> groups, const std::string& name) {
+  for (const Group& group : groups) {
+    for (const std::string& pattern : group.patterns) {
+      if (update::matches(pattern, name)) return &group.settings;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Result<Group> parse_group(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return mistake(text, "has no colon between patterns and settings");
+  Group group{.patterns = split(std::string_view(text).substr(0, colon)), .settings = {}};
+  if (std::any_of(group.patterns.begin(), group.patterns.end(), [](const auto& p) { return p.empty(); })) {
+    return mistake(text, "has an empty pattern");
+  }
+  const Status done = set_all(group.settings, std::string_view(text).substr(colon + 1));
+  if (!done) return mistake(text, done.error().message());
+  return group;
+}
+
+Result<std::vector<Group>> parse_groups(std::span<const std::string> texts) {
+  std::vector<Group> groups;
+  for (const std::string& text : texts) {
+    COHORT_ASSIGN_OR_RETURN(Group group, parse_group(text));
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+Result<std::vector<GroupSettings>> settings_by_name(std::span<const Group> groups,
+                                                    std::span<const std::string> names) {
+  for (const Group& group : groups) {
+    for (const std::string& pattern : group.patterns) {
+      if (!matches_any(pattern, names)) return matches_nothing(pattern, names);
+    }
+  }
+  std::vector<GroupSettings> settings;
+  settings.reserve(names.size());
+  for (const std::string& name : names) {
+    const GroupSettings* found = first_match(groups, name);
+    settings.push_back(found == nullptr ? GroupSettings{} : *found);
+  }
+  return settings;
+}
+
+}  // namespace cohort

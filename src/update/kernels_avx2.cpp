@@ -1,0 +1,9 @@
+#include "update/loops.h"
+
+namespace cohort::update {
+
+Kernels kernels_avx2() {
+  return {.update = update_loop, .square_sum = square_sum_loop};
+}
+
+}  // namespace cohort::update
