@@ -11,6 +11,10 @@
 #include <span>
 #include <string_view>
 
+namespace at {
+class Tensor;
+}
+
 namespace cohort {
 
 class Arena;
@@ -71,6 +75,21 @@ class COHORT_EXPORT Context {
   void all_to_all(ConstNumbers from, Numbers to);
   void send(ConstNumbers numbers, int to, std::uint32_t tag = 0);
   void receive(Numbers numbers, int from, std::uint32_t tag = 0);
+
+  // The same on tensors in CPU memory, of any strides. The kinds must be equal on all ranks.
+  void all_reduce(const at::Tensor& tensor, ReduceOp op = ReduceOp::kSum);
+  void reduce(const at::Tensor& tensor, int root, ReduceOp op = ReduceOp::kSum);  ///< the root's, in place
+  void broadcast(const at::Tensor& tensor, int root = 0);
+  /// Rank r gets the r-th part of the combination along the first dim, which the world must divide.
+  at::Tensor reduce_scatter(const at::Tensor& tensor, ReduceOp op = ReduceOp::kSum);
+  /// Every rank's tensor, stacked along a new first dim.
+  at::Tensor all_gather(const at::Tensor& tensor);
+  /// Part s of rank r, along the first dim, becomes part r of what rank s gets.
+  at::Tensor all_to_all(const at::Tensor& tensor);
+  void send(const at::Tensor& tensor, int to, std::uint32_t tag = 0);
+  void receive(const at::Tensor& tensor, int from, std::uint32_t tag = 0);
+  /// A zeroed tensor in memory that the ranks of this host share, shaped like another.
+  at::Tensor allocate_like(const at::Tensor& tensor);
 
   /// Zeroed memory that the ranks of this host share: calls on it copy nothing.
   template <class T>

@@ -2,6 +2,8 @@
 
 #include "base/check.h"
 
+#include <algorithm>
+
 namespace cohort {
 namespace {
 
@@ -35,6 +37,14 @@ BucketLayout plan_buckets(std::span<const std::size_t> sizes, std::span<const st
   }
   close();
   return layout;
+}
+
+BucketLayout layout_for(std::span<const std::size_t> sizes, std::span<const std::size_t> order, int world,
+                        std::size_t elements) {
+  return plan_buckets(sizes, order,
+                      {.world = world,
+                       .first_elements = std::max<std::size_t>(elements / 4, 1),
+                       .elements = std::max<std::size_t>(elements, 1)});
 }
 
 BucketSlice slice_of(const Bucket& bucket, int rank, int world) {

@@ -37,6 +37,10 @@ struct BucketLayout {
 BucketLayout plan_buckets(std::span<const std::size_t> sizes, std::span<const std::size_t> order,
                           const BucketOptions& options);
 
+/// The same with buckets of about `elements`, the first of a quarter of that.
+BucketLayout layout_for(std::span<const std::size_t> sizes, std::span<const std::size_t> order, int world,
+                        std::size_t elements);
+
 /// The elements of `bucket` that `rank` sums up and updates.
 struct BucketSlice {
   std::size_t first = 0;  ///< from the start of the flat memory

@@ -1,37 +1,38 @@
 #include "train/engine.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace cohort::train {
 
-Engine::Engine(Perform perform) : perform_(std::move(perform)), lane_([this] { serve(); }) {}
+using std::chrono::steady_clock;
 
-Engine::~Engine() {
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
-  changed_.notify_all();
-  lane_.join();
-}
+Engine::Engine(Perform perform) : perform_(std::move(perform)) {}
 
 void Engine::run(const Program& program) {
   {
     const std::lock_guard lock(mutex_);
     program_ = &program;
     done_.assign(program.size(), false);
-    failure_ = nullptr;
-    lane_is_busy_ = true;
   }
-  changed_.notify_all();
-  run_lane(Lane::kSlots);
-  const auto start = std::chrono::steady_clock::now();
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !lane_is_busy_; });
-  waited_ += std::chrono::steady_clock::now() - start;
-  program_ = nullptr;
-  if (failure_) std::rethrow_exception(failure_);
+  buckets_.give([&] { run_lane(program, Lane::kBuckets); });
+  std::exception_ptr thrown;
+  try {
+    run_lane(program, Lane::kSlots);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  const auto start = steady_clock::now();
+  try {
+    buckets_.drain();
+  } catch (...) {
+    if (!thrown) thrown = std::current_exception();
+  }
+  waited_ += steady_clock::now() - start;
+  {
+    const std::lock_guard lock(mutex_);
+    program_ = nullptr;
+  }
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 void Engine::filled(int bucket) {
@@ -44,21 +45,7 @@ void Engine::filled(int bucket) {
   changed_.notify_all();
 }
 
-void Engine::serve() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [&] { return ending_ || lane_is_busy_; });
-    if (ending_) return;
-    lock.unlock();
-    run_lane(Lane::kBuckets);
-    lock.lock();
-    lane_is_busy_ = false;
-    changed_.notify_all();
-  }
-}
-
-void Engine::run_lane(Lane lane) {
-  const Program& program = *program_;
+void Engine::run_lane(const Program& program, Lane lane) {
   for (std::size_t i = 0; i < program.size(); ++i) {
     const Action& action = program[i];
     if (action.verb == Verb::kFill || action.lane() != lane) continue;
@@ -66,7 +53,8 @@ void Engine::run_lane(Lane lane) {
     try {
       perform_(action);
     } catch (...) {
-      return fail(std::current_exception());
+      fail();
+      throw;
     }
     mark(i);
   }
@@ -81,21 +69,21 @@ void Engine::mark(std::size_t index) {
 }
 
 bool Engine::wait_for(const Action& action) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = steady_clock::now();
   std::unique_lock lock(mutex_);
-  // No deadline: either the other lane goes on, whose waits have one, or it fails.
+  // No deadline: the other lane goes on, and its waits have one, or it fails.
   changed_.wait(lock, [&] {
-    return failure_ || std::all_of(action.after.begin(), action.after.end(),
-                                   [&](std::size_t i) { return static_cast<bool>(done_[i]); });
+    return failed_ || std::all_of(action.after.begin(), action.after.end(),
+                                  [&](std::size_t i) { return static_cast<bool>(done_[i]); });
   });
-  if (action.lane() == Lane::kSlots) waited_ += std::chrono::steady_clock::now() - start;
-  return !failure_;
+  if (action.lane() == Lane::kSlots) waited_ += steady_clock::now() - start;
+  return !failed_;
 }
 
-void Engine::fail(std::exception_ptr cause) {
+void Engine::fail() {
   {
     const std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = std::move(cause);
+    failed_ = true;
   }
   changed_.notify_all();
 }

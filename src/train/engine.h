@@ -1,13 +1,12 @@
 #pragma once
 
 #include "layout/program.h"
+#include "train/work_thread.h"
 
 #include <chrono>
 #include <condition_variable>
-#include <exception>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace cohort::train {
@@ -16,18 +15,15 @@ namespace cohort::train {
 /// gradients are reduced while others are still computed.
 ///
 /// Threads: run() from one thread; filled() from any, while run() is going on.
-/// Lifetime: the destructor joins the thread.
-/// Failure: what an action throws ends both lanes after the actions they are at, and run() throws it.
+/// Failure: what an action throws ends both lanes after the actions they are at, and run() throws it. The engine cannot
+/// be used again then.
 class Engine {
  public:
   using Perform = std::function<void(const Action&)>;
 
-  /// `perform` is called with the actions of slots and the vote on the thread of run(), with those of buckets on
-  /// the other.
+  /// `perform` is called with the actions of slots and the vote on the thread of run(), with those of buckets on the
+  /// other.
   explicit Engine(Perform perform);
-  ~Engine();
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
 
   /// Everything in the program was done when it returns.
   void run(const Program& program);
@@ -37,23 +33,20 @@ class Engine {
   std::chrono::nanoseconds waited() const { return waited_; }
 
  private:
-  void serve();
-  void run_lane(Lane lane);
+  void run_lane(const Program& program, Lane lane);
   void mark(std::size_t index);
   /// False if the program failed.
   bool wait_for(const Action& action);
-  void fail(std::exception_ptr cause);
+  void fail();
 
   const Perform perform_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  const Program* program_ = nullptr;  // the bucket lane's work; null: none
+  const Program* program_ = nullptr;
   std::vector<bool> done_;
-  std::exception_ptr failure_;
-  bool lane_is_busy_ = false;
-  bool ending_ = false;
+  bool failed_ = false;
   std::chrono::nanoseconds waited_{0};
-  std::thread lane_;
+  WorkThread buckets_;
 };
 
 }  // namespace cohort::train

@@ -1,6 +1,8 @@
 #include "train/replica.h"
 
-#include "base/check.h"
+#include "base/checksum.h"
+#include "train/arrival_order.h"
+#include "train/initial_values.h"
 #include "train/slot_tree.h"
 #include <cohort/dropout.h>
 #include <cohort/random.h>
@@ -9,7 +11,7 @@
 #include <ATen/ATen.h>
 #include <cmath>
 #include <fmt/format.h>
-#include <numeric>
+#include <cstring>
 #include <torch/nn/module.h>
 #include <torch/utils.h>
 
@@ -20,20 +22,6 @@ std::vector<at::Tensor> plain(const std::vector<NamedTensor>& named) {
   std::vector<at::Tensor> tensors;
   for (const NamedTensor& each : named) tensors.push_back(each.tensor);
   return tensors;
-}
-
-BucketLayout layout_for(const std::vector<at::Tensor>& parameters, std::vector<std::size_t> order, int world,
-                        std::size_t bucket_bytes) {
-  const std::size_t elements = std::max<std::size_t>(bucket_bytes / sizeof(float), 1);
-  return plan_buckets(element_counts(parameters), order,
-                      {.world = world, .first_elements = std::max<std::size_t>(elements / 4, 1), .elements = elements});
-}
-
-// Gradients come in about the reverse of the order in which layers were registered.
-std::vector<std::size_t> expected_order(std::size_t count) {
-  std::vector<std::size_t> order(count);
-  std::iota(order.rbegin(), order.rend(), std::size_t{0});
-  return order;
 }
 
 void check_types(const ModuleTensors& tensors) {
@@ -66,12 +54,13 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
       buffers_(group_, tensors_) {
   check_types(tensors_);
   std::vector<at::Tensor> parameters = plain(tensors_.parameters);
-  BucketLayout layout = layout_for(parameters, expected_order(parameters.size()), group_.world(),
-                                   settings_.bucket_bytes);
+  BucketLayout layout = planned_layout(parameters, expected_order(parameters.size()));
   buckets_ = std::make_unique<BucketSet>(arena, parameters, std::move(layout), Housed::kParametersAndGradients);
   lock_step_ = std::make_unique<LockStep>(group_, *buckets_, std::move(updates), settings_.summation);
   if (settings_.summation == Summation::kByTree) tree_ = std::make_unique<Tree>();
-  send_initial_values();
+  for (const auto* each : {&tensors_.parameters, &tensors_.frozen, &tensors_.buffers, &tensors_.counters}) {
+    send_from_first(group_, *each);
+  }
   hooks_ = std::make_unique<GradientHooks>(buckets_->parameters(), [this](std::size_t p) { arrived(p); });
   engine_ = std::make_unique<Engine>([this](const Action& action) {
     try {
@@ -89,25 +78,14 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
 
 Replica::~Replica() = default;
 
-// All ranks start with what rank 0 has.
-void Replica::send_initial_values() {
-  for (const Bucket& bucket : buckets_->layout().buckets) {
-    value_or_throw(group_.run(broadcast(buckets_->values(bucket), 0)));
-  }
-  for (const auto* others : {&tensors_.frozen, &tensors_.buffers, &tensors_.counters}) {
-    for (const NamedTensor& named : *others) {
-      at::Tensor whole = named.tensor.detach().contiguous();
-      value_or_throw(group_.run(broadcast(
-          {whole.data_ptr(), static_cast<std::size_t>(whole.numel()), dtype_of(whole)}, 0)));
-      const at::NoGradGuard no_grad;
-      if (!whole.is_same(named.tensor)) named.tensor.detach().copy_(whole);
-    }
-  }
+UpdateTime update_time(const ReplicaSettings& settings) {
+  const bool waits = settings.clip_norm > 0 || settings.skip_non_finite;
+  return waits ? UpdateTime::kAfterVote : UpdateTime::kWhenReduced;
 }
 
-UpdateTime Replica::update_time() const {
-  const bool waits = settings_.clip_norm > 0 || settings_.skip_non_finite;
-  return waits ? UpdateTime::kAfterVote : UpdateTime::kWhenReduced;
+BucketLayout Replica::planned_layout(const std::vector<at::Tensor>& parameters,
+                                     const std::vector<std::size_t>& order) const {
+  return layout_for(element_counts(parameters), order, group_.world(), settings_.bucket_bytes / sizeof(float));
 }
 
 Verdict Replica::step(const StepInfo& info, const Load& load) {
@@ -128,6 +106,7 @@ Verdict Replica::step(const StepInfo& info, const Load& load) {
   const Program program =
       data_parallel_program(info.slots, static_cast<int>(buckets.size()), update_time());
   engine_->run(program);
+  info_ = nullptr;
   if (!order_is_known_) follow_observed_order();
   return verdict_;
 }
@@ -203,6 +182,7 @@ void Replica::backward() {
 // Autograd has left the gradient in a buffer of its own: that buffer is emptied into the bucket and let go, which
 // costs less than adding to a bucket that had to be zeroed.
 void Replica::arrived(std::size_t p) {
+  if (info_ == nullptr) return;  // a backward that is not ours
   const at::Tensor& parameter = buckets_->parameters()[p];
   at::Tensor gradient = parameter.grad();
   if (!gradient.defined()) return;
@@ -264,21 +244,9 @@ void Replica::settle() {
 
 void Replica::follow_observed_order() {
   order_is_known_ = true;
-  // Of several slots the last one counts: its gradients are the ones that are waited for.
-  std::vector<std::int64_t> order;
-  std::vector<bool> seen(buckets_->parameters().size(), false);
-  for (auto p = observed_.rbegin(); p != observed_.rend(); ++p) {
-    if (!seen[*p]) order.insert(order.begin(), static_cast<std::int64_t>(*p));
-    seen[*p] = true;
-  }
-  for (std::size_t p = 0; p < seen.size(); ++p) {
-    if (!seen[p]) order.push_back(static_cast<std::int64_t>(p));
-  }
-  observed_.clear();
-  value_or_throw(group_.run(broadcast(std::span(order), 0)));
-  const std::vector<std::size_t> agreed(order.begin(), order.end());
-  if (agreed == expected_order(agreed.size())) return;
-  lock_step_->move_to(layout_for(buckets_->parameters(), agreed, group_.world(), settings_.bucket_bytes));
+  const auto order = agreed_order(group_, std::exchange(observed_, {}), buckets_->parameters().size());
+  if (order == expected_order(order.size())) return;
+  lock_step_->move_to(planned_layout(buckets_->parameters(), order));
 }
 
 }  // namespace cohort::train

@@ -7,7 +7,7 @@
 #include "train/lock_step.h"
 #include "train/vote.h"
 #include <cohort/dataset.h>
-#include <cohort/evaluation.h>
+#include <cohort/trainer.h>
 
 #include <functional>
 #include <memory>
@@ -35,8 +35,9 @@ struct ReplicaSettings {
   std::size_t bucket_bytes = std::size_t{4} << 20;
 };
 
-/// What a rank evaluates a batch with: the sum of its samples' losses, differentiable.
-using Objective = std::function<Evaluation(const Batch&)>;
+/// When parameters may change under these settings.
+UpdateTime update_time(const ReplicaSettings& settings);
+
 /// The batch of a slot.
 using Load = std::function<Batch(int slot)>;
 
@@ -58,7 +59,7 @@ class Replica {
   const BucketSet& buckets() const { return *buckets_; }
   const ModuleTensors& tensors() const { return tensors_; }
   std::size_t moment_bytes() const { return lock_step_->moment_bytes(); }
-  UpdateTime update_time() const;
+  UpdateTime update_time() const { return train::update_time(settings_); }
   /// How long steps waited for communication that nothing hid, in all.
   std::chrono::nanoseconds waited() const { return engine_->waited(); }
 
@@ -70,7 +71,8 @@ class Replica {
   void fill_rest();
   void settle();
   void follow_observed_order();
-  void send_initial_values();
+  BucketLayout planned_layout(const std::vector<at::Tensor>& parameters,
+                              const std::vector<std::size_t>& order) const;
 
   Communicator& group_;
   const std::shared_ptr<torch::nn::Module> module_;

@@ -2,6 +2,7 @@
 
 #include "train/lock_step.h"
 #include "train/parameters.h"
+#include "train/replica.h"
 #include <cohort/trainer.h>
 
 #include <vector>
@@ -13,6 +14,8 @@ void check_options(const TrainerOptions& options, int world);
 
 /// The number of slots of a batch.
 int slots_of(const TrainerOptions& options, int world);
+
+ReplicaSettings replica_settings(const TrainerOptions& options);
 
 /// How each parameter is updated, from the rule and the groups. Parameters of frozen groups stop asking for gradients.
 /// Failure: throws UsageError for a pattern that matches nothing.

@@ -1,0 +1,74 @@
+#include "train/settings.h"
+
+#include "update/groups.h"
+
+#include <fmt/format.h>
+#include <torch/nn/module.h>
+
+namespace cohort::train {
+namespace {
+
+bool is_power_of_two(int number) {
+  return number > 0 && (number & (number - 1)) == 0;
+}
+
+[[noreturn]] void refuse(std::string message, std::string remedy) {
+  throw UsageError(UsageError(std::move(message)).with_remedy(std::move(remedy)));
+}
+
+}  // namespace
+
+int slots_of(const TrainerOptions& options, int world) {
+  return options.slots == 0 ? world : options.slots;
+}
+
+void check_options(const TrainerOptions& options, int world) {
+  const int slots = slots_of(options, world);
+  if (options.batch < 0 || options.epochs < 0 || options.slots < 0) {
+    refuse("batch, slots and epochs cannot be negative", "Give 0 or more.");
+  }
+  if (slots < world) {
+    refuse(fmt::format("{} slots are too few for {} ranks", slots, world),
+           "Give at least one slot per rank, or leave train.slots out.");
+  }
+  if (options.deterministic == Deterministic::kAnyWorld &&
+      (options.slots == 0 || !is_power_of_two(slots) || !is_power_of_two(world))) {
+    refuse(fmt::format("the same bits in any world need a fixed number of slots and ranks that is a power of two, "
+                       "not {} slots on {} ranks",
+                       options.slots == 0 ? 0 : slots, world),
+           "Set train.slots to 8, for example, and use 1, 2, 4 or 8 ranks.");
+  }
+}
+
+ReplicaSettings replica_settings(const TrainerOptions& options) {
+  return {.seed = options.seed,
+          .summation =
+              options.deterministic == Deterministic::kAnyWorld ? Summation::kByTree : Summation::kByRank,
+          .clip_norm = options.clip_norm,
+          .clip_value = options.clip_value,
+          .skip_non_finite = options.skip_non_finite,
+          .bucket_bytes = options.bucket_bytes};
+}
+
+std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const torch::nn::Module& module) {
+  const ModuleTensors tensors = tensors_of(module);
+  std::vector<std::string> names;
+  for (const NamedTensor& named : tensors.parameters) names.push_back(named.name);
+  const auto groups = value_or_throw(parse_groups(options.groups));
+  const auto settings = value_or_throw(settings_by_name(groups, names));
+  std::vector<ParameterUpdate> updates;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (settings[i].is_frozen) {
+      at::Tensor(tensors.parameters[i].tensor).set_requires_grad(false);
+      continue;
+    }
+    ParameterUpdate& update = updates.emplace_back(ParameterUpdate{.rule = options.rule});
+    update.rule.weight_decay = settings[i].weight_decay.value_or(options.rule.weight_decay);
+    if (settings[i].learning_rate) {
+      update.rate_factor = *settings[i].learning_rate / options.schedule.learning_rate;
+    }
+  }
+  return updates;
+}
+
+}  // namespace cohort::train

@@ -1,0 +1,82 @@
+#include "job.h"
+
+#include "layout/buckets.h"
+#include "layout/program.h"
+#include "layout/slots.h"
+#include "observe/plan_report.h"
+#include "train/arrival_order.h"
+#include "train/bucket_set.h"
+#include "train/parameters.h"
+#include "train/settings.h"
+
+#include <fmt/format.h>
+#include <iostream>
+
+namespace cohort::tool {
+namespace {
+
+using observe::PlanReport;
+
+void add_slots(PlanReport& plan, const Job& job, int world) {
+  const int slots = train::slots_of(job.options, world);
+  for (int rank = 0; rank < world; ++rank) plan.slots_of_rank.push_back(deal(slots, world, rank));
+}
+
+BucketLayout layout_of(const std::vector<train::NamedTensor>& parameters, const Job& job, int world) {
+  std::vector<std::size_t> counts;
+  for (const auto& named : parameters) counts.push_back(static_cast<std::size_t>(named.tensor.numel()));
+  return layout_for(counts, train::expected_order(counts.size()), world,
+                    job.options.bucket_bytes / sizeof(float));
+}
+
+void add_buckets(PlanReport& plan, const BucketLayout& layout,
+                 const std::vector<train::NamedTensor>& parameters) {
+  for (const Bucket& bucket : layout.buckets) {
+    plan.buckets.push_back({.tensors = static_cast<int>(bucket.entries.size()),
+                            .bytes = bucket.count * sizeof(float),
+                            .first = parameters[bucket.entries.front().parameter].name,
+                            .last = parameters[bucket.entries.back().parameter].name});
+  }
+}
+
+void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, int world) {
+  const std::uint64_t flat = layout.count * sizeof(float);
+  const auto moments = static_cast<std::uint64_t>(num_moments(job.options.rule.kind));
+  plan.memory = {{"parameters", flat},
+                 {"gradients", flat},
+                 {fmt::format("moments (1/{})", world), moments * flat / static_cast<std::uint64_t>(world)}};
+}
+
+}  // namespace
+
+void show_plan(const JobOrder& order) {
+  const Job job = make_job(order);
+  train::check_options(job.options, order.world);
+  train::updates_of(job.options, *job.model);
+  const auto parameters = train::tensors_of(*job.model).parameters;
+  const BucketLayout layout = layout_of(parameters, job, order.world);
+  const auto samples = static_cast<std::uint64_t>(job.data.train->size());
+  PlanReport plan{.data = job.data.facts.description,
+                  .model = job.config.model.kind,
+                  .update = fmt::format("{}, learning rate {}", name(job.options.rule.kind),
+                                        job.options.schedule.learning_rate),
+                  .batch = job.options.batch == 0 ? samples : static_cast<std::uint64_t>(job.options.batch),
+                  .epochs = static_cast<std::uint64_t>(job.options.epochs),
+                  .run_directory = job.options.directory};
+  for (const auto& named : parameters) plan.parameters += static_cast<std::uint64_t>(named.tensor.numel());
+  plan.steps_per_epoch = (samples + plan.batch - 1) / plan.batch;
+  plan.steps = plan.steps_per_epoch * plan.epochs;
+  if (job.options.steps) plan.steps = std::min(plan.steps, static_cast<std::uint64_t>(*job.options.steps));
+  add_slots(plan, job, order.world);
+  add_buckets(plan, layout, parameters);
+  const Program program = data_parallel_program(plan.slots_of_rank.front(), static_cast<int>(layout.buckets.size()),
+                                                train::update_time(train::replica_settings(job.options)));
+  for (const Action& action : program) plan.program.push_back(action.text());
+  const auto world = static_cast<std::uint64_t>(order.world);
+  plan.bytes_per_step = 2 * layout.count * sizeof(float) * (world - 1) / world;
+  add_memory(plan, layout, job, order.world);
+  const observe::Screen screen{.columns = order.terminal_columns.value_or(100)};
+  std::cout << (order.json ? observe::plan_json(plan) + "\n" : observe::plan_text(plan, screen));
+}
+
+}  // namespace cohort::tool

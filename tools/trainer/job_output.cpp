@@ -1,0 +1,103 @@
+#include "job_output.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iostream>
+
+namespace cohort::tool {
+namespace {
+
+std::int64_t steps_of(const Job& job) {
+  const std::int64_t samples = job.data.train->size();
+  const std::int64_t batch = job.options.batch == 0 ? samples : job.options.batch;
+  const std::int64_t all = (samples + batch - 1) / batch * job.options.epochs;
+  return std::min(all, job.options.steps.value_or(all));
+}
+
+observe::Screen screen_of(const JobOrder& order) {
+  if (!order.terminal_columns) return {};
+  return {.colours = observe::Colours::kShown, .columns = *order.terminal_columns};
+}
+
+observe::RunEnd end_of(TrainingEnd end) {
+  switch (end) {
+    case TrainingEnd::kDone:
+      return observe::RunEnd::kDone;
+    case TrainingEnd::kPatience:
+      return observe::RunEnd::kNoImprovement;
+    case TrainingEnd::kStopped:
+      return observe::RunEnd::kInterrupted;
+  }
+  return observe::RunEnd::kDone;
+}
+
+observe::Metrics metrics_of(const EvaluationReport& seen) {
+  observe::Metrics metrics{{"test loss", seen.loss}};
+  if (seen.accuracy) metrics.emplace_back("accuracy", *seen.accuracy);
+  return metrics;
+}
+
+}  // namespace
+
+JobOutput::JobOutput(const JobOrder& order, const Job& job, int rank, int world)
+    : order_(order), rank_(rank), start_(clock_.now()) {
+  summary_.ranks = world;
+  summary_.run_directory = job.options.directory;
+  if (rank_ != 0) return;
+  auto log = observe::StepLog::open(files_, clock_, job.options.directory + "/steps.jsonl");
+  if (!log) raise(log.error());
+  log_.emplace(std::move(*log));
+  progress_.emplace(
+      clock_, [](std::string_view text) { std::cerr << text << std::flush; },
+      observe::ProgressOptions{
+          .steps = steps_of(job), .epochs = job.options.epochs, .terminal_columns = order.terminal_columns});
+  if (!order.json) progress_->say(fmt::format("{} on {} rank{}", job.data.facts.description, world, world == 1 ? "" : "s"));
+}
+
+void JobOutput::say_settings(const std::string& settings) {
+  if (order_.verbosity > 0) std::cerr << fmt::format("rank {}: {}\n", rank_, settings) << std::flush;
+}
+
+void JobOutput::step(const StepReport& step) {
+  if (rank_ != 0) return;
+  const observe::StepRecord record{.step = step.step,
+                                   .epoch = step.epoch,
+                                   .loss = step.loss,
+                                   .learning_rate = step.learning_rate,
+                                   .samples = step.samples,
+                                   .seconds = step.seconds,
+                                   .communication_seconds = step.communication_seconds,
+                                   .stall_seconds = step.stall_seconds,
+                                   .gradient_norm = step.gradient_norm,
+                                   .skipped = step.skipped};
+  summary_.add(record);
+  check(log_->add(record));
+  progress_->step(record);
+}
+
+void JobOutput::evaluated(const EvaluationReport& seen) {
+  if (rank_ != 0) return;
+  check(log_->flush());
+  progress_->epoch_end(
+      {.epoch = seen.epoch, .loss = summary_.loss.value_or(0), .metrics = metrics_of(seen)});
+}
+
+void JobOutput::close(const TrainingReport& report) {
+  if (rank_ != 0) return;
+  check(log_->close());
+  progress_->close();
+  summary_.end = end_of(report.end);
+  summary_.epochs = report.epochs;
+  if (report.best) summary_.best_loss = report.best->loss;
+  if (report.last) summary_.metrics = metrics_of(*report.last);
+  summary_.seconds = std::chrono::duration<double>(clock_.now() - start_).count();
+  summary_.parameters_hash = report.parameters_hash;
+  std::cout << (order_.json ? observe::summary_json(summary_) + "\n" : observe::summary_table(summary_, screen_of(order_)))
+            << std::flush;
+}
+
+void JobOutput::check(const Status& status) {
+  if (!status) std::cerr << status.error().text() << "\n";
+}
+
+}  // namespace cohort::tool
