@@ -168,6 +168,10 @@ Result<Header> parse_header(std::string_view text) {
   if (text.empty() || text.front() != '{') {
     return Error(ErrorCode::kCorrupt, "the header does not begin with '{'");
   }
+  // The parser takes a zero byte for the end and would pass over what follows.
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
+    return Error(ErrorCode::kCorrupt, fmt::format("the header is no JSON at its byte {}", zero + 1));
+  }
   HeaderReader reader;
   if (!Json::sax_parse(text, &reader)) {
     return Error(ErrorCode::kCorrupt, reader.reason().empty() ? "the header is no JSON" : reader.reason());

@@ -3,8 +3,6 @@
 #include "base/check.h"
 #include "update/kernels.h"
 
-#include <algorithm>
-
 namespace cohort {
 namespace {
 
@@ -66,7 +64,8 @@ double square_sum(std::span<const float> values) {
 double clip_scale(double norm, double max_norm) {
   // The small number keeps the quotient finite for a norm of 0.
   constexpr double kNothing = 1e-6;
-  return std::min(1.0, max_norm / (norm + kNothing));
+  const double scale = max_norm / (norm + kNothing);
+  return scale > 1 ? 1 : scale;  // a NaN stays one
 }
 
 }  // namespace cohort

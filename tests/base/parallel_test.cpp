@@ -1,0 +1,104 @@
+#include "base/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cohort/error.h>
+#include <gtest/gtest.h>
+#include <memory>
+#include <stdexcept>
+
+namespace cohort {
+namespace {
+
+struct Piece {
+  std::size_t first, last;
+};
+
+std::vector<Piece> pieces_of(const Parallel& parallel, std::size_t count, std::size_t grain) {
+  std::mutex mutex;
+  std::vector<Piece> pieces;
+  parallel.run(count, grain, [&](std::size_t first, std::size_t last) {
+    const std::lock_guard lock(mutex);
+    pieces.push_back({first, last});
+  });
+  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.first < b.first; });
+  return pieces;
+}
+
+// Number 0 is the loop without threads.
+std::unique_ptr<Parallel> loop_of(int num_threads) {
+  if (num_threads == 0) return std::make_unique<SerialLoop>();
+  return std::make_unique<ThreadedLoop>(num_threads);
+}
+
+TEST(Parallel, GivesEveryTurnOnceInPiecesOfTheGrain) {
+  for (const int threads : {0, 1, 2, 3, 5}) {
+    const auto loop = loop_of(threads);
+    for (const std::size_t count : {0ul, 1ul, 7ul, 8ul, 9ul, 100ul, 1031ul}) {
+      for (const std::size_t grain : {1ul, 8ul, 1000ul}) {
+        std::size_t end = 0;
+        for (const Piece& piece : pieces_of(*loop, count, grain)) {
+          EXPECT_EQ(piece.first, end);
+          EXPECT_LT(piece.first, piece.last);
+          if (piece.last != count) EXPECT_EQ((piece.last - piece.first) % grain, 0u);
+          end = piece.last;
+        }
+        EXPECT_EQ(end, count);
+      }
+    }
+  }
+}
+
+TEST(Parallel, RethrowsOnceNobodyWorksAnyMore) {
+  for (const int threads : {0, 1, 3}) {
+    const auto loop = loop_of(threads);
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<int> inside = 0;
+      const auto body = [&](std::size_t first, std::size_t last) {
+        ++inside;
+        const bool fails = first <= 50 && 50 < last;
+        --inside;
+        if (fails) throw std::runtime_error("turn 50");
+      };
+      EXPECT_THROW(loop->run(100, 1, body), std::runtime_error);
+      EXPECT_EQ(inside, 0);
+      EXPECT_FALSE(pieces_of(*loop, 100, 1).empty());
+    }
+  }
+}
+
+TEST(ThreadedLoop, UsesItsThreads) {
+  const ThreadedLoop loop(2);
+  // Each waits until the other is there: with one thread this would not end.
+  std::mutex mutex;
+  std::condition_variable came;
+  int present = 0;
+  loop.run(2, 1, [&](std::size_t, std::size_t) {
+    std::unique_lock lock(mutex);
+    ++present;
+    came.notify_all();
+    ASSERT_TRUE(came.wait_for(lock, std::chrono::seconds(30), [&] { return present == 2; }));
+  });
+}
+
+TEST(ThreadedLoop, ServesSeveralCallers) {
+  const ThreadedLoop loop(3);
+  std::atomic<std::size_t> turns = 0;
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 3; ++i) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 100; ++round) {
+        loop.run(10, 1, [&](std::size_t first, std::size_t last) { turns += last - first; });
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(turns, 3000u);
+}
+
+TEST(ThreadedLoop, RefusesNoThreads) {
+  EXPECT_THROW(ThreadedLoop(0), BugError);
+}
+
+}  // namespace
+}  // namespace cohort

@@ -1,0 +1,115 @@
+#include "update/groups.h"
+
+#include "update/glob.h"
+
+#include <gtest/gtest.h>
+
+namespace cohort {
+namespace {
+
+using Names = std::vector<std::string>;
+using Settings = std::vector<GroupSettings>;
+
+const Names kNames = {"embedding.weight",   "layers.0.fc.weight", "layers.0.fc.bias",
+                      "layers.1.fc.weight", "layers.1.fc.bias",   "norm.weight"};
+
+template <class T>
+std::string refusal(const Result<T>& result) {
+  if (result) return "";
+  EXPECT_EQ(result.error().code(), ErrorCode::kUsage);
+  return result.error().text();
+}
+
+Result<Settings> settings_of(const Names& texts) {
+  COHORT_ASSIGN_OR_RETURN(const std::vector<Group> groups, parse_groups(texts));
+  return settings_by_name(groups, kNames);
+}
+
+TEST(Glob, MatchesTheWholeName) {
+  EXPECT_TRUE(update::matches("a.b", "a.b"));
+  EXPECT_FALSE(update::matches("a.b", "a.bc"));
+  EXPECT_FALSE(update::matches("a.b", "xa.b"));
+  EXPECT_FALSE(update::matches("a.b", "aXb"));
+  EXPECT_TRUE(update::matches("", ""));
+  EXPECT_FALSE(update::matches("", "a"));
+}
+
+TEST(Glob, KnowsStarAndQuestionMark) {
+  EXPECT_TRUE(update::matches("*", ""));
+  EXPECT_TRUE(update::matches("*", "a.b"));
+  EXPECT_TRUE(update::matches("*.bias", "layers.0.bias"));
+  EXPECT_FALSE(update::matches("*.bias", "bias"));
+  EXPECT_FALSE(update::matches("*.bias", "a.bias2"));
+  EXPECT_TRUE(update::matches("*ab*ab", "abaabab"));
+  EXPECT_FALSE(update::matches("*ab*abab", "abaab"));
+  EXPECT_TRUE(update::matches("layers.?.*", "layers.7.w"));
+  EXPECT_FALSE(update::matches("layers.?.*", "layers.17.w"));
+  EXPECT_FALSE(update::matches("?", ""));
+  EXPECT_TRUE(update::matches("a**", "a"));
+}
+
+TEST(Glob, DoesNotTakeForEverOnManyStars) {
+  EXPECT_FALSE(update::matches(std::string(500, '*') + "b*b*b*b*b*b*b*b", std::string(5000, 'a') + "b"));
+}
+
+TEST(Groups, AreReadFromText) {
+  const Group group =
+      value_or_throw(parse_group(" *.bias ,norm.* :  weight_decay = 0,learning_rate=1e-4, frozen "));
+  EXPECT_EQ(group.patterns, (Names{"*.bias", "norm.*"}));
+  EXPECT_EQ(group.settings, (GroupSettings{.learning_rate = 1e-4, .weight_decay = 0, .is_frozen = true}));
+  EXPECT_EQ(value_or_throw(parse_group("a: frozen=false")).settings, GroupSettings{});
+}
+
+TEST(Groups, TheFirstThatMatchesDecides) {
+  const Settings found = value_or_throw(settings_of(
+      {"layers.0.*: learning_rate=0.5", "*.bias, norm.*: weight_decay=0", "embedding.*: frozen"}));
+  const GroupSettings first{.learning_rate = 0.5, .weight_decay = {}};
+  const GroupSettings second{.learning_rate = {}, .weight_decay = 0};
+  const GroupSettings third{.learning_rate = {}, .weight_decay = {}, .is_frozen = true};
+  EXPECT_EQ(found, (Settings{third, first, first, GroupSettings{}, second, second}));
+}
+
+TEST(Groups, OfNoTextsChangeNothing) {
+  EXPECT_EQ(value_or_throw(settings_of({})), Settings(kNames.size()));
+}
+
+TEST(Groups, APatternWithoutParametersIsAMistake) {
+  EXPECT_EQ(refusal(settings_of({"*.bais: weight_decay=0"})),
+            "pattern '*.bais' of update.groups matches no parameter. Did you mean '*.bias'?");
+  EXPECT_EQ(refusal(settings_of({"norm.wieght: weight_decay=0"})),
+            "pattern 'norm.wieght' of update.groups matches no parameter. Did you mean 'norm.weight'?");
+  EXPECT_EQ(refusal(settings_of({"layer.*: weight_decay=0"})),
+            "pattern 'layer.*' of update.groups matches no parameter. Did you mean 'layers.*'?");
+  const std::string text = refusal(settings_of({"convolution?: weight_decay=0"}));
+  EXPECT_NE(text.find("The parameters are embedding.weight, layers.0.fc.weight"), std::string::npos) << text;
+}
+
+TEST(Groups, SayWhatIsWrong) {
+  const auto reason = [](const std::string& text) {
+    const std::string whole = refusal(parse_group(text));
+    const std::string before = "group '" + text + "' of update.groups ";
+    EXPECT_EQ(whole.substr(0, before.size()), before);
+    std::string found = whole.substr(before.size(), whole.find(" Write it as ") - before.size());
+    if (found.ends_with('.')) found.pop_back();
+    return found;
+  };
+  EXPECT_EQ(reason("*.bias"), "has no colon between patterns and settings");
+  EXPECT_EQ(reason("a,,b: frozen"), "has an empty pattern");
+  EXPECT_EQ(reason(": frozen"), "has an empty pattern");
+  EXPECT_EQ(reason("a:"), "has an empty setting");
+  EXPECT_EQ(reason("a: frozen,"), "has an empty setting");
+  EXPECT_EQ(reason("a: frozen, frozen"), "sets frozen twice");
+  EXPECT_EQ(reason("a: frozen=maybe"), "sets frozen to 'maybe', which is neither true nor false");
+  EXPECT_EQ(reason("a: weight_decay"), "sets weight_decay to 'true', which is not a number of at least 0");
+  EXPECT_EQ(reason("a: weight_decay=-1"), "sets weight_decay to '-1', which is not a number of at least 0");
+  EXPECT_EQ(reason("a: learning_rate=1e-4x"),
+            "sets learning_rate to '1e-4x', which is not a number of at least 0");
+  EXPECT_EQ(reason("a: learning_rate=inf"),
+            "sets learning_rate to 'inf', which is not a number of at least 0");
+  EXPECT_EQ(reason("a: weight_deacy=0"),
+            "sets 'weight_deacy', which is unknown; did you mean 'weight_decay'?");
+  EXPECT_EQ(reason("a: x=0"), "sets 'x', which is unknown; there are learning_rate, weight_decay, frozen");
+}
+
+}  // namespace
+}  // namespace cohort

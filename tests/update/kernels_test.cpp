@@ -1,0 +1,87 @@
+#include "update/kernels.h"
+
+#include "spans.h"
+
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+
+namespace cohort::update {
+namespace {
+
+// Numbers that rounding, overflow and underflow treat differently.
+constexpr float kSpecial[] = {0.0f,   -0.0f,    1e-42f,    -1e-42f, 1e-38f,   3e38f,
+                              -3e38f, INFINITY, -INFINITY, NAN,     1.5e-19f, 2e19f};
+
+std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
+  std::vector<std::uint32_t> bits;
+  // Which NaN a NaN is made from may differ.
+  for (const float value : values)
+    bits.push_back(std::isnan(value) ? 0x7fc00000u : std::bit_cast<std::uint32_t>(value));
+  return bits;
+}
+
+Arrays special_arrays(RuleKind rule, std::size_t count) {
+  Arrays arrays(rule, count, 3);
+  constexpr std::size_t kNumSpecial = std::size(kSpecial);
+  for (std::size_t i = 0; i < count; i += 3) arrays.gradients[i] = kSpecial[(i / 3) % kNumSpecial];
+  for (std::size_t i = 0; i < arrays.first.size(); ++i) {
+    arrays.first[i] = static_cast<float>(RandomStream(3, 8).normal(i));
+  }
+  for (std::size_t i = 0; i < arrays.second.size(); ++i) {
+    arrays.second[i] = static_cast<float>(RandomStream(3, 9).uniform(i));
+  }
+  return arrays;
+}
+
+Arrays updated_by(InstructionSet set, const KernelKind& kind, std::size_t count, std::size_t offset) {
+  const Rule rule{.kind = kind.rule, .weight_decay = kind.decay == Decay::kNone ? 0 : 0.3};
+  Arrays arrays = special_arrays(kind.rule, count + offset);
+  const Coefficients c =
+      coefficients(rule, {.count = 5, .learning_rate = 0.37, .gradient_scale = 0.7, .clip_value = 2.5e4});
+  kernels_of(set).update(kind)(c, arrays.spans().subspan(offset, count));
+  return arrays;
+}
+
+void expect_same_bits(const Arrays& found, const Arrays& expected, const std::string& where) {
+  EXPECT_EQ(bits_of(found.parameters), bits_of(expected.parameters)) << where;
+  EXPECT_EQ(bits_of(found.gradients), bits_of(expected.gradients)) << where;
+  EXPECT_EQ(bits_of(found.first), bits_of(expected.first)) << where;
+  EXPECT_EQ(bits_of(found.second), bits_of(expected.second)) << where;
+}
+
+TEST(Kernels, GiveTheSameBitsWithEveryInstructionSet) {
+  for (const InstructionSet set : available_sets()) {
+    for (const RuleKind rule : kAllRules) {
+      for (const Decay decay : {Decay::kNone, Decay::kOfGradient}) {
+        for (const Gradient gradient : {Gradient::kKeep, Gradient::kZero}) {
+          for (const std::size_t count : kAwkwardCounts) {
+            for (const std::size_t offset : {0ul, 1ul, 5ul}) {
+              const KernelKind kind{rule, decay, gradient};
+              expect_same_bits(updated_by(set, kind, count, offset),
+                               updated_by(InstructionSet::kGeneric, kind, count, offset),
+                               std::string(name(rule)) + " of " + std::to_string(count));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Kernels, AddSquaresInTheSameOrderWithEveryInstructionSet) {
+  for (const std::size_t count : kAwkwardCounts) {
+    std::vector<float> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(RandomStream(3, 1).normal(i));
+    const double expected = kernels_generic().square_sum(values.data(), count);
+    for (const InstructionSet set : available_sets()) {
+      EXPECT_EQ(kernels_of(set).square_sum(values.data(), count), expected) << count;
+    }
+    long double exact = 0;
+    for (const float value : values) exact += static_cast<long double>(value) * value;
+    EXPECT_NEAR(expected, static_cast<double>(exact), 1e-15 * static_cast<double>(count) * expected);
+  }
+}
+
+}  // namespace
+}  // namespace cohort::update
