@@ -32,14 +32,22 @@ std::string describe(const toml::node& node) {
   return "something else";
 }
 
-Value list_value(const toml::array& array) {
-  Value::TextList items;
-  for (const toml::node& item : array) {
-    const auto* text = item.as_string();
-    if (text == nullptr) return {Value::Other{"a list that holds more than text"}, written_form(array)};
-    items.push_back(text->get());
+template <class Item>
+std::optional<std::vector<Item>> items_of(const toml::array& array) {
+  std::vector<Item> items;
+  for (const toml::node& node : array) {
+    const auto* item = node.as<Item>();
+    if (item == nullptr) return std::nullopt;
+    items.push_back(item->get());
   }
-  return {std::move(items), written_form(array)};
+  return items;
+}
+
+Value list_value(const toml::array& array) {
+  const std::string written = written_form(array);
+  if (auto texts = items_of<std::string>(array)) return {std::move(*texts), written};
+  if (auto numbers = items_of<std::int64_t>(array)) return {std::move(*numbers), written};
+  return {Value::Other{"a list that is neither all text nor all whole numbers"}, written};
 }
 
 Value value_of(const toml::node& node) {

@@ -16,7 +16,7 @@ std::string default_of(const Key& key) {
 std::string explain(const Key& key) {
   const std::string_view section = section_of(key.name);
   const std::string_view leaf = std::string_view(key.name).substr(section.size() + 1);
-  const std::string example = !key.fallback.empty() ? key.fallback : "4";
+  const std::string& example = !key.example.empty() ? key.example : key.fallback;
   return fmt::format(
       "{}\n  {}\n\n  type     {}\n  allowed  {}\n  default  {}\n\n  in a file           [{}]\n"
       "                      {} = {}\n  on a command line   --set {}={}\n",
@@ -26,7 +26,7 @@ std::string explain(const Key& key) {
 std::string reference_page(std::span<const Key> keys) {
   std::string page =
       "# Configuration keys\n\n"
-      "Written by `cohort reference config` from the table in src/config/keys.cpp. A job is a TOML file; "
+      "Written by `cohort reference config` from the tables in src/config. A job is a TOML file; "
       "every key may be\n"
       "left out. `--set section.key=value` on a command line wins over the file. `cohort config explain KEY` "
       "prints\n"

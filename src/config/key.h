@@ -27,6 +27,8 @@ struct Key {
   std::function<Status(const Value&, Config&)> read;
   /// The value in a config, as one would write it in TOML; empty when unset.
   std::function<std::string(const Config&)> show;
+
+  std::string example{};  ///< a value as one would write it, where the default is none; empty: the default
 };
 
 template <class T>
@@ -48,17 +50,35 @@ Key flag(std::string name, const Field<bool>& field, bool fallback, std::string 
 Key whole_number(std::string name, const Field<int>& field, int fallback, Range<int> range, std::string help);
 Key optional_whole_number(std::string name, const Field<std::optional<int>>& field, Range<int> range,
                           std::string help);
+Key large_whole_number(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
+                       Range<std::int64_t> range, std::string help);
 Key real_number(std::string name, const Field<double>& field, double fallback, Range<double> range,
                 std::string help);
 Key size(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
          Range<std::uint64_t> range, std::string help);
 Key duration(std::string name, const Field<std::chrono::nanoseconds>& field,
              std::chrono::nanoseconds fallback, Range<std::chrono::nanoseconds> range, std::string help);
-Key text_list(std::string name, const Field<std::vector<std::string>>& field, std::string help);
+/// `example` is written as in TOML.
+Key text_list(std::string name, const Field<std::vector<std::string>>& field, const std::string& example,
+              std::string help);
+Key whole_number_list(std::string name, const Field<std::vector<int>>& field,
+                      const std::vector<int>& fallback, Range<int> range, std::string help);
+
+struct TextHelp {
+  std::string sentence;
+  std::string example;
+};
+/// Any text; the default is the empty one.
+Key text(std::string name, const Field<std::string>& field, const TextHelp& help);
+/// Any text but the empty one, which stands for "unset".
+Key optional_text(std::string name, const Field<std::string>& field, const TextHelp& help);
 
 /// A key that takes one of a few words; `words` pairs each with the index stored by `set`.
 Key choice(std::string name, std::vector<std::string> words, const std::string& fallback,
            std::function<void(Config&, std::size_t)> set, std::function<std::size_t(const Config&)> get,
            std::string help);
+/// The same where the word itself is stored.
+Key word(std::string name, const Field<std::string>& field, const std::vector<std::string>& words,
+         const std::string& fallback, std::string help);
 
 }  // namespace cohort::config

@@ -8,8 +8,8 @@
 
 namespace cohort::config {
 
-/// The table: every key there is, section by section. Parser, help, completion and reference page all read
-/// it.
+/// The table: every key there is, section by section (keys_*.cpp). Parser, help, completion and reference
+/// page all read it.
 std::vector<Key> make_keys();
 
 /// The row of `name`, or null.

@@ -2,10 +2,12 @@
 
 #include "base/check.h"
 #include "base/nearest.h"
+#include "config/check.h"
 #include "config/document.h"
 #include "config/keys.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -86,6 +88,12 @@ std::string shortened(const std::string& text) {
   return text.size() <= kMostShown ? text : text.substr(0, kMostShown) + "…";
 }
 
+// `runs/job` for `jobs/job.toml`.
+std::string run_directory(const std::string& file_name) {
+  const std::string stem = std::filesystem::path(file_name).stem().string();
+  return fmt::format("runs/{}", stem.empty() ? "job" : stem);
+}
+
 }  // namespace
 
 Config default_config(std::span<const Key> keys) {
@@ -117,7 +125,9 @@ Result<Loaded> load(std::span<const Key> keys, const Sources& sources) {
     if (find_key(keys, entry.key) == nullptr) entry.key = shortened(entry.key);
     if (auto mistake = apply(keys, entry, loaded)) mistakes.push_back(std::move(*mistake));
   }
+  if (mistakes.empty()) mistakes = check_together(loaded);
   if (!mistakes.empty()) return all_mistakes(std::move(mistakes));
+  if (loaded.config.train.directory.empty()) loaded.config.train.directory = run_directory(sources.file_name);
   return loaded;
 }
 

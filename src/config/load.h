@@ -27,7 +27,8 @@ struct Sources {
 /// All defaults of the table.
 Config default_config(std::span<const Key> keys);
 
-/// Reads, checks and types everything at once.
+/// Reads, checks and types everything at once. What is fine value by value is checked together (check.h), and
+/// a train.directory that is not set becomes runs/<name of the file>.
 /// Failure: kUsage; every mistake is listed, in the order of the file, each with its place and what is
 /// allowed.
 Result<Loaded> load(std::span<const Key> keys, const Sources& sources);

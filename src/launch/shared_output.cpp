@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "launch/line_cutter.h"
 
+#include <mutex>
 #include <utility>
 
 namespace cohort::launch {
@@ -11,21 +12,42 @@ namespace {
 // One of the two streams that all ranks share.
 class SharedStream {
  public:
-  SharedStream(Writer writer, const std::vector<std::string>& prefixes) : writer_(std::move(writer)) {
+  SharedStream(Writer writer, const std::vector<std::string>& prefixes, std::optional<int> live_rank)
+      : writer_(std::move(writer)), live_rank_(live_rank), live_(std::make_unique<Live>()) {
     for (const std::string& prefix : prefixes) cutters_.emplace_back(prefix);
   }
 
   Status take(int rank, std::string_view piece) {
     if (cutters_.empty()) return writer_.write(piece);
-    return writer_.write(cutter(rank).add(piece));
+    if (rank == live_rank_) return write_live(piece);
+    return write_lines(cutter(rank).add(piece));
   }
   Status finish(int rank) {
-    if (cutters_.empty()) return {};
-    return writer_.write(cutter(rank).finish());
+    if (cutters_.empty() || rank == live_rank_) return {};
+    return write_lines(cutter(rank).finish());
   }
   void give_up() { writer_.give_up(); }
 
  private:
+  // What the live rank has begun; the mutex keeps it true while somebody writes.
+  struct Live {
+    std::mutex mutex{};
+    bool has_begun_a_line = false;
+  };
+
+  Status write_live(std::string_view piece) {
+    if (piece.empty()) return {};
+    const std::lock_guard lock(live_->mutex);
+    live_->has_begun_a_line = piece.back() != '\n';
+    return writer_.write(piece);
+  }
+  Status write_lines(const std::string& lines) {
+    if (lines.empty()) return {};
+    const std::lock_guard lock(live_->mutex);
+    const bool ends_a_line = std::exchange(live_->has_begun_a_line, false);
+    return writer_.write(ends_a_line ? '\n' + lines : lines);
+  }
+
   LineCutter& cutter(int rank) {
     COHORT_CHECK_LT(static_cast<std::size_t>(rank), cutters_.size());
     return cutters_[static_cast<std::size_t>(rank)];
@@ -33,6 +55,8 @@ class SharedStream {
 
   Writer writer_;
   std::vector<LineCutter> cutters_;  // one per rank, each used by the thread of its rank
+  std::optional<int> live_rank_;
+  std::unique_ptr<Live> live_;
 };
 
 class SharedOutput final : public RankOutput {
@@ -62,8 +86,9 @@ class SharedOutput final : public RankOutput {
 
 std::unique_ptr<RankOutput> make_shared_output(Writer output, Writer error_output,
                                                const SharedOutputOptions& options) {
-  return std::make_unique<SharedOutput>(SharedStream(std::move(output), options.output_prefixes),
-                                        SharedStream(std::move(error_output), options.error_output_prefixes));
+  return std::make_unique<SharedOutput>(
+      SharedStream(std::move(output), options.output_prefixes, options.live_rank),
+      SharedStream(std::move(error_output), options.error_output_prefixes, options.live_rank));
 }
 
 }  // namespace cohort::launch

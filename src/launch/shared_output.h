@@ -4,6 +4,7 @@
 #include "launch/writer.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct SharedOutputOptions {
   /// By rank, what stands before each line; empty: the bytes pass as they come.
   std::vector<std::string> output_prefixes{};
   std::vector<std::string> error_output_prefixes{};
+  /// Where there are prefixes, a rank that has none: its bytes pass as they come, so that it may write over
+  /// its line on a terminal. What it has begun of a line is ended before a line of another rank.
+  std::optional<int> live_rank{};
 };
 
 /// The output of all ranks to our standard output and standard error, as it comes. With prefixes, in whole

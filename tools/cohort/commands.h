@@ -11,6 +11,7 @@ namespace cohort::tool {
 std::vector<std::unique_ptr<Command>> make_commands();
 
 std::unique_ptr<Command> make_version_command();
+std::unique_ptr<Command> make_train_command();
 std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_bench_comm_command();

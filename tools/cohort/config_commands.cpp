@@ -2,8 +2,8 @@
 #include "config/explain.h"
 #include "config/keys.h"
 #include "job_options.h"
-#include "json_text.h"
-#include "table.h"
+#include "observe/json_text.h"
+#include "observe/table.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -11,6 +11,9 @@
 
 namespace cohort::tool {
 namespace {
+
+using observe::json_text;
+using observe::Table;
 
 using config::Key;
 using Json = nlohmann::ordered_json;
@@ -47,7 +50,8 @@ class ConfigExplainCommand final : public Command {
       for (const Key& key : rows) {
         table.add({{key.name, Colour::kBold}, {key.fallback.empty() ? "-" : key.fallback}, {key.help}});
       }
-      session.out << table.text(session) << "\n`cohort config explain KEY` tells more about one of them.\n";
+      session.out << table.text(session.screen())
+                  << "\n`cohort config explain KEY` tells more about one of them.\n";
     }
     return ExitCode::kDone;
   }
@@ -123,7 +127,7 @@ class ConfigShowCommand final : public Command {
       table.add({{key.name, Colour::kBold}, {value.empty() ? "-" : value}, {from}});
       object[key.name] = {{"value", value}, {"from", from}};
     }
-    session.out << (json_ ? json_text(object) : table.text(session));
+    session.out << (json_ ? json_text(object) : table.text(session.screen()));
     return ExitCode::kDone;
   }
 

@@ -1,13 +1,13 @@
 #include "base/log.h"
 #include "commands.h"
 #include "job_options.h"
-#include "json_text.h"
 #include "launch/run_program.h"
 #include "machine/diagnose.h"
+#include "observe/json_text.h"
+#include "observe/table.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
 #include "survey_json.h"
-#include "table.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -16,6 +16,10 @@
 
 namespace cohort::tool {
 namespace {
+
+using observe::Cell;
+using observe::json_text;
+using observe::Table;
 
 using machine::Finding;
 using machine::Severity;
@@ -113,7 +117,7 @@ class DoctorCommand final : public Command {
       table.add({{finding.topic, Colour::kBold}, verdict, {finding.found}});
       if (!finding.remedy.empty()) table.add({{""}, {""}, {"-> " + finding.remedy, Colour::kFaint}});
     }
-    return table.text(session) + '\n' + closing(session, findings) + '\n';
+    return table.text(session.screen()) + '\n' + closing(session, findings) + '\n';
   }
 
   static std::string closing(const Session& session, const std::vector<Finding>& findings) {

@@ -26,6 +26,7 @@ class JobOptions {
   Result<config::Loaded> load() const;
 
   const std::string& file() const { return file_; }
+  const std::vector<std::string>& overrides() const { return overrides_; }
   const std::vector<config::Key>& keys() const { return keys_; }
   /// Completions of `--set`: every key followed by `=`.
   std::vector<std::string> candidates(const std::string& option) const;

@@ -11,24 +11,6 @@ namespace {
 constexpr int kNarrowest = 60;
 constexpr int kWidest = 160;
 
-std::string_view escape_of(Colour colour) {
-  switch (colour) {
-    case Colour::kNone:
-      return "";
-    case Colour::kGreen:
-      return "\033[32m";
-    case Colour::kYellow:
-      return "\033[33m";
-    case Colour::kRed:
-      return "\033[1;31m";
-    case Colour::kBold:
-      return "\033[1m";
-    case Colour::kFaint:
-      return "\033[2m";
-  }
-  return "";
-}
-
 std::map<std::string, std::string> read_environment(char** environment) {
   std::map<std::string, std::string> variables;
   for (char** entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
@@ -39,17 +21,21 @@ std::map<std::string, std::string> read_environment(char** environment) {
   return variables;
 }
 
-int terminal_width() {
+std::optional<int> columns_of_terminal(int descriptor) {
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
-  return std::clamp<int>(size.ws_col, kNarrowest, kWidest);
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+  return size.ws_col;
 }
 
 }  // namespace
 
 std::string Session::coloured(std::string_view text, Colour colour) const {
-  if (!out_is_terminal || colour == Colour::kNone) return std::string(text);
-  return std::string(escape_of(colour)) + std::string(text) + "\033[0m";
+  return screen().coloured(text, colour);
+}
+
+observe::Screen Session::screen() const {
+  return {.colours = out_is_terminal ? observe::Colours::kShown : observe::Colours::kHidden,
+          .columns = width};
 }
 
 Session make_session(std::ostream& out, char** environment) {
@@ -57,11 +43,16 @@ Session make_session(std::ostream& out, char** environment) {
   std::error_code ignored;
   session.program = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
   const auto& variables = session.environment;
-  const bool wanted =
-      variables.count("NO_COLOR") == 0 && (variables.count("TERM") == 0 || variables.at("TERM") != "dumb");
+  const bool is_dumb = variables.count("TERM") > 0 && variables.at("TERM") == "dumb";
+  const bool wanted = variables.count("NO_COLOR") == 0 && !is_dumb;
   session.out_is_terminal = wanted && ::isatty(STDOUT_FILENO) == 1;
   session.err_is_terminal = wanted && ::isatty(STDERR_FILENO) == 1;
-  session.width = terminal_width();
+  const auto out_columns = columns_of_terminal(STDOUT_FILENO);
+  if (out_columns) session.width = std::clamp(*out_columns, kNarrowest, kWidest);
+  if (!is_dumb) {
+    session.out_columns = out_columns;
+    session.err_columns = columns_of_terminal(STDERR_FILENO);
+  }
   return session;
 }
 

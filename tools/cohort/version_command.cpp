@@ -1,5 +1,5 @@
 #include "commands.h"
-#include "json_text.h"
+#include "observe/json_text.h"
 
 #include <CLI/CLI.hpp>
 #include <cohort/version.h>
@@ -7,6 +7,8 @@
 
 namespace cohort::tool {
 namespace {
+
+using observe::json_text;
 
 /// `cohort version`: what this is and what it was built from.
 class VersionCommand final : public Command {

@@ -1,8 +1,8 @@
 #include "bench/bench_output.h"
 
 #include "base/units.h"
-#include "json_text.h"
-#include "table.h"
+#include "observe/json_text.h"
+#include "observe/table.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -10,6 +10,10 @@
 
 namespace cohort::tool {
 namespace {
+
+using observe::Cell;
+using observe::json_text;
+using observe::Table;
 
 using measure::BenchGap;
 using measure::BenchReport;
@@ -142,7 +146,7 @@ std::string bench_table(const BenchReport& report, const Session& session) {
   for (const std::string& peer : peers) header.push_back("by " + peer);
   Table table(header);
   for (const BenchRow& row : report.rows) table.add(row_cells(row, peers, predictions));
-  std::string text = table.text(session);
+  std::string text = table.text(session.screen());
   std::set<std::string> told;
   for (const BenchGap& gap : report.gaps) {
     const std::string line =

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace cohort::tool {
+namespace cohort::observe {
 
 /// An object as every `--json` prints it. Bytes that are not UTF-8 (in file names, say) are replaced, not
 /// refused.
@@ -11,4 +11,4 @@ inline std::string json_text(const nlohmann::ordered_json& object) {
   return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
-}  // namespace cohort::tool
+}  // namespace cohort::observe

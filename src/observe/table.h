@@ -1,11 +1,11 @@
 #pragma once
 
-#include "session.h"
+#include "observe/screen.h"
 
 #include <string>
 #include <vector>
 
-namespace cohort::tool {
+namespace cohort::observe {
 
 /// A cell: its text, and a colour for terminals.
 struct Cell {
@@ -17,13 +17,13 @@ struct Cell {
 ///
 ///     Table table({"key", "what it does"});
 ///     table.add({{"log.level"}, {"The least serious kind …"}});
-///     session.out << table.text(session);
+///     out << table.text(screen);
 class Table {
  public:
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
 
   void add(std::vector<Cell> row);
-  std::string text(const Session& session) const;
+  std::string text(const Screen& screen) const;
 
  private:
   std::vector<std::string> header_;
@@ -36,4 +36,4 @@ std::size_t columns_of(std::string_view text);
 /// The text cut into lines of at most `width` columns, at spaces where there are any.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
-}  // namespace cohort::tool
+}  // namespace cohort::observe

@@ -1,10 +1,10 @@
-#include "table.h"
+#include "observe/table.h"
 
 #include "base/check.h"
 
 #include <algorithm>
 
-namespace cohort::tool {
+namespace cohort::observe {
 namespace {
 
 constexpr std::size_t kGap = 2;
@@ -48,7 +48,7 @@ void Table::add(std::vector<Cell> row) {
   rows_.push_back(std::move(row));
 }
 
-std::string Table::text(const Session& session) const {
+std::string Table::text(const Screen& screen) const {
   std::vector<std::size_t> widths;
   for (const std::string& title : header_) widths.push_back(columns_of(title));
   for (const auto& row : rows_) {
@@ -56,7 +56,7 @@ std::string Table::text(const Session& session) const {
   }
   std::size_t indent = 0;
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) indent += widths[i] + kGap;
-  const auto total = static_cast<std::size_t>(session.width);
+  const auto total = static_cast<std::size_t>(screen.columns);
   const std::size_t last_width = total > indent + kNarrowestColumn ? total - indent : kNarrowestColumn;
 
   std::string out;
@@ -64,20 +64,20 @@ std::string Table::text(const Session& session) const {
   for (std::size_t i = 0; i < header_.size(); ++i) {
     title_line += padded(header_[i], i + 1 < header_.size() ? widths[i] + kGap : 0);
   }
-  append_trimmed(out, session.coloured(title_line, Colour::kFaint));
+  append_trimmed(out, screen.coloured(title_line, Colour::kFaint));
   for (const auto& row : rows_) {
     std::string line;
     for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      line += session.coloured(row[i].text, row[i].colour) +
+      line += screen.coloured(row[i].text, row[i].colour) +
               padded("", widths[i] + kGap - columns_of(row[i].text));
     }
     const auto pieces = wrapped(row.back().text, last_width);
-    append_trimmed(out, line + session.coloured(pieces.front(), row.back().colour));
+    append_trimmed(out, line + screen.coloured(pieces.front(), row.back().colour));
     for (std::size_t i = 1; i < pieces.size(); ++i) {
-      append_trimmed(out, std::string(indent, ' ') + session.coloured(pieces[i], row.back().colour));
+      append_trimmed(out, std::string(indent, ' ') + screen.coloured(pieces[i], row.back().colour));
     }
   }
   return out;
 }
 
-}  // namespace cohort::tool
+}  // namespace cohort::observe

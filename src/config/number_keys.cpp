@@ -1,0 +1,128 @@
+#include "config/key_reading.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace cohort::config {
+
+Key flag(std::string name, const Field<bool>& field, bool fallback, std::string help) {
+  const auto text = [](bool value) { return value ? "true" : "false"; };
+  return {.name = std::move(name),
+          .type = "flag",
+          .allowed = "true or false",
+          .fallback = text(fallback),
+          .help = std::move(help),
+          .choices = {"true", "false"},
+          .read = reader<bool>(field,
+                               [](const Value& value) -> Result<bool> {
+                                 if (const auto* set = std::get_if<bool>(&value.data)) return *set;
+                                 return wrong_kind(value);
+                               }),
+          .show = [field, text](const Config& config) { return std::string(text(field(config))); }};
+}
+
+Key whole_number(std::string name, const Field<int>& field, int fallback, Range<int> range,
+                 std::string help) {
+  return {.name = std::move(name),
+          .type = "whole number",
+          .allowed = fmt::format("a whole number from {} to {}", range.least, range.most),
+          .fallback = std::to_string(fallback),
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<int>(field, [range](const Value& value) { return read_whole(value, range); }),
+          .show = [field](const Config& config) { return std::to_string(field(config)); }};
+}
+
+Key optional_whole_number(std::string name, const Field<std::optional<int>>& field, Range<int> range,
+                          std::string help) {
+  return {.name = std::move(name),
+          .type = "whole number",
+          .allowed = fmt::format("a whole number from {} to {}", range.least, range.most),
+          .fallback = "",
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<std::optional<int>>(field,
+                                             [range](const Value& value) -> Result<std::optional<int>> {
+                                               COHORT_ASSIGN_OR_RETURN(const int number,
+                                                                       read_whole(value, range));
+                                               return std::optional(number);
+                                             }),
+          .show = [field](const Config& config) {
+            const std::optional<int> value = field(config);
+            return value ? std::to_string(*value) : std::string();
+          },
+          .example = "4"};
+}
+
+Key large_whole_number(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
+                       Range<std::int64_t> range, std::string help) {
+  const auto parse = [range](const Value& value) -> Result<std::uint64_t> {
+    const auto* number = std::get_if<std::int64_t>(&value.data);
+    if (number == nullptr) return wrong_kind(value);
+    if (!is_inside(*number, range)) return out_of_range();
+    return static_cast<std::uint64_t>(*number);
+  };
+  return {.name = std::move(name),
+          .type = "whole number",
+          .allowed = fmt::format("a whole number from {} to {}", range.least, range.most),
+          .fallback = std::to_string(fallback),
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<std::uint64_t>(field, parse),
+          .show = [field](const Config& config) { return std::to_string(field(config)); }};
+}
+
+Key whole_number_list(std::string name, const Field<std::vector<int>>& field,
+                      const std::vector<int>& fallback, Range<int> range, std::string help) {
+  const auto parse = [range](const Value& value) -> Result<std::vector<int>> {
+    const auto* texts = std::get_if<Value::TextList>(&value.data);
+    if (texts != nullptr && texts->empty()) return std::vector<int>();
+    const auto* numbers = std::get_if<Value::WholeList>(&value.data);
+    if (numbers == nullptr) return wrong_kind(value);
+    std::vector<int> items;
+    for (const std::int64_t number : *numbers) {
+      if (number < range.least || number > range.most) return out_of_range();
+      items.push_back(static_cast<int>(number));
+    }
+    return items;
+  };
+  return {.name = std::move(name),
+          .type = "list of whole numbers",
+          .allowed = fmt::format("a list of whole numbers from {} to {} like [128, 64]", range.least,
+                                 range.most),
+          .fallback = fmt::format("[{}]", fmt::join(fallback, ", ")),
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<std::vector<int>>(field, parse),
+          .show = [field](const Config& config) {
+            return fmt::format("[{}]", fmt::join(field(config), ", "));
+          }};
+}
+
+Key real_number(std::string name, const Field<double>& field, double fallback, Range<double> range,
+                std::string help) {
+  const auto parse = [range](const Value& value) -> Result<double> {
+    double number = std::nan("");
+    if (const auto* real = std::get_if<double>(&value.data)) {
+      number = *real;
+    } else if (const auto* whole = std::get_if<std::int64_t>(&value.data)) {
+      number = static_cast<double>(*whole);
+    } else {
+      return wrong_kind(value);
+    }
+    if (!is_inside(number, range)) return out_of_range();  // a NaN is inside nothing
+    return number;
+  };
+  return {.name = std::move(name),
+          .type = "number",
+          .allowed = fmt::format("a number from {} to {}", range.least, range.most),
+          .fallback = fmt::format("{}", fallback),
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<double>(field, parse),
+          .show = [field](const Config& config) { return fmt::format("{}", field(config) + 0.0); }};
+}
+
+}  // namespace cohort::config

@@ -1,0 +1,59 @@
+#include "base/units.h"
+#include "config/key_reading.h"
+
+#include <fmt/format.h>
+
+namespace cohort::config {
+namespace {
+
+// Sizes and durations are written as text with a unit; a bare number of bytes is fine too.
+template <class T, class Parse>
+Result<T> read_quantity(const Value& value, Range<T> range, Parse parse) {
+  std::string text;
+  if (const auto* written = std::get_if<std::string>(&value.data)) {
+    text = *written;
+  } else if (std::holds_alternative<std::int64_t>(value.data)) {
+    text = std::to_string(std::get<std::int64_t>(value.data));
+  } else {
+    return wrong_kind(value);
+  }
+  const Result<T> parsed = parse(text);
+  if (!parsed) return Error(ErrorCode::kUsage, "cannot be read").with_remedy(parsed.error().remedy());
+  if (!is_inside(*parsed, range)) return out_of_range();
+  return *parsed;
+}
+
+}  // namespace
+
+Key size(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
+         Range<std::uint64_t> range, std::string help) {
+  return {.name = std::move(name),
+          .type = "size",
+          .allowed = fmt::format("a size from {} to {}", format_bytes(range.least), format_bytes(range.most)),
+          .fallback = quoted(exact_bytes(fallback)),
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<std::uint64_t>(field,
+                                        [range](const Value& value) {
+                                          return read_quantity<std::uint64_t>(value, range, parse_bytes);
+                                        }),
+          .show = [field](const Config& config) { return quoted(exact_bytes(field(config))); }};
+}
+
+Key duration(std::string name, const Field<std::chrono::nanoseconds>& field,
+             std::chrono::nanoseconds fallback, Range<std::chrono::nanoseconds> range, std::string help) {
+  const auto parse = [range](const Value& value) {
+    return read_quantity<std::chrono::nanoseconds>(value, range, parse_duration);
+  };
+  return {.name = std::move(name),
+          .type = "duration",
+          .allowed = fmt::format("a duration from {} to {}", format_duration(range.least),
+                                 format_duration(range.most)),
+          .fallback = quoted(exact_duration(fallback)),
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<std::chrono::nanoseconds>(field, parse),
+          .show = [field](const Config& config) { return quoted(exact_duration(field(config))); }};
+}
+
+}  // namespace cohort::config

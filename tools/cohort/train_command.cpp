@@ -1,0 +1,127 @@
+#include "commands.h"
+#include "job_options.h"
+#include "launch/shared_output.h"
+#include "launch_options.h"
+#include "run_job.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace cohort::tool {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Between being told to end and being killed a rank finishes its step and writes its model.
+constexpr auto kGrace = 30s;
+
+// The program that a rank is: beside the tool, unless COHORT_TRAINER names another, as tests and own builds do.
+std::string trainer_program(const Session& session) {
+  const auto named = session.environment.find("COHORT_TRAINER");
+  if (named != session.environment.end() && !named->second.empty()) return named->second;
+  return (std::filesystem::path(session.program).parent_path() / "cohort-trainer").string();
+}
+
+Error cannot_start(const Error& error, const std::string& program) {
+  return Error(error.code(), fmt::format("cannot start the program that trains, '{}': {}", program,
+                                         error.root().message()))
+      .with_remedy(
+          "It is built and installed beside the tool; COHORT_TRAINER in the environment names another.");
+}
+
+// More threads than cores: one that waits must not keep a core from one that works.
+void make_waiting_passive(JobPlan& plan, int ranks) {
+  const auto threads = plan.environment.find("OMP_NUM_THREADS");
+  const int per_rank = threads == plan.environment.end() ? 1 : std::atoi(threads->second.c_str());
+  if (static_cast<std::int64_t>(ranks) * per_rank + 1 > usable_cores()) {
+    plan.environment.emplace("OMP_WAIT_POLICY", "PASSIVE");
+  }
+}
+
+/// `cohort train JOB.toml`: a job without code of one's own. Each rank is the trainer, a program of its own
+/// because it loads libtorch and the tool does not.
+class TrainCommand final : public Command {
+ public:
+  std::vector<std::string> words() const override { return {"train"}; }
+  std::string summary() const override { return "Train a model as a job file says, with several ranks"; }
+  std::vector<std::string> candidates(const std::string& option) const override {
+    return job_.candidates(option);
+  }
+
+  void add_options(CLI::App& app) override {
+    job_.add_to(app, JobOptions::File::kRequired);
+    launch_.add_to(app);
+    app.add_flag("--dry-run", dry_run_,
+                 "Print the plan (slots, buckets, program, bytes, memory) and train nothing");
+    app.add_flag("--json", json_, "One JSON object at the end; progress goes to standard error");
+    app.add_flag("-v,--verbose", verbose_, "Say more: what each rank has set up");
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    COHORT_ASSIGN_OR_RETURN(const config::Loaded job, job_.load());
+    COHORT_ASSIGN_OR_RETURN(JobPlan plan, launch_.plan(session, job.config.launch));
+    const int world = plan.ranks;
+    const std::string program = trainer_program(session);
+    plan.argv = arguments(session, program, world);
+    plan.grace = kGrace;
+    make_waiting_passive(plan, world);
+    if (dry_run_) plan.ranks = 1;
+    COHORT_ASSIGN_OR_RETURN(const auto output, make_output(session, plan.ranks));
+    const Result<ExitCode> ended = run_job(std::move(plan), *output);
+    if (!ended) return cannot_start(ended.error(), program);
+    return *ended;
+  }
+
+ private:
+  std::vector<std::string> arguments(const Session& session, const std::string& program, int world) const {
+    std::vector<std::string> words{program, job_.file()};
+    for (const std::string& assignment : job_.overrides()) {
+      words.insert(words.end(), {"--set", assignment});
+    }
+    if (json_) words.emplace_back("--json");
+    if (dry_run_) words.insert(words.end(), {"--dry-run", "--world", std::to_string(world)});
+    if (verbose_) words.emplace_back("-v");
+    if (const auto columns = progress_columns(session)) {
+      words.insert(words.end(), {"--terminal", std::to_string(*columns)});
+    }
+    return words;
+  }
+
+  // Of the terminal that progress goes to, if it is one.
+  std::optional<int> progress_columns(const Session& session) const {
+    return json_ ? session.err_columns : session.out_columns;
+  }
+
+  // Rank 0 speaks for all; what another one says has its number before it.
+  Result<std::unique_ptr<launch::RankOutput>> make_output(const Session& session, int ranks) const {
+    COHORT_ASSIGN_OR_RETURN(auto output, launch::Writer::make(STDOUT_FILENO, "standard output"));
+    COHORT_ASSIGN_OR_RETURN(auto error_output, launch::Writer::make(STDERR_FILENO, "standard error"));
+    launch::SharedOutputOptions options;
+    options.output_prefixes = prefixes(ranks, session.out_is_terminal);
+    options.error_output_prefixes = prefixes(ranks, session.err_is_terminal);
+    if (progress_columns(session)) options.live_rank = 0;
+    return launch::make_shared_output(std::move(output), std::move(error_output), options);
+  }
+
+  static std::vector<std::string> prefixes(int ranks, bool is_terminal) {
+    auto texts = rank_prefixes(ranks, is_terminal ? PrefixColours::kShown : PrefixColours::kHidden);
+    texts.front().clear();
+    return texts;
+  }
+
+  JobOptions job_;
+  LaunchOptions launch_;
+  bool dry_run_ = false;
+  bool json_ = false;
+  bool verbose_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_train_command() {
+  return std::make_unique<TrainCommand>();
+}
+
+}  // namespace cohort::tool
