@@ -1,5 +1,6 @@
 #pragma once
 
+#include "state/parameters_hash.h"
 #include "state/tensor_view.h"
 #include "storage/file_system.h"
 

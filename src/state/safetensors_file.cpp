@@ -39,8 +39,9 @@ Result<Extent> measure(ReadableFile& file) {
   std::array<std::byte, kLengthBytes> bytes{};
   COHORT_RETURN_IF_ERROR(read_exactly(file, 0, bytes));
   std::uint64_t length = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i)
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
     length |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
+  }
   if (length > state::kMaxHeaderBytes) {
     return corrupt(fmt::format("its header claims {} bytes; {} are allowed", length, state::kMaxHeaderBytes));
   }

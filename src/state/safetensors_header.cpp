@@ -110,8 +110,9 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   bool begin_entry() {
     is_metadata_ = name_ == kMetadataName;
     members_.clear();
-    if (!is_metadata_)
+    if (!is_metadata_) {
       header_.entries.push_back({.name = name_, .dtype = {}, .shape = {}, .data_offsets = {}});
+    }
     return true;
   }
 
@@ -138,8 +139,9 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
 
   bool end_entry() {
     constexpr std::size_t kMembers = 3;
-    if (members_.size() < kMembers)
+    if (members_.size() < kMembers) {
       return refuse(fmt::format("'{}' lacks dtype, shape or data_offsets", name_));
+    }
     if (entry().data_offsets.size() != 2) return refuse(fmt::format("'{}' has not two data_offsets", name_));
     return true;
   }

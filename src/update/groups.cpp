@@ -113,8 +113,7 @@ std::optional<std::string> meant_by(const std::string& pattern, std::span<const 
 }
 
 Error matches_nothing(const std::string& pattern, std::span<const std::string> names) {
-  const Error error(ErrorCode::kUsage,
-                    fmt::format("pattern '{}' of update.groups matches no parameter", pattern));
+  Error error(ErrorCode::kUsage, fmt::format("pattern '{}' of update.groups matches no parameter", pattern));
   if (names.empty()) return error;
   if (const auto meant = meant_by(pattern, names)) {
     return error.with_remedy(fmt::format("Did you mean '{}'?", *meant));

@@ -21,8 +21,7 @@ double after_warmup(const Schedule& schedule, std::int64_t step) {
     case ScheduleKind::kConstant:
       return schedule.learning_rate;
     case ScheduleKind::kStep:
-      return schedule.learning_rate *
-             std::pow(schedule.factor, static_cast<double>(step / schedule.period_steps));
+      return schedule.learning_rate * std::pow(schedule.factor, std::floor(periods));
     case ScheduleKind::kExponential:
       return schedule.learning_rate * std::pow(schedule.factor, periods);
     case ScheduleKind::kCosine: {

@@ -51,8 +51,7 @@ class Fused {
 };
 
 class AgainstLibtorch : public testing::TestWithParam<RuleKind> {};
-INSTANTIATE_TEST_SUITE_P(, AgainstLibtorch, testing::ValuesIn(kAllRules),
-                         [](const auto& info) { return std::string(name(info.param)); });
+INSTANTIATE_TEST_SUITE_P(, AgainstLibtorch, testing::ValuesIn(kAllRules), rule_name);
 
 TEST_P(AgainstLibtorch, DiffersByRoundingAlone) {
   constexpr int kSteps = 20;

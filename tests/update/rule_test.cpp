@@ -87,8 +87,7 @@ void expect_the_formula(const Rule& rule, const UpdateStep& like) {
 }
 
 class EveryRule : public testing::TestWithParam<RuleKind> {};
-INSTANTIATE_TEST_SUITE_P(, EveryRule, testing::ValuesIn(kAllRules),
-                         [](const auto& info) { return std::string(name(info.param)); });
+INSTANTIATE_TEST_SUITE_P(, EveryRule, testing::ValuesIn(kAllRules), rule_name);
 
 TEST_P(EveryRule, FollowsItsFormula) {
   expect_the_formula({.kind = GetParam()}, {});

@@ -3,6 +3,8 @@
 #include "update/rule.h"
 
 #include <cohort/random.h>
+#include <gtest/gtest.h>
+#include <string>
 #include <vector>
 
 namespace cohort {
@@ -10,6 +12,10 @@ namespace cohort {
 inline constexpr RuleKind kAllRules[] = {RuleKind::kSgd, RuleKind::kMomentum, RuleKind::kNesterov,
                                          RuleKind::kAdam, RuleKind::kAdamW};
 inline constexpr std::size_t kAwkwardCounts[] = {0, 1, 7, 15, 16, 17, 31, 33, 64, 127, 1031};
+
+inline std::string rule_name(const testing::TestParamInfo<RuleKind>& info) {
+  return std::string(name(info.param));
+}
 
 /// Parameters, gradients and moments of one size, filled from a seed.
 struct Arrays {
