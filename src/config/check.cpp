@@ -40,13 +40,13 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 void check_source(Checker& checker) {
   const DataConfig& data = checker.config().data;
   if (is_one_of(data.kind, {"idx", "csv", "text"}) && data.path.empty()) {
-    checker.add({"data.kind"}, fmt::format("data.kind = \"{}\" wants data.path: name the file or folder",
-                                           data.kind));
+    checker.add({"data.kind"},
+                fmt::format("data.kind = \"{}\" wants data.path: name the file or folder", data.kind));
   }
   if (data.kind == "digits" && data.classes > 10) {
-    checker.add({"data.classes"},
-                fmt::format("data.classes = {} is more than the ten that data.kind = \"digits\" has",
-                            data.classes));
+    checker.add(
+        {"data.classes"},
+        fmt::format("data.classes = {} is more than the ten that data.kind = \"digits\" has", data.classes));
   }
 }
 
@@ -113,8 +113,9 @@ void check_loop(Checker& checker) {
                 "such as 8");
   }
   if (train.patience > 0 && train.evaluate_every == 0) {
-    checker.add({"train.patience"}, "train.patience counts evaluations, and train.evaluate_every = 0 makes "
-                                    "none before the end");
+    checker.add({"train.patience"},
+                "train.patience counts evaluations, and train.evaluate_every = 0 makes "
+                "none before the end");
   }
 }
 

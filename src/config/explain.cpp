@@ -11,6 +11,11 @@ std::string default_of(const Key& key) {
   return key.fallback.empty() ? "decided at run time" : key.fallback;
 }
 
+// As one argument for a shell.
+std::string shell_word(const std::string& text) {
+  return text.find_first_of("\" [*") == std::string::npos ? text : fmt::format("'{}'", text);
+}
+
 }  // namespace
 
 std::string explain(const Key& key) {
@@ -19,8 +24,9 @@ std::string explain(const Key& key) {
   const std::string& example = !key.example.empty() ? key.example : key.fallback;
   return fmt::format(
       "{}\n  {}\n\n  type     {}\n  allowed  {}\n  default  {}\n\n  in a file           [{}]\n"
-      "                      {} = {}\n  on a command line   --set {}={}\n",
-      key.name, key.help, key.type, key.allowed, default_of(key), section, leaf, example, key.name, example);
+      "                      {} = {}\n  on a command line   --set {}\n",
+      key.name, key.help, key.type, key.allowed, default_of(key), section, leaf, example,
+      shell_word(key.name + "=" + example));
 }
 
 std::string reference_page(std::span<const Key> keys) {

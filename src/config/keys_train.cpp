@@ -34,10 +34,11 @@ std::vector<Key> train_keys() {
       word("train.deterministic", COHORT_FIELD(train.deterministic), {"world", "any-world"}, "world",
            "The same bits in every run with as many ranks and threads (world), or with any number of ranks "
            "(any-world, which wants train.slots)."),
-      optional_text("train.directory", COHORT_FIELD(train.directory),
-                    {"Where the log of steps and the models are written; unset: runs/ and the name of the job "
-                     "file.",
-                     "runs/first"}),
+      optional_text(
+          "train.directory", COHORT_FIELD(train.directory),
+          {"Where the log of steps and the models are written; unset: runs/ and the name of the job "
+           "file.",
+           "runs/first"}),
       size("train.bucket_bytes", COHORT_FIELD(train.bucket_bytes), 4 * kMiB, {kKiB, 4 * kGiB},
            "About how many bytes of gradients are reduced at a time."),
       whole_number("train.hash_every", COHORT_FIELD(train.hash_every), 100, {0, kMost},

@@ -49,10 +49,11 @@ Key optional_whole_number(std::string name, const Field<std::optional<int>>& fie
                                                                        read_whole(value, range));
                                                return std::optional(number);
                                              }),
-          .show = [field](const Config& config) {
-            const std::optional<int> value = field(config);
-            return value ? std::to_string(*value) : std::string();
-          },
+          .show =
+              [field](const Config& config) {
+                const std::optional<int> value = field(config);
+                return value ? std::to_string(*value) : std::string();
+              },
           .example = "4"};
 }
 
@@ -88,17 +89,15 @@ Key whole_number_list(std::string name, const Field<std::vector<int>>& field,
     }
     return items;
   };
-  return {.name = std::move(name),
-          .type = "list of whole numbers",
-          .allowed = fmt::format("a list of whole numbers from {} to {} like [128, 64]", range.least,
-                                 range.most),
-          .fallback = fmt::format("[{}]", fmt::join(fallback, ", ")),
-          .help = std::move(help),
-          .choices = {},
-          .read = reader<std::vector<int>>(field, parse),
-          .show = [field](const Config& config) {
-            return fmt::format("[{}]", fmt::join(field(config), ", "));
-          }};
+  return {
+      .name = std::move(name),
+      .type = "list of whole numbers",
+      .allowed = fmt::format("a list of whole numbers from {} to {} like [128, 64]", range.least, range.most),
+      .fallback = fmt::format("[{}]", fmt::join(fallback, ", ")),
+      .help = std::move(help),
+      .choices = {},
+      .read = reader<std::vector<int>>(field, parse),
+      .show = [field](const Config& config) { return fmt::format("[{}]", fmt::join(field(config), ", ")); }};
 }
 
 Key real_number(std::string name, const Field<double>& field, double fallback, Range<double> range,

@@ -59,8 +59,8 @@ Key optional_text(std::string name, const Field<std::string>& field, const TextH
           .example = quoted(help.example)};
 }
 
-Key text_list(std::string name, const Field<std::vector<std::string>>& field,
-              const std::string& example, std::string help) {
+Key text_list(std::string name, const Field<std::vector<std::string>>& field, const std::string& example,
+              std::string help) {
   const auto parse = [](const Value& value) -> Result<std::vector<std::string>> {
     if (const auto* items = std::get_if<Value::TextList>(&value.data)) return *items;
     return wrong_kind(value);

@@ -7,7 +7,8 @@
 
 namespace cohort::launch {
 
-/// The last lines of a stream of bytes.
+/// The last lines of a stream of bytes. Of a line that was written over after a carriage return, what was
+/// written last.
 ///
 /// Threads: one at a time.
 /// Cost: at most `most_lines` lines of `longest_line_bytes` each; of a longer line the beginning is kept.
@@ -27,6 +28,7 @@ class LastLines {
   std::size_t longest_line_bytes_;
   std::deque<std::string> lines_;
   bool line_is_open_ = false;
+  bool is_back_at_start_ = false;  // what comes next is written over the line
 };
 
 }  // namespace cohort::launch

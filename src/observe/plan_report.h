@@ -34,9 +34,9 @@ struct PlanReport {
   std::uint64_t steps = 0;
   std::vector<std::vector<int>> slots_of_rank{};  ///< by rank
   std::vector<PlanBucket> buckets{};
-  std::vector<std::string> program{};    ///< the actions of a step, in order
-  std::uint64_t bytes_per_step = 0;      ///< that each rank exchanges
-  std::vector<PlanMemory> memory{};      ///< of each rank
+  std::vector<std::string> program{};  ///< the actions of a step, in order
+  std::uint64_t bytes_per_step = 0;    ///< that each rank exchanges
+  std::vector<PlanMemory> memory{};    ///< of each rank
   std::string run_directory{};
 };
 

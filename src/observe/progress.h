@@ -13,9 +13,9 @@
 namespace cohort::observe {
 
 struct ProgressOptions {
-  std::int64_t steps = 0;                  ///< of the whole run
-  std::int64_t epochs = 0;                 ///< of the whole run
-  std::optional<int> terminal_columns{};   ///< where the text goes to a terminal
+  std::int64_t steps = 0;                 ///< of the whole run
+  std::int64_t epochs = 0;                ///< of the whole run
+  std::optional<int> terminal_columns{};  ///< where the text goes to a terminal
   std::chrono::nanoseconds rewrite_every = std::chrono::milliseconds(100);  ///< on a terminal, at most
   std::chrono::nanoseconds line_every = std::chrono::seconds(5);            ///< elsewhere
 };

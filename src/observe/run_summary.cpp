@@ -78,8 +78,8 @@ std::string summary_table(const RunSummary& summary, const Screen& screen) {
   if (summary.loss) row("loss", format_number(*summary.loss));
   if (summary.best_loss) row("best loss", format_number(*summary.best_loss));
   for (const auto& [what, value] : summary.metrics) row(what, format_number(value));
-  row("speed", fmt::format("{} samples/s on {} {}", format_amount(summary.samples_per_second()), summary.ranks,
-                           summary.ranks == 1 ? "rank" : "ranks"));
+  row("speed", fmt::format("{} samples/s on {} {}", format_amount(summary.samples_per_second()),
+                           summary.ranks, summary.ranks == 1 ? "rank" : "ranks"));
   row("time", duration_text(summary.seconds));
   row("communication", format_share(summary.communication_share()) + " of the steps");
   row("waiting for data", format_share(summary.stall_share()) + " of the steps");

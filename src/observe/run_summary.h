@@ -24,8 +24,8 @@ struct RunSummary {
   int ranks = 1;
   std::int64_t steps = 0;
   std::int64_t skipped_steps = 0;
-  std::int64_t epochs = 0;   ///< that were begun
-  std::int64_t samples = 0;  ///< that were learned from, each time anew
+  std::int64_t epochs = 0;            ///< that were begun
+  std::int64_t samples = 0;           ///< that were learned from, each time anew
   std::optional<double> loss{};       ///< of the last step, or what the caller puts here
   std::optional<double> best_loss{};  ///< of all evaluations
   Metrics metrics{};                  ///< of the last evaluation

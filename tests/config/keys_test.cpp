@@ -37,7 +37,9 @@ TEST(Keys, WhatIsShownCanBeReadAgain) {
   }
   const auto loaded = load(kKeys, {.text = {}, .file_name = {}, .overrides = overrides});
   ASSERT_TRUE(loaded) << loaded.error().text();
-  for (const Key& key : kKeys) EXPECT_EQ(key.show(loaded->config), key.show(config));
+  for (const Key& key : kKeys) {
+    if (!key.show(config).empty()) EXPECT_EQ(key.show(loaded->config), key.show(config)) << key.name;
+  }
 }
 
 TEST(Keys, NearestFindsMisspellingsAndOtherSections) {
@@ -45,7 +47,8 @@ TEST(Keys, NearestFindsMisspellingsAndOtherSections) {
   EXPECT_EQ(nearest_key(kKeys, "ranks"), "launch.ranks");
   EXPECT_EQ(nearest_key(kKeys, "log.ranks"), "launch.ranks");
   EXPECT_EQ(nearest_key(kKeys, "rank"), "launch.ranks");
-  EXPECT_EQ(nearest_key(kKeys, "optimizer.beta"), std::nullopt);
+  EXPECT_EQ(nearest_key(kKeys, "optimizer.beta"), "update.beta1");
+  EXPECT_EQ(nearest_key(kKeys, "optimizer.fused"), std::nullopt);
 }
 
 TEST(Keys, TheReferencePageNamesEveryKey) {

@@ -64,6 +64,72 @@ memory_headroom = 0
   EXPECT_EQ(loaded->places.at("launch.ranks"), "job.toml:6");
 }
 
+TEST(Load, TheSectionsOfATrainingAreTyped) {
+  const auto loaded = load_text(R"(
+[data]
+kind = "csv"
+path = "a \"b\".csv"
+noise = 1
+[model]
+kind = "mlp"
+hidden = [32, 7]
+[update]
+rule = "adamw"
+groups = ["*.bias: weight_decay=0"]
+[train]
+steps = 10
+seed = 9223372036854775807
+bucket_bytes = "64 KiB"
+directory = "out"
+)");
+  ASSERT_TRUE(loaded) << loaded.error().text();
+  const Config& config = loaded->config;
+  EXPECT_EQ(config.data.kind, "csv");
+  EXPECT_EQ(config.data.path, "a \"b\".csv");
+  EXPECT_EQ(config.data.noise, 1.0);
+  EXPECT_EQ(config.model.hidden, (std::vector<int>{32, 7}));
+  EXPECT_EQ(config.update.rule, "adamw");
+  EXPECT_EQ(config.update.groups, std::vector<std::string>{"*.bias: weight_decay=0"});
+  EXPECT_EQ(config.train.steps, 10);
+  EXPECT_EQ(config.train.seed, (1ull << 63) - 1);
+  EXPECT_EQ(config.train.bucket_bytes, 64u << 10);
+  EXPECT_EQ(config.train.directory, "out");
+}
+
+TEST(Load, WholeNumberListsKnowTheirItems) {
+  const auto empty = load_text("[model]\nhidden = []");
+  ASSERT_TRUE(empty);
+  EXPECT_TRUE(empty->config.model.hidden.empty());
+  const std::string allowed = "; allowed: a list of whole numbers from 1 to 1000000 like [128, 64]";
+  EXPECT_EQ(mistake("[model]\nhidden = [\"a\"]"),
+            "job.toml:2: model.hidden = [ \"a\" ] is a list of text" + allowed);
+  EXPECT_EQ(mistake("[model]\nhidden = [8, 0]"),
+            "job.toml:2: model.hidden = [ 8, 0 ] is out of range" + allowed);
+  EXPECT_EQ(mistake("[model]\nhidden = [8, 1.5]"),
+            "job.toml:2: model.hidden = [ 8, 1.5 ] is a list that is neither all text nor all whole numbers" +
+                allowed);
+  EXPECT_EQ(mistake("[model]\nhidden = 8"), "job.toml:2: model.hidden = 8 is a whole number" + allowed);
+}
+
+TEST(Load, TextIsTextAndTheUnsetIsNotWritten) {
+  EXPECT_EQ(mistake("[data]\npath = 3"),
+            "job.toml:2: data.path = 3 is a whole number; allowed: text like \"data/mnist\"");
+  EXPECT_EQ(mistake("[train]\ndirectory = \"\""),
+            "job.toml:2: train.directory = \"\" is empty; allowed: text like \"runs/first\"");
+  EXPECT_EQ(mistake("[train]\nseed = -1"),
+            "job.toml:2: train.seed = -1 is out of range; allowed: a whole number from 0 to "
+            "9223372036854775807");
+}
+
+TEST(Load, ARunIsNamedAfterItsJob) {
+  const auto directory = [](const std::string& file) {
+    return load(kKeys, {.text = "", .file_name = file, .overrides = {}})->config.train.directory;
+  };
+  EXPECT_EQ(directory("job.toml"), "runs/job");
+  EXPECT_EQ(directory("jobs/mnist.2.toml"), "runs/mnist.2");
+  EXPECT_EQ(directory(""), "runs/job");
+}
+
 TEST(Load, OverridesWinAndTheLastOfThemMost) {
   const auto loaded =
       load_text("[launch]\nranks = 2", {"launch.ranks=3", "launch.ranks=4", "log.level=debug",

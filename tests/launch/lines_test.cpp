@@ -43,6 +43,15 @@ TEST(LineCutter, FinishesOnce) {
   EXPECT_EQ(cutter.finish(), "");
 }
 
+TEST(LastLines, OfALineThatIsWrittenOverTheLastIsKept) {
+  for (std::size_t piece_bytes = 1; piece_bytes < 20; ++piece_bytes) {
+    LastLines last(3, 6);
+    const std::string_view text = "\rstep 1\rstep 22\rstep 3\nerror\r\n\r\n";
+    for (std::size_t at = 0; at < text.size(); at += piece_bytes) last.add(text.substr(at, piece_bytes));
+    EXPECT_EQ(last.lines(), (Lines{"step 3", "error", ""})) << piece_bytes;
+  }
+}
+
 TEST(LastLines, AreTheLastOnes) {
   for (const std::size_t piece_bytes : {1u, 2u, 3u, 5u, 100u}) {
     LastLines last(3, 4);

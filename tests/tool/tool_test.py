@@ -117,7 +117,7 @@ class Surroundings(unittest.TestCase):
         self.assertNotIn("libc10", needed)
 
     def test_every_command_answers_help(self):
-        for words in ([], ["config"], ["config", "explain"], ["config", "check"], ["config", "show"], ["doctor"], ["run"],
+        for words in ([], ["config"], ["config", "explain"], ["config", "check"], ["config", "show"], ["doctor"], ["run"], ["train"],
                       ["version"], ["completion"], ["reference"]):
             for flag in ("--help", "-h"):
                 result = run(*words, flag)
@@ -153,6 +153,9 @@ class Completion(unittest.TestCase):
         (["reference", "e"], ["exit-codes"]),
         (["ru"], ["run"]),
         (["run", "-n", "2", "--pi"], ["--pin"]),
+        (["tr"], ["train"]),
+        (["train", "job.toml", "--dr"], ["--dry-run"]),
+        (["train", "job.toml", "--set", "update.rule=ada"], ["update.rule=adam", "update.rule=adamw"]),
         (["run", "--set", "launch.ra"], ["launch.ranks="]),
         (["doctor", "--set", "launch.ra"], ["launch.ranks="]),
         (["complet"], ["completion"]),  # the command that the scripts call stays hidden

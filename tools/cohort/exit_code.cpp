@@ -15,8 +15,9 @@ std::span<const ExitCodeRow> exit_codes() {
 }
 
 std::string_view passed_on_exit_codes() {
-  return "`cohort run` exits with the code of the rank that failed first, or 128 plus the signal that killed "
-         "it; when it is interrupted itself, with 128 plus that signal (130 for Ctrl-C). A line on standard "
+  return "`cohort run` and `cohort train` exit with the code of the rank that failed first, or 128 plus the "
+         "signal that killed it; when they are interrupted themselves, with 128 plus that signal (130 for "
+         "Ctrl-C). A line on standard "
          "error says which rank it was, so that these codes and the tool's own can be told apart.";
 }
 

@@ -17,7 +17,8 @@ using namespace std::chrono_literals;
 // Between being told to end and being killed a rank finishes its step and writes its model.
 constexpr auto kGrace = 30s;
 
-// The program that a rank is: beside the tool, unless COHORT_TRAINER names another, as tests and own builds do.
+// The program that a rank is: beside the tool, unless COHORT_TRAINER names another, as tests and own builds
+// do.
 std::string trainer_program(const Session& session) {
   const auto named = session.environment.find("COHORT_TRAINER");
   if (named != session.environment.end() && !named->second.empty()) return named->second;
@@ -25,8 +26,8 @@ std::string trainer_program(const Session& session) {
 }
 
 Error cannot_start(const Error& error, const std::string& program) {
-  return Error(error.code(), fmt::format("cannot start the program that trains, '{}': {}", program,
-                                         error.root().message()))
+  return Error(error.code(),
+               fmt::format("cannot start the program that trains, '{}': {}", program, error.root().message()))
       .with_remedy(
           "It is built and installed beside the tool; COHORT_TRAINER in the environment names another.");
 }

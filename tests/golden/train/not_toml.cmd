@@ -1,0 +1,1 @@
+train not_toml.toml

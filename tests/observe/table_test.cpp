@@ -1,0 +1,29 @@
+#include "observe/table.h"
+
+#include <gtest/gtest.h>
+
+namespace cohort::observe {
+namespace {
+
+TEST(Table, ColumnsAreAlignedByWhatIsSeen) {
+  Table table({"a", "b"});
+  table.add({{"–"}, {"x"}});
+  table.add({{"long"}, {"y"}});
+  EXPECT_EQ(table.text({}), "a     b\n–     x\nlong  y\n");
+}
+
+TEST(Table, TheLastColumnIsWrappedAtTheWidth) {
+  Table table({"k", "words"});
+  table.add({{"1"}, {"aaaa bbbb cccc dddd eeee ffff"}});
+  EXPECT_EQ(table.text({.columns = 30}), "k  words\n1  aaaa bbbb cccc dddd eeee\n   ffff\n");
+}
+
+TEST(Table, ColoursAreShownOnlyWhereWanted) {
+  Table table({"k", "v"});
+  table.add({{"1", Colour::kGreen}, {"2"}});
+  EXPECT_EQ(table.text({}).find('\033'), std::string::npos);
+  EXPECT_NE(table.text({.colours = Colours::kShown}).find("\033[32m1\033[0m"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cohort::observe
