@@ -19,7 +19,7 @@
 namespace cohort {
 namespace {
 
-constexpr int kRounds = 4;                             // each moves the row and the column
+constexpr std::size_t kRounds = 4;                     // each moves the row and the column
 constexpr std::uint64_t kStream = 0x73616D706C657321;  // apart from what else the seed is used for
 
 using Keys = std::array<std::uint64_t, 2 * kRounds>;
@@ -82,8 +82,9 @@ std::uint64_t SampleOrder::at(std::uint64_t epoch, std::uint64_t position) const
   COHORT_CHECK_LT(position, num_samples_);
   if (shuffle_ == Shuffle::kNone) return position;
   const Keys keys = keys_of(seed_, epoch);
-  do position = permuted(position, rows_, columns_, keys);
-  while (position >= num_samples_);
+  do {
+    position = permuted(position, rows_, columns_, keys);
+  } while (position >= num_samples_);
   return position;
 }
 
