@@ -1,5 +1,5 @@
 # Every third-party library of the build, all from the distribution's packages (dev/packages.txt says why each).
-# Headers alone are taken, on purpose: who links libcohort inherits libtorch and nothing else.
+# Headers alone are taken, and zlib as an archive, on purpose: who links libcohort inherits libtorch and nothing else.
 
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
@@ -8,3 +8,5 @@ find_package(Threads REQUIRED)
 find_path(COHORT_FMT_INCLUDE fmt/format-inl.h REQUIRED)
 find_path(COHORT_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 find_path(COHORT_XXHASH_INCLUDE xxhash.h REQUIRED)
+set(ZLIB_USE_STATIC_LIBS ON)
+find_package(ZLIB REQUIRED)

@@ -1,0 +1,230 @@
+#include "data/slot_loader.h"
+
+#include "base/check.h"
+
+#include <ATen/ATen.h>
+#include <algorithm>
+#include <cohort/error.h>
+#include <fmt/format.h>
+
+namespace cohort {
+
+struct SlotLoader::Slot {
+  enum class Stage { kWaiting, kLoading, kLoaded };
+
+  SlotAddress address{};
+  Stage stage = Stage::kWaiting;
+  Batch batch{};
+  std::exception_ptr failure{};
+};
+
+namespace {
+
+std::string text_of(const SlotAddress& address) {
+  return fmt::format("slot {} of step {} in epoch {}", address.slot, address.step_in_epoch, address.epoch);
+}
+
+std::string text_of(const std::vector<std::int64_t>& samples) {
+  constexpr std::size_t kMost = 8;
+  std::string text = samples.size() == 1 ? "sample " : "samples ";
+  for (std::size_t i = 0; i < std::min(samples.size(), kMost); ++i) {
+    text += (i > 0 ? ", " : "") + std::to_string(samples[i]);
+  }
+  if (samples.size() > kMost) text += fmt::format(" and {} more", samples.size() - kMost);
+  return text;
+}
+
+// Throws the exception that is being handled again, with what was being loaded.
+[[noreturn]] void rethrow_within(const std::string& context) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    raise(error.within(context));
+  } catch (const c10::Error& error) {
+    raise(Error(ErrorCode::kIo, error.what_without_backtrace()).within(context));
+  } catch (const std::exception& error) {
+    raise(Error(ErrorCode::kIo, error.what()).within(context));
+  } catch (...) {
+    raise(Error(ErrorCode::kIo, "an exception that is no std::exception").within(context));
+  }
+}
+
+/// How long ago it was made.
+class Stopwatch {
+ public:
+  explicit Stopwatch(const Clock& clock) : clock_(clock), start_(clock.now()) {}
+  std::chrono::nanoseconds elapsed() const { return clock_.now() - start_; }
+
+ private:
+  const Clock& clock_;
+  const TimePoint start_;
+};
+
+}  // namespace
+
+SlotLoader::SlotLoader(std::shared_ptr<const Dataset> dataset, SampleOrder order, BatchPlan plan,
+                       SlotLoaderOptions options)
+    : dataset_(std::move(dataset)), order_(order), plan_(plan), options_(std::move(options)) {
+  COHORT_CHECK(dataset_ != nullptr && options_.clock != nullptr);
+  COHORT_CHECK_EQ(order_.num_samples(), plan_.num_samples());
+  COHORT_CHECK_EQ(static_cast<std::uint64_t>(dataset_->size()), plan_.num_samples());
+  COHORT_CHECK_GE(options_.threads, 0);
+  COHORT_CHECK_GE(options_.depth, 1);
+  for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
+}
+
+SlotLoader::~SlotLoader() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void SlotLoader::expect(std::vector<SlotAddress> upcoming) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const SlotAddress& address : upcoming) {
+      expected_.push_back(std::make_shared<Slot>());
+      expected_.back()->address = address;
+    }
+  }
+  changed_.notify_all();
+}
+
+void SlotLoader::forget() {
+  const std::lock_guard lock(mutex_);
+  expected_.clear();
+}
+
+// The first of the next `depth` slots that nobody has begun with.
+SlotLoader::SlotPointer SlotLoader::next_to_load() const {
+  const std::size_t reach = std::min(expected_.size(), static_cast<std::size_t>(options_.depth));
+  for (std::size_t i = 0; i < reach; ++i) {
+    if (expected_[i]->stage == Slot::Stage::kWaiting) return expected_[i];
+  }
+  return nullptr;
+}
+
+void SlotLoader::run() {
+  const at::NoGradGuard no_grad;
+  while (true) {
+    SlotPointer slot;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return closed_ || (slot = next_to_load()) != nullptr; });
+      if (closed_) return;
+      slot->stage = Slot::Stage::kLoading;
+    }
+    load_and_keep(slot);
+  }
+}
+
+void SlotLoader::load_and_keep(const SlotPointer& slot) {
+  Batch batch;
+  std::exception_ptr failure;
+  try {
+    batch = load(slot->address);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    slot->batch = std::move(batch);
+    slot->failure = failure;
+    slot->stage = Slot::Stage::kLoaded;
+  }
+  changed_.notify_all();
+}
+
+// Takes the next expected slot off the queue if it is this one; otherwise it is a slot of its own. One that
+// no thread has begun with is the caller's to load.
+SlotLoader::SlotPointer SlotLoader::claim(const SlotAddress& address) {
+  SlotPointer slot;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!expected_.empty() && expected_.front()->address == address) {
+      slot = expected_.front();
+      expected_.pop_front();
+    } else {
+      slot = std::make_shared<Slot>();
+      slot->address = address;
+    }
+  }
+  changed_.notify_all();
+  return slot;
+}
+
+void SlotLoader::wait_for(const SlotPointer& slot) {
+  {
+    std::unique_lock lock(mutex_);
+    if (slot->stage != Slot::Stage::kWaiting) {
+      const auto deadline = deadline_after(std::chrono::steady_clock::now(), options_.limit);
+      const auto loaded = [&] { return slot->stage == Slot::Stage::kLoaded; };
+      if (changed_.wait_until(lock, deadline, loaded)) return;
+      raise(Error(ErrorCode::kTimedOut,
+                  fmt::format("{} ({}) are still being loaded after {} s", text_of(samples_of(slot->address)),
+                              text_of(slot->address), std::chrono::duration<double>(options_.limit).count()))
+                .with_remedy("Look at what the data set waits for: a disk, a network, a lock."));
+    }
+    slot->stage = Slot::Stage::kLoading;
+  }
+  const at::NoGradGuard no_grad;
+  load_and_keep(slot);
+}
+
+Batch SlotLoader::take(const SlotAddress& address) {
+  const Stopwatch stopwatch(*options_.clock);
+  const SlotPointer slot = claim(address);
+  wait_for(slot);
+  {
+    const std::lock_guard lock(mutex_);
+    stall_ += stopwatch.elapsed();
+  }
+  if (slot->failure) std::rethrow_exception(slot->failure);
+  return std::move(slot->batch);
+}
+
+std::chrono::nanoseconds SlotLoader::stall() const {
+  const std::lock_guard lock(mutex_);
+  return stall_;
+}
+
+int SlotLoader::ready() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(std::count_if(expected_.begin(), expected_.end(), [](const auto& slot) {
+    return slot->stage == Slot::Stage::kLoaded;
+  }));
+}
+
+std::vector<std::int64_t> SlotLoader::samples_of(const SlotAddress& address) const {
+  const PositionRange range = plan_.positions(address);
+  std::vector<std::int64_t> samples;
+  samples.reserve(range.count());
+  for (std::uint64_t position = range.first; position < range.last; ++position) {
+    samples.push_back(static_cast<std::int64_t>(order_.at(address.epoch, position)));
+  }
+  return samples;
+}
+
+Batch SlotLoader::load(const SlotAddress& address) const {
+  std::vector<std::int64_t> samples = samples_of(address);
+  if (samples.empty()) return {};
+  try {
+    Batch batch = dataset_->batch(samples);
+    const auto count = static_cast<std::int64_t>(samples.size());
+    for (const at::Tensor* tensor : {&batch.input, &batch.target}) {
+      if (!tensor->defined() || tensor->dim() < 1 || tensor->size(0) != count) {
+        throw UsageError(
+            fmt::format("the data set gave a batch whose first dim is not {}, the number of samples", count));
+      }
+    }
+    batch.samples = std::move(samples);
+    return batch;
+  } catch (...) {
+    rethrow_within(fmt::format("cannot load {} ({})", text_of(samples), text_of(address)));
+  }
+}
+
+}  // namespace cohort

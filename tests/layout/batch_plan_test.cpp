@@ -1,0 +1,104 @@
+#include "layout/batch_plan.h"
+
+#include "layout/sample_order.h"
+#include "layout/slots.h"
+
+#include <cohort/error.h>
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace cohort {
+namespace {
+
+struct Case {
+  std::uint64_t samples;
+  std::uint64_t batch;
+  int slots;
+  int world;
+};
+
+std::vector<Case> many_cases() {
+  std::vector<Case> cases;
+  for (std::uint64_t samples : {1u, 2u, 7u, 8u, 9u, 31u, 97u, 256u}) {
+    for (std::uint64_t batch : {1u, 2u, 3u, 8u, 13u, 97u, 300u}) {
+      for (int slots : {1, 2, 3, 4, 8, 11}) {
+        for (int world : {1, 2, 3, 4, 5, 8}) cases.push_back({samples, batch, slots, world});
+      }
+    }
+  }
+  return cases;
+}
+
+// What every rank fetches in one epoch: how often each sample is used, and the weights of the steps.
+std::vector<int> uses(const Case& c, const BatchPlan& plan, const SampleOrder& order, std::uint64_t epoch) {
+  std::vector<int> times(c.samples);
+  for (int rank = 0; rank < c.world; ++rank) {
+    for (std::uint64_t step = 0; step < plan.steps_per_epoch(); ++step) {
+      for (int slot : deal(c.slots, c.world, rank)) {
+        const PositionRange range = plan.positions({epoch, step, slot});
+        for (std::uint64_t p = range.first; p < range.last; ++p) ++times[order.at(epoch, p)];
+      }
+    }
+  }
+  return times;
+}
+
+TEST(BatchPlan, EverySampleIsUsedExactlyOnceAnEpochOverAllRanks) {
+  for (const Case& c : many_cases()) {
+    const BatchPlan plan(c.samples, c.batch, c.slots);
+    const SampleOrder order(c.samples, Shuffle::kEveryEpoch, 17);
+    ASSERT_EQ(uses(c, plan, order, 2), std::vector<int>(c.samples, 1))
+        << c.samples << " samples, batch " << c.batch << ", " << c.slots << " slots, " << c.world << " ranks";
+  }
+}
+
+TEST(BatchPlan, SlotsOfAStepLieSideBySideAndAreEven) {
+  for (const Case& c : many_cases()) {
+    const BatchPlan plan(c.samples, c.batch, c.slots);
+    std::uint64_t next = 0;
+    for (std::uint64_t step = 0; step < plan.steps_per_epoch(); ++step) {
+      const std::uint64_t size = plan.batch_size(step);
+      const auto slots = static_cast<std::uint64_t>(c.slots);
+      for (int slot = 0; slot < c.slots; ++slot) {
+        const PositionRange range = plan.positions({0, step, slot});
+        ASSERT_EQ(range.first, next);
+        EXPECT_GE(range.count(), size / slots);
+        EXPECT_LE(range.count(), (size + slots - 1) / slots);
+        next = range.last;
+      }
+    }
+    EXPECT_EQ(next, c.samples);
+  }
+}
+
+TEST(BatchPlan, DropsOrKeepsASmallerLastBatch) {
+  const BatchPlan keeps(10, 4, 3);
+  EXPECT_EQ(keeps.steps_per_epoch(), 3u);
+  EXPECT_EQ(keeps.batch_size(2), 2u);
+  EXPECT_EQ(keeps.positions({0, 2, 0}), (PositionRange{8, 8}));
+  EXPECT_EQ(keeps.positions({0, 2, 1}), (PositionRange{8, 9}));
+  EXPECT_EQ(keeps.positions({0, 2, 2}), (PositionRange{9, 10}));
+
+  const BatchPlan drops(10, 4, 3, LastBatch::kDrop);
+  EXPECT_EQ(drops.steps_per_epoch(), 2u);
+  EXPECT_THROW(drops.batch_size(2), BugError);
+  EXPECT_EQ(BatchPlan(8, 4, 3, LastBatch::kDrop).steps_per_epoch(), 2u);
+  EXPECT_EQ(BatchPlan(3, 4, 3, LastBatch::kDrop).steps_per_epoch(), 0u);
+  EXPECT_EQ(BatchPlan(0, 4, 3).steps_per_epoch(), 0u);
+}
+
+TEST(BatchPlan, SlotsDoNotDependOnTheRankThatAsks) {
+  const BatchPlan plan(100, 12, 5);
+  EXPECT_EQ(plan.positions({0, 1, 3}), (PositionRange{12 + 7, 12 + 9}));
+  EXPECT_EQ(plan.positions({7, 1, 3}), plan.positions({0, 1, 3}));
+}
+
+TEST(BatchPlan, ManySamplesDoNotOverflow) {
+  const std::uint64_t many = std::uint64_t{1} << 62;
+  const BatchPlan plan(many, many, 1000);
+  EXPECT_EQ(plan.positions({0, 0, 999}).last, many);
+  EXPECT_EQ(plan.positions({0, 0, 500}).first, many / 2);
+}
+
+}  // namespace
+}  // namespace cohort
