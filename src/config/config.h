@@ -35,12 +35,47 @@ struct DoctorConfig {
   double memory_headroom{};
 };
 
+/// [data]: what is trained on.
+struct DataConfig {
+  std::string kind;  // idx csv text digits spirals regression markov
+  std::string path;
+  std::string test_path;
+  std::string tokens;  // byte char
+  std::string target_column;
+  int samples{};
+  int test_samples{};
+  double test_share{};
+  int classes{};
+  int features{};
+  int image_size{};
+  double noise{};
+  int context{};
+  bool normalise{};
+  int loader_threads{};
+  int prefetch{};
+};
+
+/// [model]: what is trained.
+struct ModelConfig {
+  std::string kind;  // linear logistic softmax mlp lenet resnet18 gpt
+  std::vector<int> hidden;
+  std::string activation;  // relu gelu tanh
+  double dropout{};
+  int layers{};
+  int width{};
+  int heads{};
+  std::string initial;  // a safetensors file, or empty
+  bool channels_last{};
+};
+
 /// Everything a TOML file can say, checked and typed. Defaults, ranges and help stand in the table of
 /// keys.cpp; default_config() makes one.
 struct Config {
   LogConfig log;
   LaunchConfig launch;
   DoctorConfig doctor;
+  DataConfig data;
+  ModelConfig model;
 };
 
 }  // namespace cohort
