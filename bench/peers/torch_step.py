@@ -1,0 +1,178 @@
+"""Trains a model of torch_models.py for some steps and says how long each took: the peer of `cohort bench step`.
+
+Prints a JSON line {"step", "loss", "ms"} after each step and a final object. With --ddp it is one rank of several, told who
+it is by RANK and WORLD_SIZE and where to meet by MASTER_ADDR and MASTER_PORT, or by --meeting; then a step begins with a
+barrier that is not timed, and every rank prints its own lines.
+
+Data of --data: tensors "inputs" and "targets" with the step as first dimension and samples as second; after the last step
+it starts again. With --ddp each rank takes its share of the samples. Without --data every rank makes --batch samples.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import resource
+import sys
+import time
+import warnings
+
+warnings.filterwarnings("ignore", message=".*NumPy.*")
+try:
+    import torch
+    import torch.distributed as dist
+except ImportError as error:
+    sys.exit(f"the Python torch cannot be loaded: {error}")
+
+import safetensors_file
+import torch_models
+
+
+def seconds_since_start():
+    """Since this process was started by the kernel: the interpreter and its imports count."""
+    with open("/proc/self/stat", encoding="ascii") as file:
+        ticks = int(file.read().rsplit(")", 1)[1].split()[19])
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+
+
+def options_of(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True, choices=sorted(torch_models.BENCH))
+    parser.add_argument("--spec", help="JSON object that overrides what the model is made of, such as {\"hidden\": [64]}")
+    parser.add_argument("--batch", type=int, default=8, help="samples of this rank in a step")
+    parser.add_argument("--rule", default="sgd", choices=["sgd", "momentum", "nesterov", "adam", "adamw"])
+    parser.add_argument("--lr", type=float, default=0.01)
+    parser.add_argument("--momentum", type=float, default=0.9)
+    parser.add_argument("--beta1", type=float, default=0.9)
+    parser.add_argument("--beta2", type=float, default=0.999)
+    parser.add_argument("--epsilon", type=float, default=1e-8)
+    parser.add_argument("--weight-decay", type=float, default=0.0)
+    parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--weights", help="safetensors file with the initial parameters")
+    parser.add_argument("--data", help="safetensors file with inputs and targets of each step")
+    parser.add_argument("--write-weights", help="safetensors file for the final parameters (rank 0)")
+    parser.add_argument("--channels-last", action="store_true")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--ddp", action="store_true")
+    parser.add_argument("--meeting", help="a file, not there yet, by which the ranks of --ddp find each other")
+    return parser.parse_args(arguments)
+
+
+def spec_of(options):
+    spec = torch_models.BENCH[options.model]
+    for key, value in json.loads(options.spec or "{}").items():
+        if not hasattr(spec, key):
+            sys.exit(f"--spec: a model has no '{key}'")
+        setattr(spec, key, tuple(value) if isinstance(value, list) else value)
+    spec.channels_last = spec.channels_last or options.channels_last
+    return spec
+
+
+def load_weights(model, path):
+    """By name: every parameter must be there; buffers that are not stay as they are."""
+    tensors, _ = safetensors_file.read(path)
+    missing = [name for name, _ in model.named_parameters() if name not in tensors]
+    if missing:
+        sys.exit(f"{path} has no {', '.join(missing)}")
+    model.load_state_dict({name: tensors[name] for name in model.state_dict() if name in tensors}, strict=False)
+
+
+def optimizer_of(options, parameters):
+    common = {"lr": options.lr, "weight_decay": options.weight_decay, "fused": True}
+    if options.rule in ("adam", "adamw"):
+        rule = torch.optim.Adam if options.rule == "adam" else torch.optim.AdamW
+        return rule(parameters, betas=(options.beta1, options.beta2), eps=options.epsilon, **common)
+    momentum = 0.0 if options.rule == "sgd" else options.momentum
+    return torch.optim.SGD(parameters, momentum=momentum, nesterov=options.rule == "nesterov", **common)
+
+
+class Batches:
+    """The batch of each step, this rank's share of it."""
+
+    def __init__(self, options, spec, rank, world):
+        if options.data:
+            tensors, _ = safetensors_file.read(options.data)
+            samples = tensors["inputs"].shape[1]
+            if samples % world:
+                sys.exit(f"{samples} samples cannot be shared evenly by {world} ranks: the mean of means would be wrong")
+            mine = slice(samples * rank // world, samples * (rank + 1) // world)
+            self.inputs, self.targets = tensors["inputs"][:, mine], tensors["targets"][:, mine]
+        else:
+            generator = torch.Generator().manual_seed(options.seed * 1000 + rank)
+            batch = torch_models.random_batch(spec, options.batch, generator)
+            self.inputs, self.targets = (tensor.unsqueeze(0) for tensor in batch)
+        self.channels_last = spec.channels_last
+
+    def __getitem__(self, step):
+        x = self.inputs[step % len(self.inputs)]
+        if self.channels_last and x.dim() == 4:
+            x = x.contiguous(memory_format=torch.channels_last)
+        return x, self.targets[step % len(self.targets)]
+
+
+@contextlib.contextmanager
+def process_group(options):
+    """Yields (rank, world)."""
+    if not options.ddp:
+        yield 0, 1
+        return
+    if options.meeting:
+        dist.init_process_group("gloo", init_method=f"file://{os.path.abspath(options.meeting)}",
+                                rank=int(os.environ["RANK"]), world_size=int(os.environ["WORLD_SIZE"]))
+    else:
+        dist.init_process_group("gloo")
+    yield dist.get_rank(), dist.get_world_size()
+    dist.destroy_process_group()
+
+
+def say(thing):
+    print(json.dumps(thing), flush=True)
+
+
+def train(options, rank, world):
+    torch.manual_seed(options.seed)
+    spec = spec_of(options)
+    model = torch_models.make_model(spec)
+    if options.weights:
+        load_weights(model, options.weights)
+    batches = Batches(options, spec, rank, world)
+    trained = torch.nn.parallel.DistributedDataParallel(model) if options.ddp else model
+    optimizer = optimizer_of(options, model.parameters())
+    first_step_seconds = None
+    for step in range(options.steps):
+        x, target = batches[step]
+        if options.ddp:
+            dist.barrier()
+        start = time.perf_counter()
+        optimizer.zero_grad()
+        loss = torch_models.mean_loss(spec, trained(x), target)
+        loss.backward()
+        optimizer.step()
+        ms = (time.perf_counter() - start) * 1000
+        if first_step_seconds is None:
+            first_step_seconds = seconds_since_start()
+        if options.ddp:  # the loss of the whole batch
+            loss = loss.detach()
+            dist.all_reduce(loss)
+            loss /= world
+        say({"step": step + 1, "loss": loss.item(), "ms": round(ms, 4)})
+    if options.write_weights and rank == 0:
+        safetensors_file.write(options.write_weights, dict(model.named_parameters()))
+    say({
+        "model": options.model, "rank": rank, "world": world, "steps": options.steps, "torch": torch.__version__,
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "first_step_seconds": first_step_seconds,
+    })
+
+
+def main():
+    options = options_of(sys.argv[1:])
+    torch.set_num_threads(options.threads)
+    with process_group(options) as (rank, world):
+        train(options, rank, world)
+
+
+if __name__ == "__main__":
+    main()

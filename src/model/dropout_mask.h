@@ -1,0 +1,24 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace cohort::model {
+
+/// Which elements a Dropout drops, as a rule instead of as bits.
+struct DropoutMask {
+  std::uint64_t key = 0;  ///< stands for (seed, step, layer)
+  double rate = 0;
+  std::shared_ptr<const std::vector<std::int64_t>> samples{};
+};
+
+/// The key of a layer in a step.
+std::uint64_t dropout_key(std::uint64_t seed, std::uint64_t step, std::uint64_t layer);
+
+/// `input` with elements dropped and the others scaled. Differentiable: the gradient passes the same mask,
+/// which is made anew rather than kept.
+at::Tensor masked(const at::Tensor& input, const DropoutMask& mask);
+
+}  // namespace cohort::model

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "model/layers.h"
+#include "model/model.h"
+
+#include <cohort/dropout.h>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace cohort::model {
+
+struct GptOptions {
+  std::int64_t vocabulary = 0;
+  std::int64_t context = 0;  ///< the longest row of tokens
+  std::int64_t layers = 1;
+  std::int64_t width = 0;  ///< a multiple of heads
+  std::int64_t heads = 1;
+  double dropout = 0;
+};
+
+/// Causal attention of several heads.
+class Attention : public torch::nn::Module {
+ public:
+  Attention(Initializer& initializer, const GptOptions& options);
+  at::Tensor forward(const at::Tensor& input);
+
+ private:
+  std::shared_ptr<Linear> qkv_, output_;
+  std::int64_t heads_;
+};
+
+/// Four times as wide inside, GELU.
+class FeedForward : public torch::nn::Module {
+ public:
+  FeedForward(Initializer& initializer, const GptOptions& options);
+  at::Tensor forward(const at::Tensor& input);
+
+ private:
+  std::shared_ptr<Linear> expand_, contract_;
+};
+
+/// x + attention(norm(x)), then the same with the feed-forward part.
+class GptBlock : public torch::nn::Module {
+ public:
+  GptBlock(Initializer& initializer, const GptOptions& options);
+  at::Tensor forward(const at::Tensor& input);
+
+ private:
+  std::shared_ptr<LayerNorm> attention_norm_, mlp_norm_;
+  std::shared_ptr<Attention> attention_;
+  std::shared_ptr<FeedForward> mlp_;
+  std::shared_ptr<Dropout> attention_dropout_, mlp_dropout_;
+};
+
+/// A decoder of tokens: norms before what they feed, learned positions, the embedding of tokens used for the
+/// logits as well. No layer has a bias. Weights are normal with deviation 0.02, those that end a residual
+/// branch divided by √(2 layers). Dropout is applied to the embedding and to the end of every branch, not to
+/// attention weights: that would take attention off its fast way.
+class Gpt : public Model {
+ public:
+  Gpt(Initializer& initializer, const GptOptions& options);
+  /// From samples × tokens to samples × tokens × vocabulary.
+  at::Tensor forward(const at::Tensor& input) override;
+
+ private:
+  at::Tensor tokens_, positions_;
+  std::shared_ptr<Dropout> dropout_;
+  std::vector<std::shared_ptr<GptBlock>> blocks_;
+  std::shared_ptr<LayerNorm> norm_;
+};
+
+}  // namespace cohort::model

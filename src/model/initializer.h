@@ -1,0 +1,28 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <cohort/random.h>
+#include <cstdint>
+
+namespace cohort::model {
+
+/// Makes the parameters of a model, one after the other. The n-th one is a pure function of (seed, n, shape),
+/// so every rank that builds the same model gets the same bits, and torch's own generator is left alone.
+///
+/// Threads: one at a time.
+class Initializer {
+ public:
+  explicit Initializer(std::uint64_t seed);
+
+  /// Uniform in [-bound, bound).
+  at::Tensor uniform(at::IntArrayRef shape, double bound);
+  at::Tensor normal(at::IntArrayRef shape, double deviation);
+
+ private:
+  RandomStream next();
+
+  RandomStream stream_;
+  std::uint64_t made_ = 0;
+};
+
+}  // namespace cohort::model

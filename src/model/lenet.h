@@ -1,0 +1,42 @@
+#pragma once
+
+#include "model/layers.h"
+#include "model/model.h"
+
+#include <array>
+#include <cohort/dropout.h>
+#include <cstdint>
+#include <memory>
+
+namespace cohort::model {
+
+struct ImageShape {
+  std::int64_t channels = 1;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+};
+
+struct LeNetOptions {
+  ImageShape image{};  ///< at least 4 × 4
+  std::int64_t classes = 0;
+  Activation activation = Activation::kRelu;
+  double dropout = 0;  ///< before the last layer
+  Memory memory = Memory::kContiguous;
+};
+
+/// Two convolutions of 5 × 5 (16 and 32 channels), each halved by the maximum of 2 × 2, then two linear layers
+/// with 128 numbers between them.
+class LeNet : public Model {
+ public:
+  LeNet(Initializer& initializer, const LeNetOptions& options);
+  at::Tensor forward(const at::Tensor& input) override;
+
+ private:
+  std::array<std::shared_ptr<Convolution>, 2> convolutions_;
+  std::array<std::shared_ptr<Linear>, 2> layers_;
+  std::shared_ptr<Dropout> dropout_;
+  Activation activation_;
+  Memory memory_;
+};
+
+}  // namespace cohort::model
