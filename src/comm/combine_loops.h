@@ -67,15 +67,17 @@ template <ReduceOp kOp, class T>
 T combined(T a, T b) {
   // Of min and max: written so that a NaN on either side wins.
   if constexpr (kOp == ReduceOp::kMin) {
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (std::is_floating_point_v<T>) {
       return (b < a) || (b != b) ? b : a;
-    else
+    } else {
       return b < a ? b : a;
+    }
   } else if constexpr (kOp == ReduceOp::kMax) {
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (std::is_floating_point_v<T>) {
       return (b > a) || (b != b) ? b : a;
-    else
+    } else {
       return b > a ? b : a;
+    }
   } else if constexpr (std::is_integral_v<T>) {
     // Integers wrap.
     using Wide = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;

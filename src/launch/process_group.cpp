@@ -1,10 +1,10 @@
 #include "launch/process_group.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +33,15 @@ bool is_number(const std::string& name) {
   return name.find_first_not_of("0123456789") == std::string::npos;
 }
 
+// Empty if the process ends while its file is read: such a read fails, which read() takes for an end and an
+// iterator over the stream would throw.
+std::string beginning_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::array<char, 1024> buffer{};
+  file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+  return {buffer.data(), static_cast<std::size_t>(file.gcount())};
+}
+
 }  // namespace
 
 std::set<pid_t> living_groups() {
@@ -41,9 +50,7 @@ std::set<pid_t> living_groups() {
   std::filesystem::directory_iterator entry("/proc", failure);
   for (; !failure && entry != std::filesystem::directory_iterator(); entry.increment(failure)) {
     if (!is_number(entry->path().filename().string())) continue;
-    std::ifstream file(entry->path() / "stat");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const auto member = parse_stat(text);
+    const auto member = parse_stat(beginning_of(entry->path() / "stat"));
     if (member && member->state != 'Z' && member->state != 'X') groups.insert(member->group);
   }
   return groups;

@@ -76,6 +76,14 @@ TEST(ProcessGroup, SignalsReachDescendantsAlsoAfterTheLeaderEnded) {
   EXPECT_NE(heard.wait_for("heard\n").find("heard\n"), std::string::npos);
 }
 
+TEST(ProcessGroup, AreListedWhileOtherProcessesComeAndGo) {
+  // The shell makes and ends processes all the time; some end while their entry is read.
+  Heard heard;
+  const Process churn =
+      group_of("for i in 1 2 3 4; do (while true; do (:)& (:)& (:)& wait; done)& done; wait", heard);
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(launch::living_groups().count(churn.pid()), 1u);
+}
+
 TEST(ProcessGroup, NobodyIsLeftAfterDestruction) {
   Heard heard;
   pid_t group = 0;

@@ -27,8 +27,9 @@ Schedule all_reduce_at_once(const CallFacts& facts) {
   const Team team = whole_world(facts);
   const Region output{Memory::kOutput, 0, facts.count};
   builder.copy({Memory::kInput, 0, facts.count}, output);
-  for (int distance = 1; distance < facts.world; ++distance)
+  for (int distance = 1; distance < facts.world; ++distance) {
     builder.send(team.at(facts.rank + distance), output);
+  }
   fold_in_order(builder, team, output, FoldRoom::kAll);
   return std::move(builder).finish();
 }

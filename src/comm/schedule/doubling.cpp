@@ -15,8 +15,9 @@ struct Round {
 // In the order of gathering.
 std::vector<Round> rounds_of(int n) {
   std::vector<Round> rounds;
-  for (int distance = 1; distance < n; distance *= 2)
+  for (int distance = 1; distance < n; distance *= 2) {
     rounds.push_back({distance, std::min(distance, n - distance)});
+  }
   return rounds;
 }
 

@@ -58,8 +58,9 @@ int receiver_of(const Hosts& hosts, int part, int host) {
 }
 
 void hand_on(ScheduleBuilder& builder, const Team& local, Region part) {
-  for (int distance = 1; distance < local.size(); ++distance)
+  for (int distance = 1; distance < local.size(); ++distance) {
     builder.send(local.at(local.me + distance), part);
+  }
 }
 
 void all_gather(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& hosts) {
@@ -93,8 +94,9 @@ void barrier(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& host
     return;
   }
   std::vector<int> known;
-  for (std::size_t other = 1; other < local.size(); ++other)
+  for (std::size_t other = 1; other < local.size(); ++other) {
     known.push_back(builder.receive_signal(local[other]));
+  }
   known = disseminate(builder, hosts.lane(0, facts.rank), known);
   for (std::size_t other = 1; other < local.size(); ++other) builder.send_signal(local[other], known);
 }

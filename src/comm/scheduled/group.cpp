@@ -44,7 +44,7 @@ Work Group::start(const Call& call) {
   return Work(std::move(completion));
 }
 
-std::unique_ptr<Flight> Group::make_flight(const Call& call, Schedule schedule,
+std::unique_ptr<Flight> Group::make_flight(const Call& call, Schedule&& schedule,
                                            std::shared_ptr<Completion> completion) {
   Flight::Facts facts{.call = call,
                       .id = next_id_++,

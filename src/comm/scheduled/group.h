@@ -65,7 +65,7 @@ class Group final : public Task {
   };
   using Flights = std::map<std::uint64_t, std::unique_ptr<Flight>>;
 
-  std::unique_ptr<Flight> make_flight(const Call& call, Schedule schedule,
+  std::unique_ptr<Flight> make_flight(const Call& call, Schedule&& schedule,
                                       std::shared_ptr<Completion> completion);
 
   void handle(std::unique_ptr<Flight>& flight);
