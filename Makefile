@@ -60,9 +60,9 @@ tsan: ## run the world tier under the thread sanitizer
 	@dev/build tsan tier_world
 	@dev/run-tests tsan -L world
 
-gcc: ## compile everything with the other compiler
-	@dev/setup build test check
-	@dev/build gcc
+gcc: ## compile library, tools and examples with the other compiler
+	@dev/setup build check
+	@dev/build --without-tests gcc
 
 check: format-check tidy asan tsan gcc ## all of the five above
 
