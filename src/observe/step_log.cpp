@@ -45,7 +45,7 @@ Status StepLog::close() {
   COHORT_RETURN_IF_ERROR(flush());
   if (file_ == nullptr) return {};
   COHORT_RETURN_IF_ERROR(checked(file_->sync()));
-  const Status closed = checked(file_->close());
+  Status closed = checked(file_->close());
   file_.reset();
   return closed;
 }

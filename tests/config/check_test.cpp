@@ -34,15 +34,16 @@ TEST(Check, EveryModelWithEveryKindOfData) {
       {"lenet", "x..x..."},  {"resnet18", "x..x..."}, {"gpt", "..x...x"}};
   for (const auto& [model, row] : fits) {
     for (std::size_t i = 0; i < data.size(); ++i) {
-      const std::string found = verdict(
-          {"model.kind=" + model, "data.kind=" + data[i], "data.path=somewhere", "data.classes=2"});
+      const std::string found =
+          verdict({"model.kind=" + model, "data.kind=" + data[i], "data.path=somewhere", "data.classes=2"});
       EXPECT_EQ(found == "fine", row[i] == 'x') << model << " on " << data[i] << ": " << found;
     }
   }
 }
 
 TEST(Check, AMistakeIsToldWhereItWasWritten) {
-  const auto loaded = load(kKeys, {.text = "[data]\nkind = \"markov\"\n", .file_name = "job.toml", .overrides = {}});
+  const auto loaded =
+      load(kKeys, {.text = "[data]\nkind = \"markov\"\n", .file_name = "job.toml", .overrides = {}});
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().text(),
             "job.toml:2: model.kind = \"mlp\" cannot learn from data.kind = \"markov\"; tokens want "
@@ -58,7 +59,8 @@ TEST(Check, HeadsDivideTheWidth) {
   };
   EXPECT_EQ(with("model.heads=8"), "fine");
   EXPECT_EQ(with("model.heads=5"), "--set model.heads=5: model.heads = 5 do not divide model.width = 128");
-  EXPECT_EQ(with("model.width=130"), "--set model.width=130: model.heads = 4 do not divide model.width = 130");
+  EXPECT_EQ(with("model.width=130"),
+            "--set model.width=130: model.heads = 4 do not divide model.width = 130");
   EXPECT_EQ(verdict({"model.heads=5"}), "fine") << "no gpt, no heads";
 }
 
