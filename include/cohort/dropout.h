@@ -30,7 +30,8 @@ struct DropoutStep {
 /// In eval() mode, and with rate 0, it gives back its input.
 /// Threads: one at a time.
 /// Failure: forward throws UsageError if set_step() was not told of as many samples as the input has rows.
-/// Cost: one pass over memory forward and one backward; nothing is kept for backward but the samples' numbers.
+/// Cost: one pass over memory forward and one backward; nothing is kept for backward but the samples'
+/// numbers.
 class COHORT_EXPORT Dropout : public torch::nn::Cloneable<Dropout> {
  public:
   /// Each element is dropped with probability `rate`, 0 ≤ rate < 1, to the nearest multiple of 2^-32.
@@ -52,8 +53,8 @@ class COHORT_EXPORT Dropout : public torch::nn::Cloneable<Dropout> {
   std::shared_ptr<const std::vector<std::int64_t>> samples_;
 };
 
-/// Tells every Dropout below `module` (itself included) what the next forward is about. Layers are numbered in
-/// the order of registration.
+/// Tells every Dropout below `module` (itself included) what the next forward is about. Layers are numbered
+/// in the order of registration.
 COHORT_EXPORT void set_step(torch::nn::Module& module, const DropoutStep& step);
 
 }  // namespace cohort

@@ -3,6 +3,7 @@
 #include "base/check.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <algorithm>
 #include <cohort/error.h>
 #include <fmt/format.h>

@@ -1,11 +1,14 @@
 #include "model/dropout_mask.h"
 
 #include "base/check.h"
-#include "model/dropout_kernels.h"
+#include "model/random_words.h"
 
 #include <ATen/ATen.h>
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cohort/random.h>
+#include <span>
 #include <torch/csrc/autograd/custom_function.h>
 #include <utility>
 
@@ -16,20 +19,45 @@ namespace autograd = torch::autograd;
 
 constexpr std::uint64_t kDropoutStream = 0x64726f706f7574;  // "dropout"
 
-template <class T>
-void drop_rows(const at::Tensor& from, at::Tensor& to, const DropoutMask& mask, DropoutKernel<T> kernel) {
-  const std::size_t rows = mask.samples->size();
-  const std::size_t row_elements = static_cast<std::size_t>(from.numel()) / rows;
+constexpr std::size_t kChunk = 256;  // elements, each of which takes one word
+
+/// What all elements of a mask share.
+struct Drop {
+  std::uint32_t threshold;  ///< an element is dropped whose random word is below
+  double scale;             ///< of those that are kept
+};
+
+Drop drop_of(double rate) {
   const double words = std::ldexp(1.0, 32);
-  DropoutRow row{.key = mask.key,
-                 .sample = 0,
-                 .threshold = static_cast<std::uint32_t>(std::fmin(mask.rate * words + 0.5, words - 1)),
-                 .scale = 1 / (1 - mask.rate)};
+  return {.threshold = static_cast<std::uint32_t>(std::fmin(rate * words + 0.5, words - 1)),
+          .scale = 1 / (1 - rate)};
+}
+
+/// One sample: element i takes word i % 4 of block i / 4 of the sample's stream.
+template <class T>
+void drop_row(const StreamName& stream, const Drop& drop, const T* from, T* to, std::size_t count) {
+  const std::uint32_t threshold = drop.threshold;
+  const T scale = static_cast<T>(drop.scale);
+  std::array<std::uint32_t, kChunk> words;
+  for (std::size_t first = 0; first < count; first += kChunk) {
+    const std::size_t size = std::min(kChunk, count - first);
+    random_words(stream, first / 4, std::span(words).first((size + 31) / 32 * 32));
+    for (std::size_t i = 0; i < size; ++i) {
+      to[first + i] = words[i] >= threshold ? from[first + i] * scale : T{0};
+    }
+  }
+}
+
+template <class T>
+void drop_rows(const at::Tensor& from, at::Tensor& to, const DropoutMask& mask) {
+  const std::size_t row = static_cast<std::size_t>(from.numel()) / mask.samples->size();
+  const Drop drop = drop_of(mask.rate);
   const T* in = from.const_data_ptr<T>();
   T* out = to.mutable_data_ptr<T>();
-  for (std::size_t r = 0; r < rows; ++r) {
-    row.sample = static_cast<std::uint64_t>((*mask.samples)[r]);
-    kernel(row, in + r * row_elements, out + r * row_elements, row_elements);
+  for (const std::int64_t sample : *mask.samples) {
+    drop_row({.seed = mask.key, .stream = static_cast<std::uint64_t>(sample)}, drop, in, out, row);
+    in += row;
+    out += row;
   }
 }
 
@@ -40,11 +68,10 @@ at::Tensor dropped(const at::Tensor& input, const DropoutMask& mask) {
   const at::Tensor from = input.contiguous();
   at::Tensor to = at::empty_like(from);
   if (from.numel() == 0) return to;
-  const DropoutKernels kernels = dropout_kernels();
   if (type == at::kFloat) {
-    drop_rows(from, to, mask, kernels.of_float);
+    drop_rows<float>(from, to, mask);
   } else {
-    drop_rows(from, to, mask, kernels.of_double);
+    drop_rows<double>(from, to, mask);
   }
   return to;
 }
@@ -69,14 +96,6 @@ struct MaskFunction : autograd::Function<MaskFunction> {
 };
 
 }  // namespace
-
-DropoutKernels dropout_kernels() {
-  static const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx512) return dropout_kernels_avx512();
-  return has_avx2 ? dropout_kernels_avx2() : dropout_kernels_generic();
-}
 
 std::uint64_t dropout_key(std::uint64_t seed, std::uint64_t step, std::uint64_t layer) {
   return RandomStream(seed, kDropoutStream).substream(step).substream(layer).bits(0);

@@ -31,7 +31,8 @@ class Embedding : public torch::nn::Module {
 Attention::Attention(Initializer& initializer, const GptOptions& options) : heads_(options.heads) {
   const std::int64_t width = options.width;
   qkv_ = register_module("qkv", normal_linear(initializer, width, 3 * width, kDeviation));
-  output_ = register_module("output", normal_linear(initializer, width, width, branch_end_deviation(options)));
+  output_ =
+      register_module("output", normal_linear(initializer, width, width, branch_end_deviation(options)));
 }
 
 at::Tensor Attention::forward(const at::Tensor& input) {
@@ -46,8 +47,8 @@ at::Tensor Attention::forward(const at::Tensor& input) {
 FeedForward::FeedForward(Initializer& initializer, const GptOptions& options) {
   const std::int64_t width = options.width;
   expand_ = register_module("expand", normal_linear(initializer, width, 4 * width, kDeviation));
-  contract_ = register_module(
-      "contract", normal_linear(initializer, 4 * width, width, branch_end_deviation(options)));
+  contract_ = register_module("contract",
+                              normal_linear(initializer, 4 * width, width, branch_end_deviation(options)));
 }
 
 at::Tensor FeedForward::forward(const at::Tensor& input) {

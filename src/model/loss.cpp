@@ -24,8 +24,7 @@ double count_true(const at::Tensor& answers) {
 Evaluation squared_error_of(const at::Tensor& output, const at::Tensor& target) {
   if (output.numel() != target.numel()) refuse(LossKind::kSquaredError, output, target);
   const double outputs = static_cast<double>(output.numel()) / static_cast<double>(output.size(0));
-  at::Tensor loss =
-      at::mse_loss(output, target.to(output.scalar_type()).view_as(output), at::Reduction::Sum);
+  at::Tensor loss = at::mse_loss(output, target.to(output.scalar_type()).view_as(output), at::Reduction::Sum);
   return {.loss = outputs == 1 ? loss : loss / outputs};
 }
 

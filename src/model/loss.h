@@ -12,8 +12,8 @@ namespace cohort {
 
 /// The loss of a sample is
 ///   kSquaredError        the mean over its outputs of the squared difference
-///   kCrossEntropy        -log of the probability of its class; the mean over its tokens, where it has several
-///   kBinaryCrossEntropy  the same for two classes and one logit: that of class 1
+///   kCrossEntropy        -log of the probability of its class; the mean over its tokens, where it has
+///   several kBinaryCrossEntropy  the same for two classes and one logit: that of class 1
 enum class LossKind { kSquaredError, kCrossEntropy, kBinaryCrossEntropy };
 
 /// `squared_error`, `cross_entropy`, `binary_cross_entropy`.

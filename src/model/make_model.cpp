@@ -100,8 +100,9 @@ Made make_perceptron(const ModelConfig& config, const DataFacts& facts, Initiali
 
 Made make_linear(const ModelConfig& config, const DataFacts& facts, Initializer& initializer) {
   if (facts.classes > 0) {
-    return refusal(config, fmt::format("predicts numbers, but the data has {} classes", facts.classes),
-                   facts.classes == 2 ? "Set model.kind to logistic or softmax." : "Set model.kind to softmax.");
+    return refusal(
+        config, fmt::format("predicts numbers, but the data has {} classes", facts.classes),
+        facts.classes == 2 ? "Set model.kind to logistic or softmax." : "Set model.kind to softmax.");
   }
   return make_perceptron(config, facts, initializer, facts.outputs);
 }

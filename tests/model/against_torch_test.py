@@ -48,16 +48,16 @@ def expect_close(what, got, expected, tolerance):
         raise AssertionError(f"{what}: differs from Python's by {error:.3g} of the largest number")
 
 
-def check_case(models, tensors, metadata):
+def check_case(torch, models, tensors, metadata):
     spec = spec_from(models, metadata)
     model = models.make_model(spec)
     parameters, gradients = starting_with(tensors, "parameter/"), starting_with(tensors, "gradient/")
     if list(parameters) != [name for name, _ in model.named_parameters()]:
         raise AssertionError(f"the parameters are named {list(parameters)}, in Python {[n for n, _ in model.named_parameters()]}")
-    model.load_state_dict(parameters, strict=False)
+    dtype = next(iter(parameters.values())).dtype
+    model.to(dtype).load_state_dict(parameters, strict=False)
     output = model(tensors["input"])
-    # Twenty normalised layers carry a rounding on; the others have a few.
-    tolerance = 2e-4 if spec.kind == "resnet18" else 1e-5
+    tolerance = 1e-9 if dtype == torch.float64 else 1e-5
     expect_close("output", tensors["output"], output.detach(), tolerance)
     loss = models.mean_loss(spec, output, tensors["target"]) * len(output)
     expect_close("loss", tensors["loss"], loss.detach(), tolerance)
@@ -140,7 +140,7 @@ def main():
             path = folder / f"{case}.safetensors"
             run(sys.argv[1], case, path)
             try:
-                check_case(torch_models, *safetensors_file.read(path))
+                check_case(torch, torch_models, *safetensors_file.read(path))
                 print(f"{case}: equal")
             except AssertionError as error:
                 failed += 1

@@ -32,9 +32,7 @@ inline ModelCase gpt_case() {
   config.layers = 2;
   config.width = 12;
   config.heads = 3;
-  return {"gpt",
-          config,
-          {.input_shape = {7}, .input_dtype = DType::kI64, .vocabulary = 11, .context = 9}};
+  return {"gpt", config, {.input_shape = {7}, .input_dtype = DType::kI64, .vocabulary = 11, .context = 9}};
 }
 
 inline ModelCase mlp_case(std::string name, std::string activation, DataFacts facts) {

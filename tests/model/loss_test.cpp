@@ -20,7 +20,8 @@ Batch with_target(at::Tensor target, std::size_t samples) {
 }
 
 TEST(Loss, SumsTheMeanSquareOfEverySample) {
-  const Evaluation got = judge(LossKind::kSquaredError, rows({1, 2, 5, 5}, 2), with_target(rows({0, 4, 5, 8}, 2), 2));
+  const Evaluation got =
+      judge(LossKind::kSquaredError, rows({1, 2, 5, 5}, 2), with_target(rows({0, 4, 5, 8}, 2), 2));
   EXPECT_EQ(got.loss.item<double>(), (1 + 4) / 2.0 + 9 / 2.0);
   EXPECT_EQ(got.weight, 2);
   EXPECT_EQ(got.counted, 0);
@@ -28,7 +29,8 @@ TEST(Loss, SumsTheMeanSquareOfEverySample) {
 
 TEST(Loss, TakesTargetsWithoutADimensionOfOutputs) {
   const at::Tensor target = at::tensor({1.0, 4.0, 0.0});
-  EXPECT_EQ(judge(LossKind::kSquaredError, rows({1, 2, 3}, 1), with_target(target, 3)).loss.item<double>(), 13);
+  EXPECT_EQ(judge(LossKind::kSquaredError, rows({1, 2, 3}, 1), with_target(target, 3)).loss.item<double>(),
+            13);
 }
 
 TEST(Loss, SumsCrossEntropyAndCountsRightAnswers) {
@@ -99,7 +101,8 @@ TEST(Loss, IsChosenByModelAndData) {
 TEST(Loss, OfAnEmptyBatchWeighsNothing) {
   const ModelCase each = gpt_case();
   const auto model = value_or_throw(make_model(each.config, each.facts, 2));
-  const Evaluation got = evaluate(*model, LossKind::kCrossEntropy, {at::empty({0, 7}), at::empty({0, 7}), {}});
+  const Evaluation got =
+      evaluate(*model, LossKind::kCrossEntropy, {at::empty({0, 7}), at::empty({0, 7}), {}});
   EXPECT_EQ(got.loss.item<double>(), 0);
   EXPECT_EQ(got.weight, 0);
   EXPECT_FALSE(got.loss.requires_grad());
@@ -110,7 +113,8 @@ TEST(Loss, RefusesATargetThatDoesNotFit) {
     judge(LossKind::kCrossEntropy, rows({0, 1, 0, 1}, 2), with_target(at::zeros({3}, at::kLong), 2));
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_EQ(error.message(), "a target of shape [3] does not fit an output of shape [2, 2] for cross_entropy");
+    EXPECT_EQ(error.message(),
+              "a target of shape [3] does not fit an output of shape [2, 2] for cross_entropy");
   }
   const Batch two = with_target(at::zeros({2}, at::kDouble), 2);
   EXPECT_THROW(judge(LossKind::kSquaredError, rows({1, 2, 3}, 1), two), UsageError);

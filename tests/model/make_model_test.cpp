@@ -36,7 +36,8 @@ TEST(MakeModel, GivesOutputsOfTheRightShape) {
     SCOPED_TRACE(each.name);
     const auto model = made(each.config, each.facts);
     for (const std::int64_t samples : {2, 3, 7}) {
-      EXPECT_EQ(model->forward(batch_for(each.facts, samples).input).sizes().vec(), output_shape(each, samples));
+      EXPECT_EQ(model->forward(batch_for(each.facts, samples).input).sizes().vec(),
+                output_shape(each, samples));
     }
   }
 }
@@ -45,8 +46,7 @@ TEST(MakeModel, CountsParametersAsTheFormulasDo) {
   ModelConfig mlp = model_config("mlp");
   mlp.hidden = {3200, 3200, 3200};
   const DataFacts digits{.input_shape = {28, 28}, .classes = 10};
-  EXPECT_EQ(num_parameters(*made(mlp, digits)),
-            785 * 3200 + 2 * 3201 * 3200 + 3201 * 10);
+  EXPECT_EQ(num_parameters(*made(mlp, digits)), 785 * 3200 + 2 * 3201 * 3200 + 3201 * 10);
 
   EXPECT_EQ(num_parameters(*made(model_config("softmax"), digits)), 785 * 10);
   EXPECT_EQ(num_parameters(*made(model_config("lenet"), digits)),
@@ -60,7 +60,8 @@ TEST(MakeModel, CountsParametersAsTheFormulasDo) {
     resnet += block(from, to) + block(to, to);
     from = to;
   }
-  EXPECT_EQ(num_parameters(*made(model_config("resnet18"), {.input_shape = {3, 32, 32}, .classes = 10})), resnet);
+  EXPECT_EQ(num_parameters(*made(model_config("resnet18"), {.input_shape = {3, 32, 32}, .classes = 10})),
+            resnet);
 
   ModelConfig gpt = model_config("gpt");
   gpt.layers = 6;

@@ -1,9 +1,0 @@
-#include "model/dropout_loops.h"
-
-namespace cohort::model {
-
-DropoutKernels dropout_kernels_avx2() {
-  return {drop<float>, drop<double>};
-}
-
-}  // namespace cohort::model
