@@ -35,12 +35,12 @@ struct DoctorConfig {
   double memory_headroom{};
 };
 
-/// [data]: what is trained on.
+/// [data]: what is learned from.
 struct DataConfig {
-  std::string kind;  // idx csv text digits spirals regression markov
+  std::string kind;  ///< idx csv text digits spirals regression markov
   std::string path;
   std::string test_path;
-  std::string tokens;  // byte char
+  std::string tokens;  ///< byte char
   std::string target_column;
   int samples{};
   int test_samples{};
@@ -57,25 +57,62 @@ struct DataConfig {
 
 /// [model]: what is trained.
 struct ModelConfig {
-  std::string kind;  // linear logistic softmax mlp lenet resnet18 gpt
+  std::string kind;  ///< linear logistic softmax mlp lenet resnet18 gpt
   std::vector<int> hidden;
-  std::string activation;  // relu gelu tanh
+  std::string activation;  ///< relu gelu tanh
   double dropout{};
   int layers{};
   int width{};
   int heads{};
-  std::string initial;  // a safetensors file, or empty
+  std::string initial;  ///< a safetensors file, or empty
   bool channels_last{};
 };
 
-/// Everything a TOML file can say, checked and typed. Defaults, ranges and help stand in the table of
-/// keys.cpp; default_config() makes one.
+/// [update]: how gradients move parameters.
+struct UpdateConfig {
+  std::string rule;  ///< sgd momentum nesterov adam adamw
+  double learning_rate{};
+  double momentum{};
+  double beta1{};
+  double beta2{};
+  double epsilon{};
+  double weight_decay{};
+  std::string schedule;  ///< constant step exponential cosine
+  int warmup_steps{};
+  int schedule_steps{};
+  double schedule_factor{};
+  double final_learning_rate{};
+  std::vector<std::string> groups;  ///< "*.bias: weight_decay=0, learning_rate=1e-4"
+  double clip_norm{};               ///< 0: none
+  double clip_value{};              ///< 0: none
+  bool skip_non_finite{};
+};
+
+/// [train]: the loop.
+struct TrainConfig {
+  int batch{};  ///< over all ranks; 0: all samples
+  int slots{};  ///< 0: one per rank
+  int epochs{};
+  std::optional<int> steps;
+  int evaluate_every{};  ///< epochs
+  int patience{};        ///< evaluations without improvement; 0: no early end
+  std::uint64_t seed{};
+  std::string deterministic;  ///< world any-world
+  std::string directory;      ///< load() fills in runs/<name of the job> where none is set
+  std::uint64_t bucket_bytes{};
+  int hash_every{};  ///< steps between comparisons of the replicas; 0: never
+};
+
+/// Everything a TOML file can say, checked and typed. Defaults, ranges and help stand in the tables
+/// of keys_*.cpp; default_config() makes one.
 struct Config {
   LogConfig log;
   LaunchConfig launch;
   DoctorConfig doctor;
   DataConfig data;
   ModelConfig model;
+  UpdateConfig update;
+  TrainConfig train;
 };
 
 }  // namespace cohort
