@@ -1,7 +1,7 @@
 #pragma once
 
 #include "config/config.h"
-#include "data/open.h"
+#include "data/facts.h"
 #include "model/model.h"
 
 #include <cohort/dataset.h>

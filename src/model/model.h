@@ -2,7 +2,7 @@
 
 #include "base/result.h"
 #include "config/config.h"
-#include "data/open.h"
+#include "data/facts.h"
 
 #include <cstdint>
 #include <memory>

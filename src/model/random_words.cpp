@@ -1,6 +1,6 @@
-// The rounds of RandomStream::block (src/base/random.cpp) for eight blocks side by side. A lane of 64 bits holds
-// one word of a block in its lower half; what the upper half holds does not matter, for the multiplication reads
-// lower halves alone.
+// The rounds of RandomStream::block (src/base/random.cpp) for eight blocks side by side. A lane of 64 bits
+// holds one word of a block in its lower half; what the upper half holds does not matter, for the
+// multiplication reads lower halves alone.
 
 #include "model/random_words.h"
 

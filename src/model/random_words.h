@@ -13,7 +13,7 @@ struct StreamName {
 
 /// The words of consecutive blocks of a stream, many at once: words[4 i + j] becomes word j of
 /// RandomStream(seed, stream).block(first_block + i). As many blocks as `words`, a multiple of four, holds.
-/// Cost: about a fifth of asking for each block, where the machine has AVX2.
+/// Cost: much less than asking for each block, where the machine has AVX2.
 void random_words(const StreamName& name, std::uint64_t first_block, std::span<std::uint32_t> words);
 
 /// The same without special instructions.

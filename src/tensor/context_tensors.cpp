@@ -98,7 +98,8 @@ void Context::receive(const at::Tensor& tensor, int from, std::uint32_t tag) {
 }
 
 at::Tensor Context::allocate_like(const at::Tensor& tensor) {
-  void* memory = allocate_elements(static_cast<std::size_t>(tensor.numel()), tensor.element_size());
+  void* memory = allocate_elements(static_cast<std::size_t>(tensor.numel()),
+                                   static_cast<std::size_t>(tensor.element_size()));
   return at::from_blob(memory, tensor.sizes(), at::TensorOptions().dtype(tensor.scalar_type()));
 }
 
