@@ -54,12 +54,15 @@ void Buffers::open() {
   slots_.clear();
 }
 
+void Buffers::open_slot() {
+  if (!slots_.empty()) write(start_);
+}
+
 void Buffers::slot_done(double weight) {
   if (num_numbers_ == 0) return;
   slots_.push_back(weight);
   const std::vector<double> numbers = read();
   slots_.insert(slots_.end(), numbers.begin(), numbers.end());
-  write(start_);
 }
 
 void Buffers::merge() {

@@ -19,6 +19,8 @@ class Buffers {
 
   /// Before a step.
   void open();
+  /// Before the forward of a slot, when no graph needs the buffers any more.
+  void open_slot();
   /// After the forward of a slot; `weight` is its number of samples.
   void slot_done(double weight);
   /// After the last slot, on all ranks: the buffers become what all slots say.

@@ -75,7 +75,8 @@ class MeanGradients {
 
  private:
   BucketLayout layout(const std::vector<at::Tensor>& parameters, const std::vector<std::size_t>& order) const {
-    const std::size_t element_bytes = parameters.empty() ? 4 : parameters.front().element_size();
+    const std::size_t element_bytes =
+        parameters.empty() ? 4 : static_cast<std::size_t>(parameters.front().element_size());
     return layout_for(element_counts(parameters), order, group_.world(), bucket_bytes_ / element_bytes);
   }
 

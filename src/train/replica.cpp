@@ -103,6 +103,11 @@ Verdict Replica::step(const StepInfo& info, const Load& load) {
                     .gradient_scale = 1 / info.weight,
                     .clip_value = settings_.clip_value});
   buffers_.open();
+  if (info.hash_replica) {  // before the update, which would mend or spread a difference
+    const Numbers values = buckets_->all_values();
+    tally_.replica_hash = content_hash({values.data, values.size_bytes()});
+    tally_.has_hash = 1;
+  }
   const Program program =
       data_parallel_program(info.slots, static_cast<int>(buckets.size()), update_time());
   engine_->run(program);
@@ -141,6 +146,7 @@ void Replica::forward(int slot) {
   // The library's own layers draw by position; those of torch share one generator.
   torch::manual_seed(RandomStream(settings_.seed, step).bits(static_cast<std::uint64_t>(slot)));
   set_step(*module_, {.seed = settings_.seed, .step = step, .samples = batch_.samples});
+  buffers_.open_slot();
   const Evaluation evaluation = objective_(batch_);
   loss_ = evaluation.loss;
   const double loss = loss_.item<double>();
@@ -201,7 +207,7 @@ void Replica::arrived(std::size_t p) {
     observed_.push_back(p);
     return;
   }
-  if (slots_left_ > 1 || tree_ != nullptr) return;
+  if (slots_left_ > 0 || tree_ != nullptr) return;
   const auto bucket = static_cast<std::size_t>(buckets_->bucket_of(p));
   if (--pending_[bucket] > 0) return;
   bucket_filled_[bucket] = true;
@@ -217,11 +223,6 @@ void Replica::fill_rest() {
 void Replica::settle() {
   tally_.loss = sum_as_tree(slot_losses_);
   tally_.wants_to_stop = info_->wants_to_stop ? 1 : 0;
-  if (info_->hash_replica) {
-    const Numbers values = buckets_->all_values();
-    tally_.replica_hash = content_hash({values.data, values.size_bytes()});
-    tally_.has_hash = 1;
-  }
   if (update_time() == UpdateTime::kAfterVote) {
     if (settings_.summation == Summation::kByTree) lock_step_->gather_gradients();
     tally_.square_sum = lock_step_->square_sum();

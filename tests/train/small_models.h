@@ -33,17 +33,19 @@ struct RoughNumbers final : Dataset {
   std::int64_t count_;
 };
 
-inline Objective squared_error(torch::nn::AnyModule model) {
-  return [model](const Batch& batch) mutable {
-    const at::Tensor output = model.forward(batch.input);
+template <class Net>
+Objective squared_error(Net net) {
+  return [net](const Batch& batch) mutable {
+    const at::Tensor output = net->forward(batch.input);
     return Evaluation{.loss = (output - batch.target).square().sum(),
                       .weight = static_cast<double>(batch.samples.size())};
   };
 }
 
-inline Objective cross_entropy(torch::nn::AnyModule model) {
-  return [model](const Batch& batch) mutable {
-    const at::Tensor output = model.forward(batch.input);
+template <class Net>
+Objective cross_entropy(Net net) {
+  return [net](const Batch& batch) mutable {
+    const at::Tensor output = net->forward(batch.input);
     return Evaluation{.loss = at::cross_entropy_loss(output, batch.target, {}, at::Reduction::Sum),
                       .weight = static_cast<double>(batch.samples.size()),
                       .correct = (output.argmax(1) == batch.target).sum().item<double>(),
@@ -60,14 +62,19 @@ inline torch::nn::Linear exact_linear() {
   return layer;
 }
 
-inline torch::nn::Sequential small_net() {
-  torch::nn::Sequential net(torch::nn::Linear(6, 9), torch::nn::Tanh(), torch::nn::Linear(9, 3));
+/// The same numbers on every rank and in every world.
+inline torch::nn::Sequential with_fixed_numbers(torch::nn::Sequential net) {
   const at::NoGradGuard no_grad;
   std::uint64_t stream = 0;
   for (at::Tensor& parameter : net->parameters()) {
     fill_uniform(parameter, RandomStream(3, stream++), -0.5, 0.5);
   }
   return net;
+}
+
+inline torch::nn::Sequential small_net() {
+  return with_fixed_numbers(
+      torch::nn::Sequential(torch::nn::Linear(6, 9), torch::nn::Tanh(), torch::nn::Linear(9, 3)));
 }
 
 inline std::vector<float> numbers_of(const torch::nn::Module& module) {

@@ -38,7 +38,7 @@ MakeModel exact_model() {
   return [] {
     auto layer = exact_linear();
     return std::pair<std::shared_ptr<torch::nn::Module>, Objective>(layer.ptr(),
-                                                                    squared_error(torch::nn::AnyModule(layer)));
+                                                                    squared_error(layer));
   };
 }
 
@@ -46,7 +46,7 @@ MakeModel rough_model() {
   return [] {
     auto net = small_net();
     return std::pair<std::shared_ptr<torch::nn::Module>, Objective>(net.ptr(),
-                                                                    cross_entropy(torch::nn::AnyModule(net)));
+                                                                    cross_entropy(net));
   };
 }
 
@@ -183,7 +183,7 @@ TEST(Trainer, FrozenGroupsStayAndOthersHaveTheirOwnRate) {
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     auto net = small_net();
     const auto before = numbers_of(*net);
-    Trainer trainer(group, arena, net.ptr(), cross_entropy(torch::nn::AnyModule(net)),
+    Trainer trainer(group, arena, net.ptr(), cross_entropy(net),
                     {.schedule = {.learning_rate = 0.1},
                      .groups = {"0.*: frozen", "*.bias: learning_rate=0"},
                      .batch = 16,
@@ -254,7 +254,7 @@ TEST(Trainer, AStepThatIsNotFiniteIsSkippedWhereThatIsAsked) {
   options.shuffle = false;
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
-    Objective inner = squared_error(torch::nn::AnyModule(layer));
+    Objective inner = squared_error(layer);
     std::vector<StepReport> steps;
     std::vector<std::vector<float>> seen;
     TrainerOptions mine = options;
@@ -281,7 +281,7 @@ TEST(Trainer, AStepThatIsNotFiniteIsSkippedWhereThatIsAsked) {
 TEST(Trainer, ALossThatIsNotANumberIsNamed) {
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
-    Objective inner = squared_error(torch::nn::AnyModule(layer));
+    Objective inner = squared_error(layer);
     Trainer trainer(group, arena, layer.ptr(),
                     [&](const Batch& batch) {
                       Evaluation evaluation = inner(batch);
@@ -299,7 +299,7 @@ TEST(Trainer, WhatOneRankThrowsEndsAll) {
   std::array<std::string, 3> said;
   const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
-    Objective inner = squared_error(torch::nn::AnyModule(layer));
+    Objective inner = squared_error(layer);
     Trainer trainer(group, arena, layer.ptr(),
                     [&](const Batch& batch) {
                       if (group.rank() == 2) throw std::runtime_error("planted in forward");
@@ -320,7 +320,7 @@ TEST(Trainer, WhatOneRankThrowsEndsAll) {
 TEST(Trainer, ARankWhoseParametersDifferIsNamed) {
   const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
-    Objective inner = squared_error(torch::nn::AnyModule(layer));
+    Objective inner = squared_error(layer);
     TrainerOptions options = exact_options();
     options.hash_every = 1;
     options.batch = 8;
@@ -341,9 +341,9 @@ TEST(Trainer, RunningMeansDoNotDependOnTheWorld) {
   for (const int world : {1, 2, 4}) {
     std::vector<float> seen;
     const auto outcome = run_training(world, [&](Communicator& group, Arena& arena) {
-      auto inner = small_net();
-      torch::nn::Sequential net(torch::nn::BatchNorm1d(6), inner);
-      Trainer trainer(group, arena, net.ptr(), cross_entropy(torch::nn::AnyModule(net)),
+      auto net = with_fixed_numbers(
+          torch::nn::Sequential(torch::nn::BatchNorm1d(6), torch::nn::Tanh(), torch::nn::Linear(6, 3)));
+      Trainer trainer(group, arena, net.ptr(), cross_entropy(net),
                       {.schedule = {.learning_rate = 0.1},
                        .batch = 32,
                        .slots = 4,
@@ -367,7 +367,7 @@ TEST(Trainer, RunningMeansDoNotDependOnTheWorld) {
 TEST(Trainer, EndsEarlyWhenNothingGetsBetter) {
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     auto net = small_net();
-    Trainer trainer(group, arena, net.ptr(), cross_entropy(torch::nn::AnyModule(net)),
+    Trainer trainer(group, arena, net.ptr(), cross_entropy(net),
                     {.schedule = {.learning_rate = 0}, .batch = 16, .epochs = 50, .patience = 2});
     const auto data = std::make_shared<RoughNumbers>(32);
     const TrainingReport report = trainer.fit(data, data);
@@ -383,7 +383,7 @@ TEST(Trainer, OneRankThatWantsToStopStopsAllAtTheSameStep) {
   const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
     auto net = small_net();
     int asked = 0;
-    Trainer trainer(group, arena, net.ptr(), cross_entropy(torch::nn::AnyModule(net)),
+    Trainer trainer(group, arena, net.ptr(), cross_entropy(net),
                     {.schedule = {.learning_rate = 0.1},
                      .batch = 16,
                      .epochs = 50,
@@ -399,7 +399,7 @@ TEST(Trainer, OptionsThatCannotWorkAreRefused) {
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     auto net = small_net();
     const auto make = [&](const TrainerOptions& options) {
-      Trainer trainer(group, arena, net.ptr(), cross_entropy(torch::nn::AnyModule(net)), options);
+      Trainer trainer(group, arena, net.ptr(), cross_entropy(net), options);
     };
     EXPECT_THROW(make({.slots = 1}), UsageError);
     EXPECT_THROW(make({.deterministic = Deterministic::kAnyWorld}), UsageError);

@@ -3,7 +3,7 @@
 #include "comm/communicator.h"
 #include "comm/shared_memory/arena.h"
 #include "comm/shared_memory/communicator.h"
-#include "world/run_world.h"
+#include "world/world.h"
 
 #include <ATen/Parallel.h>
 #include <atomic>
