@@ -68,7 +68,7 @@ check: format-check tidy asan tsan gcc ## all of the five above
 
 install: ## install into PREFIX (default: build/install)
 	@dev/setup build
-	@dev/build --without-tests release cohort cohort_tool cohort_libtorch_probe
+	@dev/build --without-tests release cohort cohort_tool cohort_trainer cohort_libtorch_probe
 	cmake --install build/release --prefix "$(or $(PREFIX),build/install)"
 
 clean: ## remove all builds (.venv stays)

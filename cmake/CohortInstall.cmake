@@ -9,11 +9,11 @@ set(torch_lib "${COHORT_LIBTORCH_ROOT}/lib")
 set_target_properties(cohort PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   INSTALL_RPATH "$ORIGIN;${torch_lib}")
-set_target_properties(cohort_libtorch_probe PROPERTIES INSTALL_RPATH "${torch_lib}")
+set_target_properties(cohort_libtorch_probe cohort_trainer PROPERTIES INSTALL_RPATH "${torch_lib}")
 
 install(TARGETS cohort EXPORT cohort LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(TARGETS cohort_tool cohort_libtorch_probe RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(TARGETS cohort_tool cohort_trainer cohort_libtorch_probe RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 if(TARGET cohort_bench_openmpi)
   install(TARGETS cohort_bench_openmpi RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" OPTIONAL)
 endif()

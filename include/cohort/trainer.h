@@ -45,7 +45,7 @@ struct StepReport {
   std::int64_t samples = 0;
   double seconds = 0;
   double communication_seconds = 0;  ///< that this rank waited for others
-  double stall_seconds = 0;          ///< that the slowest rank waited for data
+  double stall_seconds = 0;          ///< that this rank waited for data
   std::optional<double> gradient_norm{};  ///< where something asks for it
   bool skipped = false;
 };
@@ -72,7 +72,7 @@ struct TrainerOptions {
   int slots = 0;            ///< pieces a batch is cut into; 0: one per rank
   std::int64_t epochs = 1;
   std::optional<std::int64_t> steps{};  ///< ends after so many, whatever the epochs
-  std::int64_t evaluate_every = 1;      ///< epochs
+  std::int64_t evaluate_every = 1;      ///< epochs; 0: at the end only
   int patience = 0;                     ///< evaluations without a better loss before it ends; 0: no end
   std::uint64_t seed = 1;
   bool shuffle = true;

@@ -1,40 +1,16 @@
-#include <cohort/trainer.h>
-
-#include "comm/shared_memory/arena.h"
-#include "data/slot_loader.h"
 #include "layout/slots.h"
-#include "storage/local_file_system.h"
 #include "train/evaluator.h"
 #include "train/model_file.h"
-#include "train/replica.h"
 #include "train/settings.h"
-#include <cohort/context.h>
+#include "train/trainer_parts.h"
 
+#include <algorithm>
 #include <torch/nn/module.h>
 
 namespace cohort {
 
 using train::Verdict;
 using Seconds = std::chrono::duration<double>;
-
-struct Trainer::Parts {
-  Communicator& group;
-  std::shared_ptr<torch::nn::Module> module;
-  Objective objective;
-  TrainerOptions options;
-  train::Replica replica;
-  LocalFileSystem files{};
-  TrainingReport report{};
-  int evaluations_since_best = 0;
-  std::int64_t samples = 0;
-
-  void fit(std::shared_ptr<const Dataset> data, const Dataset* test);
-  bool epoch(SlotLoader& loader, const BatchPlan& plan);
-  Verdict step(SlotLoader& loader, const BatchPlan& plan, std::uint64_t step_in_epoch);
-  void tell(const Verdict& verdict, double learning_rate, Seconds took, Seconds waited);
-  bool look_at(const Dataset& test);
-  void keep(const std::string& name);
-};
 
 // The story of the whole: epochs of steps, a look at other data, the best and the last model kept.
 void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* test) {
@@ -49,6 +25,7 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
     const bool due = options.evaluate_every > 0 && report.epochs % options.evaluate_every == 0;
     if (test != nullptr && due && !look_at(*test)) report.end = TrainingEnd::kPatience;
   }
+  if (test != nullptr && options.evaluate_every == 0) look_at(*test);
   keep("last");
 }
 
@@ -82,20 +59,21 @@ Verdict Trainer::Parts::step(SlotLoader& loader, const BatchPlan& plan, std::uin
   const auto epoch = static_cast<std::uint64_t>(report.epochs);
   const Seconds waited_before = replica.waited(), stalled_before = loader.stall();
   const auto start = std::chrono::steady_clock::now();
-  Verdict verdict = replica.step(info, [&](int slot) {
-    return loader.take({epoch, step_in_epoch, slot});
-  });
-  verdict.stall = (Seconds(loader.stall()) - stalled_before).count();
+  const Verdict verdict =
+      replica.step(info, [&](int slot) { return loader.take({epoch, step_in_epoch, slot}); });
   ++report.steps;
-  tell(verdict, info.learning_rate, std::chrono::steady_clock::now() - start, Seconds(replica.waited()) - waited_before);
+  tell(verdict, info.learning_rate,
+       {.whole = Seconds(std::chrono::steady_clock::now() - start).count(),
+        .waited = (Seconds(replica.waited()) - waited_before).count(),
+        .stalled = (Seconds(loader.stall()) - stalled_before).count()});
   return verdict;
 }
 
-void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, Seconds took, Seconds waited) {
+void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTimes times) {
   report.loss = verdict.loss;
-  report.seconds += took.count();
-  report.communication_seconds += waited.count();
-  report.stall_seconds += verdict.stall;
+  report.seconds += times.whole;
+  report.communication_seconds += times.waited;
+  report.stall_seconds += times.stalled;
   samples += static_cast<std::int64_t>(verdict.weight);
   report.samples_per_second = static_cast<double>(samples) / report.seconds;
   if (!options.on_step) return;
@@ -104,9 +82,9 @@ void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, Seconds 
                   .loss = verdict.loss,
                   .learning_rate = learning_rate,
                   .samples = static_cast<std::int64_t>(verdict.weight),
-                  .seconds = took.count(),
-                  .communication_seconds = waited.count(),
-                  .stall_seconds = verdict.stall,
+                  .seconds = times.whole,
+                  .communication_seconds = times.waited,
+                  .stall_seconds = times.stalled,
                   .skipped = verdict.kind == Verdict::Kind::kSkip};
   if (replica.update_time() == UpdateTime::kAfterVote) step.gradient_norm = verdict.gradient_norm;
   options.on_step(step);
@@ -138,39 +116,6 @@ void Trainer::Parts::keep(const std::string& name) {
   }
   value_or_throw(std::move(written));
   value_or_throw(group.run(barrier()));
-}
-
-Trainer::Trainer(Context& context, std::shared_ptr<torch::nn::Module> module, Objective objective, TrainerOptions options)
-    : Trainer(context.communicator(), context.arena(), std::move(module), std::move(objective), std::move(options)) {}
-
-Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
-                 TrainerOptions options) {
-  train::check_options(options, group.world());
-  std::vector<train::ParameterUpdate> updates = train::updates_of(options, *module);
-  const train::ReplicaSettings settings = train::replica_settings(options);
-  parts_ = std::unique_ptr<Parts>(new Parts{
-      .group = group, .module = module, .objective = objective, .options = std::move(options),
-      .replica = {group, arena, module, objective, std::move(updates), settings}});
-}
-
-Trainer::~Trainer() = default;
-
-TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr<const Dataset> test) {
-  if (data->size() == 0) throw UsageError("there is no sample to train with");
-  parts_->module->train();
-  parts_->report = {};
-  parts_->fit(std::move(data), test.get());
-  parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());
-  return parts_->report;
-}
-
-EvaluationReport Trainer::evaluate(const Dataset& data) {
-  return train::evaluate(parts_->group, *parts_->module, parts_->objective, data, 256);
-}
-
-TrainerMemory Trainer::memory() const {
-  const std::size_t flat = parts_->replica.buckets().all_values().size_bytes();
-  return {.parameters = flat, .gradients = flat, .moments = parts_->replica.moment_bytes()};
 }
 
 }  // namespace cohort

@@ -66,7 +66,6 @@ Verdict vote(Communicator& group, const Tally& mine, Summation summation) {
       summation == Summation::kByTree ? mine.square_sum : summed(all, &Tally::square_sum);
   verdict.gradient_norm = std::sqrt(square_sum) / verdict.weight;
   for (const Tally& tally : all) {
-    verdict.stall = std::max(verdict.stall, tally.stall);
     verdict.stop = verdict.stop || tally.wants_to_stop != 0;
   }
   return verdict;

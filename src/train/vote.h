@@ -16,7 +16,7 @@ struct Tally {
   double correct = 0;     ///< right answers
   double counted = 0;     ///< answers
   double square_sum = 0;  ///< of the gradients it has reduced
-  double stall = 0;       ///< seconds it waited for data
+  double reserved = 0;
   std::uint64_t replica_hash = 0;
   std::uint32_t has_hash = 0;
   std::uint32_t wants_to_stop = 0;
@@ -31,7 +31,6 @@ struct Verdict {
   double correct = 0;
   double counted = 0;
   double gradient_norm = 0;  ///< of the mean gradient
-  double stall = 0;          ///< the longest
   bool stop = false;         ///< somebody wants to stop
 };
 

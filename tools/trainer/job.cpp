@@ -12,6 +12,7 @@
 #include <cohort/context.h>
 
 #include <ATen/Parallel.h>
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 
@@ -39,9 +40,23 @@ Config config_of(const JobOrder& order) {
       .config;
 }
 
-TrainerOptions options_of(const Config& config) {
+std::int64_t steps_of(const TrainConfig& train, std::int64_t samples) {
+  const std::int64_t batch = train.batch == 0 ? samples : train.batch;
+  const std::int64_t all = (samples + batch - 1) / batch * train.epochs;
+  return train.steps ? std::min<std::int64_t>(all, *train.steps) : all;
+}
+
+// Without a length of its own a curve lasts as long as the run.
+UpdateConfig with_length(UpdateConfig update, std::int64_t steps) {
+  if (update.schedule_steps == 0 && update.schedule == "cosine") {
+    update.schedule_steps = static_cast<int>(std::max<std::int64_t>(steps - update.warmup_steps, 1));
+  }
+  return update;
+}
+
+TrainerOptions options_of(const Config& config, std::int64_t samples) {
   const TrainConfig& train = config.train;
-  const UpdateConfig& update = config.update;
+  const UpdateConfig update = with_length(config.update, steps_of(train, samples));
   TrainerOptions options{.rule = value_or_throw(make_rule(update)),
                          .schedule = value_or_throw(make_schedule(update)),
                          .groups = update.groups,
@@ -75,8 +90,8 @@ Job make_job(const JobOrder& order) {
   LocalFileSystem files;
   Job job;
   job.config = config_of(order);
-  job.options = options_of(job.config);
   job.data = value_or_throw(open_data(files, job.config.data, job.config.train.seed));
+  job.options = options_of(job.config, job.data.train->size());
   job.model = value_or_throw(make_model(job.config.model, job.data.facts, job.config.train.seed));
   job.loss = loss_of(job.config.model, job.data.facts);
   if (!job.config.model.initial.empty()) {

@@ -48,7 +48,7 @@ JobOutput::JobOutput(const JobOrder& order, const Job& job, int rank, int world)
   if (!log) raise(log.error());
   log_.emplace(std::move(*log));
   progress_.emplace(
-      clock_, [](std::string_view text) { std::cerr << text << std::flush; },
+      clock_, [out = order.json ? &std::cerr : &std::cout](std::string_view text) { *out << text << std::flush; },
       observe::ProgressOptions{
           .steps = steps_of(job), .epochs = job.options.epochs, .terminal_columns = order.terminal_columns});
   if (!order.json) progress_->say(fmt::format("{} on {} rank{}", job.data.facts.description, world, world == 1 ? "" : "s"));

@@ -1,0 +1,45 @@
+#include "comm/shared_memory/arena.h"
+#include "train/evaluator.h"
+#include "train/model_file.h"
+#include "train/settings.h"
+#include "train/trainer_parts.h"
+#include <cohort/context.h>
+
+#include <torch/nn/module.h>
+
+namespace cohort {
+
+Trainer::Trainer(Context& context, std::shared_ptr<torch::nn::Module> module, Objective objective, TrainerOptions options)
+    : Trainer(context.communicator(), context.arena(), std::move(module), std::move(objective), std::move(options)) {}
+
+Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
+                 TrainerOptions options) {
+  train::check_options(options, group.world());
+  std::vector<train::ParameterUpdate> updates = train::updates_of(options, *module);
+  const train::ReplicaSettings settings = train::replica_settings(options);
+  parts_ = std::unique_ptr<Parts>(new Parts{
+      .group = group, .module = module, .objective = objective, .options = std::move(options),
+      .replica = {group, arena, module, objective, std::move(updates), settings}});
+}
+
+Trainer::~Trainer() = default;
+
+TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr<const Dataset> test) {
+  if (data->size() == 0) throw UsageError("there is no sample to train with");
+  parts_->module->train();
+  parts_->report = {};
+  parts_->fit(std::move(data), test.get());
+  parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());
+  return parts_->report;
+}
+
+EvaluationReport Trainer::evaluate(const Dataset& data) {
+  return train::evaluate(parts_->group, *parts_->module, parts_->objective, data, 256);
+}
+
+TrainerMemory Trainer::memory() const {
+  const std::size_t flat = parts_->replica.buckets().all_values().size_bytes();
+  return {.parameters = flat, .gradients = flat, .moments = parts_->replica.moment_bytes()};
+}
+
+}  // namespace cohort
