@@ -19,7 +19,8 @@ struct DataParallelOptions {
   std::size_t bucket_bytes = std::size_t{4} << 20;  ///< gradients are averaged in pieces of about this size
 };
 
-/// Makes a training loop of one process one of many: after backward(), every rank has the mean of all ranks' gradients.
+/// Makes a training loop of one process one of many: after backward(), every rank has the mean of all ranks'
+/// gradients.
 ///
 ///     cohort::Context context;
 ///     auto net = std::make_shared<Net>();
@@ -29,25 +30,25 @@ struct DataParallelOptions {
 ///     loss.backward();
 ///     optimizer.step();
 ///
-/// It starts with rank 0's parameters and buffers on all ranks. Gradients are averaged while backward goes on; when it
-/// returns they may be read, clipped, changed. A parameter that no rank used keeps no gradient, so that an optimizer
-/// leaves it alone. Running means of batch norms and the like are averaged, too.
+/// It starts with rank 0's parameters and buffers on all ranks. Gradients are averaged while backward goes
+/// on; when it returns they may be read, clipped, changed. A parameter that no rank used keeps no gradient,
+/// so that an optimizer leaves it alone. Running means of batch norms and the like are averaged, too.
 ///
 /// Threads: backward() from one thread at a time.
-/// Lifetime: context and module must outlive it. Gradients lie in memory shared with the other ranks; they are gone
-/// when it is.
-/// Failure: backward() throws Error: kPeerLost names the rank that is gone, kTimedOut the one that has not arrived.
-/// Every rank must call backward() as often as the others.
+/// Lifetime: context and module must outlive it. Gradients lie in memory shared with the other ranks; they
+/// are gone when it is. Failure: backward() throws Error: kPeerLost names the rank that is gone, kTimedOut
+/// the one that has not arrived. Every rank must call backward() as often as the others.
 class COHORT_EXPORT DataParallel {
  public:
   DataParallel(Context& context, torch::nn::Module& module, const DataParallelOptions& options = {});
-  DataParallel(Communicator& group, Arena& arena, torch::nn::Module& module, const DataParallelOptions& options = {});
+  DataParallel(Communicator& group, Arena& arena, torch::nn::Module& module,
+               const DataParallelOptions& options = {});
   ~DataParallel();
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
 
-  /// While it lives, backward() only adds up this rank's own gradients; the first backward() after it averages them
-  /// all.
+  /// While it lives, backward() only adds up this rank's own gradients; the first backward() after it
+  /// averages them all.
   class COHORT_EXPORT Accumulation {
    public:
     explicit Accumulation(DataParallel& parallel);

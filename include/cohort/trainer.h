@@ -44,8 +44,8 @@ struct StepReport {
   double learning_rate = 0;
   std::int64_t samples = 0;
   double seconds = 0;
-  double communication_seconds = 0;  ///< that this rank waited for others
-  double stall_seconds = 0;          ///< that this rank waited for data
+  double communication_seconds = 0;       ///< that this rank waited for others
+  double stall_seconds = 0;               ///< that this rank waited for data
   std::optional<double> gradient_norm{};  ///< where something asks for it
   bool skipped = false;
 };
@@ -64,9 +64,10 @@ struct TrainerOptions {
   Schedule schedule{};
   /// `"*.bias: weight_decay=0"`: other settings for parameters whose names match.
   std::vector<std::string> groups{};
-  double clip_norm = 0;          ///< the largest norm of the mean gradient; 0: none
-  double clip_value = 0;         ///< the largest element of it; 0: none
-  bool skip_non_finite = false;  ///< a step whose gradients are not finite changes nothing; else it is an error
+  double clip_norm = 0;   ///< the largest norm of the mean gradient; 0: none
+  double clip_value = 0;  ///< the largest element of it; 0: none
+  bool skip_non_finite =
+      false;  ///< a step whose gradients are not finite changes nothing; else it is an error
 
   std::int64_t batch = 64;  ///< over all ranks; 0: all samples
   int slots = 0;            ///< pieces a batch is cut into; 0: one per rank
@@ -121,9 +122,9 @@ struct TrainerMemory {
 ///     }), {.epochs = 10});
 ///     const cohort::TrainingReport report = trainer.fit(train, test);
 ///
-/// Threads: one at a time. Lifetime: the context must outlive it; while it lives the module's parameters lie in
-/// memory shared with the other ranks. Failure: throws; what one rank throws, in its objective too, ends the step of
-/// all, and they throw what it was.
+/// Threads: one at a time. Lifetime: the context must outlive it; while it lives the module's parameters lie
+/// in memory shared with the other ranks. Failure: throws; what one rank throws, in its objective too, ends
+/// the step of all, and they throw what it was.
 class COHORT_EXPORT Trainer {
  public:
   Trainer(Context& context, std::shared_ptr<torch::nn::Module> module, Objective objective,

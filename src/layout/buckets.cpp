@@ -28,7 +28,21 @@ BucketLayout plan_buckets(std::span<const std::size_t> sizes, std::span<const st
     layout.buckets.push_back(std::move(open));
     open = Bucket{.first = layout.count, .count = 0, .entries = {}};
   };
+  const std::size_t piece = std::max(options.elements / grain, std::size_t{1}) * grain;
+  const auto add_pieces = [&](std::size_t parameter) {
+    close();
+    for (std::size_t from = 0; from < sizes[parameter]; from += piece) {
+      open.count = std::min(piece, sizes[parameter] - from);
+      open.entries.push_back(
+          {.parameter = parameter, .first = open.first, .count = open.count, .from = from});
+      close();
+    }
+  };
   for (const std::size_t parameter : order) {
+    if (sizes[parameter] > piece) {
+      add_pieces(parameter);
+      continue;
+    }
     const std::size_t most = layout.buckets.empty() ? options.first_elements : options.elements;
     if (open.count + sizes[parameter] > most) close();
     open.entries.push_back(

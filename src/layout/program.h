@@ -25,9 +25,10 @@ enum class Lane { kSlots, kBuckets };
 
 struct Action {
   Verb verb = Verb::kLoad;
-  int slot = 0;                      ///< of load, forward, backward
-  int bucket = 0;                    ///< of fill, reduce, update, gather
-  std::vector<std::size_t> after{};  ///< actions that must be over before, besides those before it in its lane
+  int slot = 0;    ///< of load, forward, backward
+  int bucket = 0;  ///< of fill, reduce, update, gather
+  std::vector<std::size_t>
+      after{};  ///< actions that must be over before, besides those before it in its lane
 
   Lane lane() const {
     const bool of_bucket = verb == Verb::kReduce || verb == Verb::kUpdate || verb == Verb::kGather;

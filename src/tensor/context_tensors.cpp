@@ -10,9 +10,9 @@ namespace {
 
 void check_place(const at::Tensor& tensor) {
   if (tensor.defined() && tensor.device().is_cpu() && tensor.layout() == at::kStrided) return;
-  throw UsageError(UsageError(tensor.defined() ? "a tensor that is not a dense one in CPU memory"
-                                               : "an undefined tensor")
-                       .with_remedy("Give a dense tensor in CPU memory, for example tensor.to(at::kCPU)."));
+  throw UsageError(
+      UsageError(tensor.defined() ? "a tensor that is not a dense one in CPU memory" : "an undefined tensor")
+          .with_remedy("Give a dense tensor in CPU memory, for example tensor.to(at::kCPU)."));
 }
 
 Numbers numbers_of(const at::Tensor& tensor) {
@@ -22,7 +22,8 @@ Numbers numbers_of(const at::Tensor& tensor) {
 /// A tensor's numbers in a row; written back when it goes, if they had to be copied.
 class InARow {
  public:
-  explicit InARow(const at::Tensor& tensor) : tensor_((check_place(tensor), tensor.detach())), row_(tensor_.contiguous()) {}
+  explicit InARow(const at::Tensor& tensor)
+      : tensor_((check_place(tensor), tensor.detach())), row_(tensor_.contiguous()) {}
   Numbers numbers() const { return numbers_of(row_); }
   const at::Tensor& row() const { return row_; }
   void write_back() const {

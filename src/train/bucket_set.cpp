@@ -56,17 +56,20 @@ BucketSet::~BucketSet() {
 
 void BucketSet::attach() {
   const at::NoGradGuard no_grad;
-  bucket_of_.assign(parameters_.size(), 0);
-  entries_.assign(parameters_.size(), nullptr);
+  places_.assign(parameters_.size(), Place{});
   gradient_views_.assign(parameters_.size(), at::Tensor());
   for (std::size_t b = 0; b < layout_.buckets.size(); ++b) {
     for (const BucketEntry& entry : layout_.buckets[b].entries) {
-      bucket_of_[entry.parameter] = static_cast<int>(b);
-      entries_[entry.parameter] = &entry;
+      Place& place = places_[entry.parameter];
+      if (place.buckets.empty()) place.slice.first = entry.first;
+      COHORT_CHECK_EQ(place.slice.first + place.slice.count, entry.first, "pieces follow each other");
+      place.slice.count += entry.count;
+      place.buckets.push_back(b);
     }
   }
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
-    COHORT_CHECK(entries_[p] != nullptr, "parameter {} is in no bucket", p);
+    COHORT_CHECK_EQ(places_[p].slice.count, static_cast<std::size_t>(parameters_[p].numel()), "parameter {}",
+                    p);
     gradient_views_[p] = view_of(all_gradients(), p);
     if (housed_ == Housed::kGradients) continue;
     const at::Tensor home = view_of(all_values(), p);
@@ -77,8 +80,8 @@ void BucketSet::attach() {
 
 at::Tensor BucketSet::view_of(const Numbers& flat, std::size_t parameter) const {
   const at::Tensor& like = parameters_[parameter];
-  const BucketEntry& place = *entries_[parameter];
-  void* first = flat.slice(place.first, place.count).data;
+  const BucketSlice whole = place(parameter);
+  void* first = flat.slice(whole.first, whole.count).data;
   const auto options = at::TensorOptions().dtype(like.scalar_type());
   // Memory that is dense in another order of dimensions, such as channels last, stays so.
   if (like.is_non_overlapping_and_dense()) return at::from_blob(first, like.sizes(), like.strides(), options);
@@ -88,8 +91,8 @@ at::Tensor BucketSet::view_of(const Numbers& flat, std::size_t parameter) const 
 void BucketSet::move_to(BucketLayout layout) {
   const BucketLayout before = std::exchange(layout_, std::move(layout));
   const std::size_t size = std::max<std::size_t>(layout_.count, 1) * size_bytes(dtype_);
-  ArenaBlock old = std::exchange(
-      gradient_block_, value_or_throw(arena_.allocate(size).within("no room for the gradients")));
+  ArenaBlock old = std::exchange(gradient_block_,
+                                 value_or_throw(arena_.allocate(size).within("no room for the gradients")));
   const ArenaBlock old_values = std::exchange(value_block_, ArenaBlock());
   if (housed_ == Housed::kParametersAndGradients) {
     value_block_ = value_or_throw(arena_.allocate(size).within("no room for the parameters"));
@@ -99,8 +102,8 @@ void BucketSet::move_to(BucketLayout layout) {
   for (const Bucket& bucket : before.buckets) {
     for (const BucketEntry& entry : bucket.entries) {
       const ConstNumbers gradient = from.slice(entry.first, entry.count);
-      std::memcpy(all_gradients().slice(entries_[entry.parameter]->first, entry.count).data, gradient.data,
-                  gradient.size_bytes());
+      std::memcpy(all_gradients().slice(place(entry.parameter).first + entry.from, entry.count).data,
+                  gradient.data, gradient.size_bytes());
     }
   }
 }
@@ -108,7 +111,7 @@ void BucketSet::move_to(BucketLayout layout) {
 bool BucketSet::is_attached() const {
   if (housed_ == Housed::kGradients) return true;
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
-    if (parameters_[p].const_data_ptr() != all_values().slice(entries_[p]->first, 0).data) return false;
+    if (parameters_[p].const_data_ptr() != all_values().slice(place(p).first, 0).data) return false;
   }
   return true;
 }

@@ -14,12 +14,12 @@ namespace cohort::train {
 /// What of the parameters lies in the arena.
 enum class Housed { kGradients, kParametersAndGradients };
 
-/// The memory of the buckets: one flat run of gradients in the arena and, beside it, one of the parameters, both cut
-/// by the same layout. All parameters have one type.
+/// The memory of the buckets: one flat run of gradients in the arena and, beside it, one of the parameters,
+/// both cut by the same layout. All parameters have one type.
 ///
 /// Threads: as its memory is used.
-/// Lifetime: the arena must outlive it. Parameters that were housed get memory of their own again when it dies.
-/// Failure: throws kExhausted where the arena has no more, UsageError for parameters of mixed types.
+/// Lifetime: the arena must outlive it. Parameters that were housed get memory of their own again when it
+/// dies. Failure: throws kExhausted where the arena has no more, UsageError for parameters of mixed types.
 /// Cost: the padded size of the parameters, once or twice.
 class BucketSet {
  public:
@@ -34,12 +34,17 @@ class BucketSet {
 
   /// The gradient of parameter p in its bucket, shaped like it.
   const at::Tensor& gradient(std::size_t parameter) const { return gradient_views_[parameter]; }
-  /// Where it stands: its bucket and its place.
-  int bucket_of(std::size_t parameter) const { return bucket_of_[parameter]; }
-  const BucketEntry& entry(std::size_t parameter) const { return *entries_[parameter]; }
+  /// The buckets it lies in: one, or as many as it has pieces.
+  const std::vector<std::size_t>& buckets_of(std::size_t parameter) const {
+    return places_[parameter].buckets;
+  }
+  /// Where all of it lies, from the start of the flat memory.
+  BucketSlice place(std::size_t parameter) const { return places_[parameter].slice; }
 
   Numbers gradients(const Bucket& bucket) const { return all_gradients().slice(bucket.first, bucket.count); }
-  Numbers gradients(const BucketSlice& slice) const { return all_gradients().slice(slice.first, slice.count); }
+  Numbers gradients(const BucketSlice& slice) const {
+    return all_gradients().slice(slice.first, slice.count);
+  }
   Numbers values(const Bucket& bucket) const { return all_values().slice(bucket.first, bucket.count); }
   Numbers values(const BucketSlice& slice) const { return all_values().slice(slice.first, slice.count); }
   Numbers all_gradients() const { return {gradient_block_.bytes().data(), layout_.count, dtype_}; }
@@ -48,8 +53,8 @@ class BucketSet {
   /// Puts everything, with its content, where another layout wants it.
   void move_to(BucketLayout layout);
 
-  /// True while every parameter is where it was housed; code that replaces a parameter's memory, such as a change of
-  /// type, ends that.
+  /// True while every parameter is where it was housed; code that replaces a parameter's memory, such as a
+  /// change of type, ends that.
   bool is_attached() const;
 
  private:
@@ -64,8 +69,11 @@ class BucketSet {
   ArenaBlock gradient_block_;
   ArenaBlock value_block_;
   std::vector<at::Tensor> gradient_views_;
-  std::vector<int> bucket_of_;
-  std::vector<const BucketEntry*> entries_;
+  struct Place {
+    BucketSlice slice;
+    std::vector<std::size_t> buckets;
+  };
+  std::vector<Place> places_;
 };
 
 /// The elements of each tensor, as plan_buckets() wants them.

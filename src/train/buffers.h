@@ -7,12 +7,13 @@
 
 namespace cohort::train {
 
-/// What forward changes besides gradients: running means and counters. Every slot of a step starts from the same
-/// buffers; what they become is the mean over all slots of all ranks, weighted, in the order of slots. So they do not
-/// depend on who computed which slot, and a step that is skipped leaves them as they were.
+/// What forward changes besides gradients: running means and counters. Every slot of a step starts from the
+/// same buffers; what they become is the mean over all slots of all ranks, weighted, in the order of slots.
+/// So they do not depend on who computed which slot, and a step that is skipped leaves them as they were.
 ///
 /// Threads: one at a time.
-/// Cost: a copy of the buffers for each slot; one small all_gather a step; nothing for a module without buffers.
+/// Cost: a copy of the buffers for each slot; one small all_gather a step; nothing for a module without
+/// buffers.
 class Buffers {
  public:
   Buffers(Communicator& group, const ModuleTensors& tensors);

@@ -25,15 +25,18 @@ using namespace train;
 
 /// The mean gradients of the parameters of one type.
 ///
-/// How a round goes: gradients arrive in the thread of backward and go to their buckets; full buckets are averaged in
-/// order, on another thread; at the end of backward come the rest. A second round before gradients were zeroed averages
-/// what is there, old mean and new gradient together: the mean of equal numbers is the number.
+/// How a round goes: gradients arrive in the thread of backward and go to their buckets; full buckets are
+/// averaged in order, on another thread; at the end of backward come the rest. A second round before
+/// gradients were zeroed averages what is there, old mean and new gradient together: the mean of equal
+/// numbers is the number.
 class MeanGradients {
  public:
-  MeanGradients(Communicator& group, Arena& arena, std::vector<at::Tensor> parameters, std::size_t bucket_bytes)
+  MeanGradients(Communicator& group, Arena& arena, std::vector<at::Tensor> parameters,
+                std::size_t bucket_bytes)
       : group_(group),
         bucket_bytes_(bucket_bytes),
-        buckets_(arena, parameters, layout(parameters, expected_order(parameters.size())), Housed::kGradients),
+        buckets_(arena, parameters, layout(parameters, expected_order(parameters.size())),
+                 Housed::kGradients),
         arrived_(parameters.size(), false) {
     begin();
   }
@@ -55,7 +58,7 @@ class MeanGradients {
     if (!order_is_known_) observed_.push_back(p);
     if (arrived_[p]) return;
     arrived_[p] = true;
-    --pending_[static_cast<std::size_t>(buckets_.bucket_of(p))];
+    for (const std::size_t bucket : buckets_.buckets_of(p)) --pending_[bucket];
     if (order_is_known_) give_full_buckets(thread);
   }
 
@@ -74,7 +77,8 @@ class MeanGradients {
   }
 
  private:
-  BucketLayout layout(const std::vector<at::Tensor>& parameters, const std::vector<std::size_t>& order) const {
+  BucketLayout layout(const std::vector<at::Tensor>& parameters,
+                      const std::vector<std::size_t>& order) const {
     const std::size_t element_bytes =
         parameters.empty() ? 4 : static_cast<std::size_t>(parameters.front().element_size());
     return layout_for(element_counts(parameters), order, group_.world(), bucket_bytes_ / element_bytes);
@@ -109,11 +113,13 @@ class MeanGradients {
   // A parameter that any rank used has a gradient on all, one that nobody used has none.
   void show() {
     std::vector<std::uint8_t> used;
-    for (const at::Tensor& parameter : buckets_.parameters()) used.push_back(parameter.grad().defined() ? 1 : 0);
+    for (const at::Tensor& parameter : buckets_.parameters())
+      used.push_back(parameter.grad().defined() ? 1 : 0);
     value_or_throw(group_.run(all_reduce(std::span(used), ReduceOp::kMax)));
     for (std::size_t p = 0; p < used.size(); ++p) {
       const at::Tensor& parameter = buckets_.parameters()[p];
-      if (used[p] != 0 && !parameter.grad().defined()) parameter.mutable_grad() = buckets_.gradient(p).detach();
+      if (used[p] != 0 && !parameter.grad().defined())
+        parameter.mutable_grad() = buckets_.gradient(p).detach();
     }
   }
 
@@ -199,8 +205,8 @@ void DataParallel::Parts::finish() {
 void DataParallel::Parts::average_buffers() {
   for (const NamedTensor& named : tensors.buffers) {
     const at::Tensor whole = named.tensor.contiguous();
-    value_or_throw(group.run(
-        all_reduce({whole.data_ptr(), static_cast<std::size_t>(whole.numel()), dtype_of(whole)})));
+    value_or_throw(
+        group.run(all_reduce({whole.data_ptr(), static_cast<std::size_t>(whole.numel()), dtype_of(whole)})));
     named.tensor.copy_(whole / group.world());
   }
 }
@@ -218,8 +224,8 @@ DataParallel::DataParallel(Communicator& group, Arena& arena, torch::nn::Module&
   parts_->sort_by_type(arena, options.bucket_bytes);
   std::vector<at::Tensor> parameters;
   for (const NamedTensor& named : tensors.parameters) parameters.push_back(named.tensor);
-  parts_->hooks =
-      std::make_unique<GradientHooks>(parameters, [parts = parts_.get()](std::size_t p) { parts->arrived(p); });
+  parts_->hooks = std::make_unique<GradientHooks>(
+      parameters, [parts = parts_.get()](std::size_t p) { parts->arrived(p); });
 }
 
 DataParallel::~DataParallel() = default;

@@ -11,18 +11,18 @@
 
 namespace cohort::train {
 
-/// Runs programs: the lane of slots on the caller's thread, the lane of buckets on a thread of its own, so that
-/// gradients are reduced while others are still computed.
+/// Runs programs: the lane of slots on the caller's thread, the lane of buckets on a thread of its own, so
+/// that gradients are reduced while others are still computed.
 ///
 /// Threads: run() from one thread; filled() from any, while run() is going on.
-/// Failure: what an action throws ends both lanes after the actions they are at, and run() throws it. The engine cannot
-/// be used again then.
+/// Failure: what an action throws ends both lanes after the actions they are at, and run() throws it. The
+/// engine cannot be used again then.
 class Engine {
  public:
   using Perform = std::function<void(const Action&)>;
 
-  /// `perform` is called with the actions of slots and the vote on the thread of run(), with those of buckets on the
-  /// other.
+  /// `perform` is called with the actions of slots and the vote on the thread of run(), with those of buckets
+  /// on the other.
   explicit Engine(Perform perform);
 
   /// Everything in the program was done when it returns.

@@ -26,7 +26,8 @@ LockStep::LockStep(Communicator& group, BucketSet& buckets, std::vector<Paramete
       buckets_(buckets),
       updates_(std::move(updates)),
       summation_(summation),
-      touched_(updates_.size(), 0) {
+      touched_(updates_.size(), 0),
+      used_(updates_.size(), 0) {
   COHORT_CHECK_EQ(updates_.size(), buckets_.parameters().size());
   moments_ = empty_moments(buckets_.layout());
 }
@@ -73,7 +74,7 @@ void LockStep::move_moments(std::vector<float> Moments::*which, const BucketLayo
       const std::size_t first = std::max(entry.first, slice.first);
       const std::size_t last = std::min(entry.first + entry.count, slice.first + slice.count);
       if (first >= last) continue;
-      const std::size_t from = buckets_.entry(entry.parameter).first + (first - entry.first);
+      const std::size_t from = buckets_.place(entry.parameter).first + entry.from + (first - entry.first);
       std::memcpy(target.data() + (first - slice.first), floats(buckets_.all_gradients()) + from,
                   (last - first) * sizeof(float));
     }
@@ -104,7 +105,7 @@ void LockStep::agree_on_use(const Bucket& bucket) {
   flags_.clear();
   for (const BucketEntry& entry : bucket.entries) flags_.push_back(touched_[entry.parameter]);
   value_or_throw(group_.run(all_reduce(std::span(flags_), ReduceOp::kMax)));
-  for (std::size_t i = 0; i < flags_.size(); ++i) touched_[bucket.entries[i].parameter] = flags_[i];
+  for (std::size_t i = 0; i < flags_.size(); ++i) used_[bucket.entries[i].parameter] = flags_[i];
 }
 
 void LockStep::reduce(int index) {
@@ -133,8 +134,8 @@ void LockStep::update(int index) {
   const Bucket& bucket = buckets_.layout().buckets[b];
   const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
   for (const BucketEntry& entry : bucket.entries) {
-    if (touched_[entry.parameter] == 0) continue;
-    ++updates_[entry.parameter].count;
+    if (used_[entry.parameter] == 0) continue;
+    if (entry.from == 0) ++updates_[entry.parameter].count;
     update_run(entry, slice, moments_[b]);
   }
 }
@@ -169,13 +170,13 @@ double LockStep::square_sum() const {
   double sum = 0;
   if (summation_ == Summation::kByTree) {
     for (std::size_t p = 0; p < buckets_.parameters().size(); ++p) {
-      const BucketEntry& entry = buckets_.entry(p);
-      sum += cohort::square_sum(float_span(buckets_.all_gradients().slice(entry.first, entry.count)));
+      sum += cohort::square_sum(float_span(buckets_.gradients(buckets_.place(p))));
     }
     return sum;
   }
   for (const Bucket& bucket : buckets_.layout().buckets) {
-    sum += cohort::square_sum(float_span(buckets_.gradients(slice_of(bucket, group_.rank(), group_.world()))));
+    sum +=
+        cohort::square_sum(float_span(buckets_.gradients(slice_of(bucket, group_.rank(), group_.world()))));
   }
   return sum;
 }

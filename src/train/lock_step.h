@@ -31,8 +31,9 @@ struct StepTerms {
   double clip_value = 0;      ///< 0: none
 };
 
-/// Replicas that move in lock step. Each rank sums up its slice of everybody's gradients, updates its slice of the
-/// parameters and hands it to the others. So the work of an update, and the memory of its moments, is shared.
+/// Replicas that move in lock step. Each rank sums up its slice of everybody's gradients, updates its slice
+/// of the parameters and hands it to the others. So the work of an update, and the memory of its moments, is
+/// shared.
 ///
 /// Threads: one at a time.
 /// Lifetime: group and buckets must outlive it.
@@ -40,7 +41,8 @@ struct StepTerms {
 /// Cost: moments of one slice; with kByTree a copy of one bucket.
 class LockStep {
  public:
-  LockStep(Communicator& group, BucketSet& buckets, std::vector<ParameterUpdate> updates, Summation summation);
+  LockStep(Communicator& group, BucketSet& buckets, std::vector<ParameterUpdate> updates,
+           Summation summation);
 
   /// This rank's gradient of the parameter is in its bucket.
   void touched(std::size_t parameter) { touched_[parameter] = 1; }
@@ -79,7 +81,8 @@ class LockStep {
   std::vector<ParameterUpdate> updates_;
   const Summation summation_;
   StepTerms terms_;
-  std::vector<std::uint8_t> touched_;  // by this rank; after reduce() by any
+  std::vector<std::uint8_t> touched_;  // by this rank
+  std::vector<std::uint8_t> used_;     // by any rank: known when reduced
   std::vector<std::uint8_t> flags_;
   std::vector<Moments> moments_;  // per bucket
   std::vector<float> gathered_;   // kByTree: everybody's version of this rank's slice

@@ -9,17 +9,22 @@
 
 namespace cohort {
 
-Trainer::Trainer(Context& context, std::shared_ptr<torch::nn::Module> module, Objective objective, TrainerOptions options)
-    : Trainer(context.communicator(), context.arena(), std::move(module), std::move(objective), std::move(options)) {}
+Trainer::Trainer(Context& context, std::shared_ptr<torch::nn::Module> module, Objective objective,
+                 TrainerOptions options)
+    : Trainer(context.communicator(), context.arena(), std::move(module), std::move(objective),
+              std::move(options)) {}
 
-Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
-                 TrainerOptions options) {
+Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
+                 Objective objective, TrainerOptions options) {
   train::check_options(options, group.world());
   std::vector<train::ParameterUpdate> updates = train::updates_of(options, *module);
   const train::ReplicaSettings settings = train::replica_settings(options);
-  parts_ = std::unique_ptr<Parts>(new Parts{
-      .group = group, .module = module, .objective = objective, .options = std::move(options),
-      .replica = {group, arena, module, objective, std::move(updates), settings}});
+  parts_ = std::unique_ptr<Parts>(
+      new Parts{.group = group,
+                .module = module,
+                .objective = objective,
+                .options = std::move(options),
+                .replica = {group, arena, module, objective, std::move(updates), settings}});
 }
 
 Trainer::~Trainer() = default;

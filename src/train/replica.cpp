@@ -10,8 +10,8 @@
 
 #include <ATen/ATen.h>
 #include <cmath>
-#include <fmt/format.h>
 #include <cstring>
+#include <fmt/format.h>
 #include <torch/nn/module.h>
 #include <torch/utils.h>
 
@@ -30,11 +30,12 @@ void check_types(const ModuleTensors& tensors) {
   }
   for (const NamedTensor& named : tensors.parameters) {
     if (named.tensor.scalar_type() == at::kFloat && named.tensor.device().is_cpu()) continue;
-    throw UsageError(Error(ErrorCode::kUsage,
-                           fmt::format("parameter '{}' is a {} tensor on {}", named.name,
-                                       at::toString(named.tensor.scalar_type()), named.tensor.device().str()))
-                         .with_remedy("The trainer updates f32 parameters in CPU memory; convert the module with "
-                                      "module->to(torch::kFloat)."));
+    throw UsageError(
+        Error(ErrorCode::kUsage,
+              fmt::format("parameter '{}' is a {} tensor on {}", named.name,
+                          at::toString(named.tensor.scalar_type()), named.tensor.device().str()))
+            .with_remedy("The trainer updates f32 parameters in CPU memory; convert the module with "
+                         "module->to(torch::kFloat)."));
   }
 }
 
@@ -55,7 +56,8 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
   check_types(tensors_);
   std::vector<at::Tensor> parameters = plain(tensors_.parameters);
   BucketLayout layout = planned_layout(parameters, expected_order(parameters.size()));
-  buckets_ = std::make_unique<BucketSet>(arena, parameters, std::move(layout), Housed::kParametersAndGradients);
+  buckets_ =
+      std::make_unique<BucketSet>(arena, parameters, std::move(layout), Housed::kParametersAndGradients);
   lock_step_ = std::make_unique<LockStep>(group_, *buckets_, std::move(updates), settings_.summation);
   if (settings_.summation == Summation::kByTree) tree_ = std::make_unique<Tree>();
   for (const auto* each : {&tensors_.parameters, &tensors_.frozen, &tensors_.buffers, &tensors_.counters}) {
@@ -85,7 +87,8 @@ UpdateTime update_time(const ReplicaSettings& settings) {
 
 BucketLayout Replica::planned_layout(const std::vector<at::Tensor>& parameters,
                                      const std::vector<std::size_t>& order) const {
-  return layout_for(element_counts(parameters), order, group_.world(), settings_.bucket_bytes / sizeof(float));
+  return layout_for(element_counts(parameters), order, group_.world(),
+                    settings_.bucket_bytes / sizeof(float));
 }
 
 Verdict Replica::step(const StepInfo& info, const Load& load) {
@@ -108,8 +111,7 @@ Verdict Replica::step(const StepInfo& info, const Load& load) {
     tally_.replica_hash = content_hash({values.data, values.size_bytes()});
     tally_.has_hash = 1;
   }
-  const Program program =
-      data_parallel_program(info.slots, static_cast<int>(buckets.size()), update_time());
+  const Program program = data_parallel_program(info.slots, static_cast<int>(buckets.size()), update_time());
   engine_->run(program);
   info_ = nullptr;
   if (!order_is_known_) follow_observed_order();
@@ -153,8 +155,9 @@ void Replica::forward(int slot) {
   if (!std::isfinite(loss) && !settings_.skip_non_finite) {
     raise(Error(ErrorCode::kUsage, fmt::format("the loss is {} on rank {}, step {}, slot {}", loss,
                                                group_.rank(), info_->step, slot))
-              .with_remedy("Lower update.learning_rate, clip gradients with update.clip_norm, look for bad samples, "
-                           "or set update.skip_non_finite = true."));
+              .with_remedy(
+                  "Lower update.learning_rate, clip gradients with update.clip_norm, look for bad samples, "
+                  "or set update.skip_non_finite = true."));
   }
   slot_losses_.push_back(loss);
   tally_.weight += evaluation.weight;
@@ -185,8 +188,8 @@ void Replica::backward() {
   if (slots_left_ == 0) fill_rest();
 }
 
-// Autograd has left the gradient in a buffer of its own: that buffer is emptied into the bucket and let go, which
-// costs less than adding to a bucket that had to be zeroed.
+// Autograd has left the gradient in a buffer of its own: that buffer is emptied into the bucket and let go,
+// which costs less than adding to a bucket that had to be zeroed.
 void Replica::arrived(std::size_t p) {
   if (info_ == nullptr) return;  // a backward that is not ours
   const at::Tensor& parameter = buckets_->parameters()[p];
@@ -208,10 +211,11 @@ void Replica::arrived(std::size_t p) {
     return;
   }
   if (slots_left_ > 0 || tree_ != nullptr) return;
-  const auto bucket = static_cast<std::size_t>(buckets_->bucket_of(p));
-  if (--pending_[bucket] > 0) return;
-  bucket_filled_[bucket] = true;
-  engine_->filled(static_cast<int>(bucket));
+  for (const std::size_t bucket : buckets_->buckets_of(p)) {
+    if (--pending_[bucket] > 0) continue;
+    bucket_filled_[bucket] = true;
+    engine_->filled(static_cast<int>(bucket));
+  }
 }
 
 void Replica::fill_rest() {
@@ -238,9 +242,8 @@ void Replica::settle() {
   if (settings_.clip_norm > 0 && verdict_.gradient_norm > settings_.clip_norm) {
     scale *= settings_.clip_norm / verdict_.gradient_norm;
   }
-  lock_step_->set_terms({.learning_rate = info_->learning_rate,
-                         .gradient_scale = scale,
-                         .clip_value = settings_.clip_value});
+  lock_step_->set_terms(
+      {.learning_rate = info_->learning_rate, .gradient_scale = scale, .clip_value = settings_.clip_value});
 }
 
 void Replica::follow_observed_order() {

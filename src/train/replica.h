@@ -44,10 +44,9 @@ using Load = std::function<Batch(int slot)>;
 /// One rank's copy of the model, and the step it makes together with the others: evaluate, vote, apply.
 ///
 /// Threads: one at a time; it has a thread of its own for the buckets.
-/// Lifetime: group and arena must outlive it; the module has its parameters in the arena as long as this lives.
-/// Failure: throws the first failure of any rank and ends the step of all; afterwards only the destructor may be
-/// called.
-/// Cost: parameters and gradients in the arena, the moments of one slice.
+/// Lifetime: group and arena must outlive it; the module has its parameters in the arena as long as this
+/// lives. Failure: throws the first failure of any rank and ends the step of all; afterwards only the
+/// destructor may be called. Cost: parameters and gradients in the arena, the moments of one slice.
 class Replica {
  public:
   Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
@@ -94,8 +93,8 @@ class Replica {
   std::vector<double> slot_losses_;
   Verdict verdict_;
   std::size_t slots_left_ = 0;
-  std::vector<bool> slot_touched_;     // by the slot that is going on
-  std::vector<std::size_t> pending_;   // per bucket: parameters whose gradient has not come
+  std::vector<bool> slot_touched_;    // by the slot that is going on
+  std::vector<std::size_t> pending_;  // per bucket: parameters whose gradient has not come
   std::vector<bool> bucket_filled_;
   struct Tree;
   std::unique_ptr<Tree> tree_;

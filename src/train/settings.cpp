@@ -33,9 +33,10 @@ void check_options(const TrainerOptions& options, int world) {
   }
   if (options.deterministic == Deterministic::kAnyWorld &&
       (options.slots == 0 || !is_power_of_two(slots) || !is_power_of_two(world))) {
-    refuse(fmt::format("the same bits in any world need a fixed number of slots and ranks that is a power of two, "
-                       "not {} slots on {} ranks",
-                       options.slots == 0 ? 0 : slots, world),
+    refuse(fmt::format(
+               "the same bits in any world need a fixed number of slots and ranks that is a power of two, "
+               "not {} slots on {} ranks",
+               options.slots == 0 ? 0 : slots, world),
            "Set train.slots to 8, for example, and use 1, 2, 4 or 8 ranks.");
   }
 }

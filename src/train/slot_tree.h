@@ -6,8 +6,8 @@
 
 namespace cohort::train {
 
-/// Adds up the gradients of a rank's slots in the order of a binary tree over slot numbers, so that the sum does not
-/// depend on how many ranks share the slots:
+/// Adds up the gradients of a rank's slots in the order of a binary tree over slot numbers, so that the sum
+/// does not depend on how many ranks share the slots:
 ///
 ///     slot      0   1   2   3          ranks 0 and 1 hold two slots each:
 ///                \ /     \ /           their sums are the inner nodes of the same tree

@@ -17,9 +17,10 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
   const auto num_samples = static_cast<std::uint64_t>(data->size());
   const auto batch = options.batch == 0 ? num_samples : static_cast<std::uint64_t>(options.batch);
   const BatchPlan plan(num_samples, batch, train::slots_of(options, group.world()));
-  SlotLoader loader(std::move(data),
-                    SampleOrder(num_samples, options.shuffle ? Shuffle::kEveryEpoch : Shuffle::kNone, options.seed),
-                    plan, {.threads = options.loader_threads, .depth = options.prefetch});
+  SlotLoader loader(
+      std::move(data),
+      SampleOrder(num_samples, options.shuffle ? Shuffle::kEveryEpoch : Shuffle::kNone, options.seed), plan,
+      {.threads = options.loader_threads, .depth = options.prefetch});
   while (report.epochs < options.epochs && report.end == TrainingEnd::kDone) {
     if (!epoch(loader, plan)) break;
     const bool due = options.evaluate_every > 0 && report.epochs % options.evaluate_every == 0;
@@ -59,8 +60,9 @@ Verdict Trainer::Parts::step(SlotLoader& loader, const BatchPlan& plan, std::uin
   const auto epoch = static_cast<std::uint64_t>(report.epochs);
   const Seconds waited_before = replica.waited(), stalled_before = loader.stall();
   const auto start = std::chrono::steady_clock::now();
-  const Verdict verdict =
-      replica.step(info, [&](int slot) { return loader.take({epoch, step_in_epoch, slot}); });
+  const Verdict verdict = replica.step(info, [&](int slot) {
+    return loader.take({epoch, step_in_epoch, slot});
+  });
   ++report.steps;
   tell(verdict, info.learning_rate,
        {.whole = Seconds(std::chrono::steady_clock::now() - start).count(),
@@ -92,7 +94,8 @@ void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTime
 
 // False if nothing has got better for as long as patience lasts.
 bool Trainer::Parts::look_at(const Dataset& test) {
-  EvaluationReport seen = train::evaluate(group, *module, objective, test, std::max<std::int64_t>(options.batch, 64));
+  EvaluationReport seen =
+      train::evaluate(group, *module, objective, test, std::max<std::int64_t>(options.batch, 64));
   seen.epoch = report.epochs;
   seen.step = report.steps;
   seen.is_best = !report.best || seen.loss < report.best->loss;
@@ -110,8 +113,9 @@ void Trainer::Parts::keep(const std::string& name) {
   if (options.directory.empty()) return;
   Status written;
   if (group.rank() == 0) {
-    written = train::write_model(files, options.directory + "/" + name + ".safetensors", replica.tensors(),
-                                 {{"step", std::to_string(report.steps)}, {"epoch", std::to_string(report.epochs)}});
+    written = train::write_model(
+        files, options.directory + "/" + name + ".safetensors", replica.tensors(),
+        {{"step", std::to_string(report.steps)}, {"epoch", std::to_string(report.epochs)}});
     if (!written) group.abort(written.error());
   }
   value_or_throw(std::move(written));

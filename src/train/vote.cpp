@@ -13,8 +13,8 @@ namespace {
 
 std::vector<Tally> everybody(Communicator& group, const Tally& mine) {
   std::vector<Tally> all(static_cast<std::size_t>(group.world()));
-  value_or_throw(group.run(all_gather({&mine, sizeof(Tally), DType::kU8},
-                                      {all.data(), all.size() * sizeof(Tally), DType::kU8})));
+  value_or_throw(group.run(
+      all_gather({&mine, sizeof(Tally), DType::kU8}, {all.data(), all.size() * sizeof(Tally), DType::kU8})));
   return all;
 }
 
@@ -34,8 +34,9 @@ void compare_replicas(const std::vector<Tally>& all) {
   if (ranks.empty()) return;
   raise(Error(ErrorCode::kCorrupt,
               fmt::format("the parameters of {} differ from those of the others", comm::ranks_text(ranks)))
-            .with_remedy("Something on that rank wrote to the parameters outside of the update, or its memory is at "
-                         "fault. Start again from the last model that was written."));
+            .with_remedy(
+                "Something on that rank wrote to the parameters outside of the update, or its memory is at "
+                "fault. Start again from the last model that was written."));
 }
 
 }  // namespace

@@ -10,7 +10,9 @@ namespace {
 
 TEST(SlotTree, IsTheSameHoweverSlotsAreShared) {
   constexpr std::size_t kSlots = 8;
-  const auto slot = [](std::size_t i) { return std::vector<float>{1.0f / static_cast<float>(3 * i + 1), 1e8f * (i % 2 ? 1.0f : -1.0f)}; };
+  const auto slot = [](std::size_t i) {
+    return std::vector<float>{1.0f / static_cast<float>(3 * i + 1), 1e8f * (i % 2 ? 1.0f : -1.0f)};
+  };
   std::vector<std::vector<float>> sums;
   for (const std::size_t ranks : {1u, 2u, 4u, 8u}) {
     std::vector<std::vector<float>> parts;
@@ -56,7 +58,9 @@ TEST(Engine, BucketsRunBesideSlotsInOrder) {
     said.clear();
     engine.run(data_parallel_program({3}, 2, UpdateTime::kAfterVote));
     ASSERT_EQ(said.size(), 10u);
-    const auto place = [&](const std::string& text) { return std::find(said.begin(), said.end(), text) - said.begin(); };
+    const auto place = [&](const std::string& text) {
+      return std::find(said.begin(), said.end(), text) - said.begin();
+    };
     EXPECT_LT(place("reduce bucket 0"), place("reduce bucket 1"));
     EXPECT_LT(place("reduce bucket 1"), place("vote"));
     EXPECT_LT(place("vote"), place("update bucket 0"));

@@ -37,16 +37,14 @@ Result0 trained(int world, const MakeModel& make, const TrainerOptions& options,
 MakeModel exact_model() {
   return [] {
     auto layer = exact_linear();
-    return std::pair<std::shared_ptr<torch::nn::Module>, Objective>(layer.ptr(),
-                                                                    squared_error(layer));
+    return std::pair<std::shared_ptr<torch::nn::Module>, Objective>(layer.ptr(), squared_error(layer));
   };
 }
 
 MakeModel rough_model() {
   return [] {
     auto net = small_net();
-    return std::pair<std::shared_ptr<torch::nn::Module>, Objective>(net.ptr(),
-                                                                    cross_entropy(net));
+    return std::pair<std::shared_ptr<torch::nn::Module>, Objective>(net.ptr(), cross_entropy(net));
   };
 }
 
@@ -131,14 +129,15 @@ TEST(Trainer, TheSameRunGivesTheSameBits) {
 
 TEST(Trainer, SmallBucketsChangeNothing) {
   const auto data = std::make_shared<RoughNumbers>(64);
-  TrainerOptions options{.rule = {.kind = RuleKind::kAdam}, .schedule = {.learning_rate = 0.01}, .batch = 16, .epochs = 3};
+  TrainerOptions options{
+      .rule = {.kind = RuleKind::kAdam}, .schedule = {.learning_rate = 0.01}, .batch = 16, .epochs = 3};
   const Result0 large = trained(2, rough_model(), options, data);
   options.bucket_bytes = 64;
   EXPECT_EQ(trained(2, rough_model(), options, data).parameters, large.parameters);
 }
 
-// Layers that are used in another order than they were registered in, one that nobody uses, one that only odd samples
-// use.
+// Layers that are used in another order than they were registered in, one that nobody uses, one that only odd
+// samples use.
 struct Odd : torch::nn::Module {
   Odd() {
     late = register_module("late", exact_linear());
@@ -192,7 +191,8 @@ TEST(Trainer, FrozenGroupsStayAndOthersHaveTheirOwnRate) {
     const auto after = numbers_of(*net);
     const std::size_t hidden = 6 * 9 + 9, weights = 9 * 3;
     EXPECT_TRUE(std::equal(before.begin(), before.begin() + hidden, after.begin()));
-    EXPECT_FALSE(std::equal(before.begin() + hidden, before.begin() + hidden + weights, after.begin() + hidden));
+    EXPECT_FALSE(
+        std::equal(before.begin() + hidden, before.begin() + hidden + weights, after.begin() + hidden));
     EXPECT_TRUE(std::equal(before.end() - 3, before.end(), after.end() - 3));
   });
   EXPECT_WORLD_OK(outcome);
@@ -215,7 +215,8 @@ TEST(Trainer, ATensorUnderTwoNamesIsUpdatedOnce) {
       Trainer trainer(group, arena, net,
                       [&](const Batch& batch) {
                         const at::Tensor output = batch.input.matmul(net->first).matmul(net->first);
-                        return Evaluation{.loss = output.sum(), .weight = static_cast<double>(batch.samples.size())};
+                        return Evaluation{.loss = output.sum(),
+                                          .weight = static_cast<double>(batch.samples.size())};
                       },
                       {.rule = {.kind = RuleKind::kSgd}, .schedule = {.learning_rate = 0.5}, .batch = 8});
       trainer.fit(std::make_shared<WholeNumbers>(8));
@@ -262,13 +263,14 @@ TEST(Trainer, AStepThatIsNotFiniteIsSkippedWhereThatIsAsked) {
       steps.push_back(step);
       seen.push_back(numbers_of(*layer));
     };
-    Trainer trainer(group, arena, layer.ptr(),
-                    [&](const Batch& batch) {
-                      Evaluation evaluation = inner(batch);
-                      if (batch.samples.front() == 16) evaluation.loss = evaluation.loss * std::nan("");
-                      return evaluation;
-                    },
-                    mine);
+    Trainer trainer(
+        group, arena, layer.ptr(),
+        [&](const Batch& batch) {
+          Evaluation evaluation = inner(batch);
+          if (batch.samples.front() == 16) evaluation.loss = evaluation.loss * std::nan("");
+          return evaluation;
+        },
+        mine);
     trainer.fit(data);
     ASSERT_EQ(steps.size(), 2u);
     EXPECT_FALSE(steps[0].skipped);
@@ -282,17 +284,19 @@ TEST(Trainer, ALossThatIsNotANumberIsNamed) {
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
     Objective inner = squared_error(layer);
-    Trainer trainer(group, arena, layer.ptr(),
-                    [&](const Batch& batch) {
-                      Evaluation evaluation = inner(batch);
-                      if (group.rank() == 1) evaluation.loss = evaluation.loss * std::nan("");
-                      return evaluation;
-                    },
-                    exact_options());
+    Trainer trainer(
+        group, arena, layer.ptr(),
+        [&](const Batch& batch) {
+          Evaluation evaluation = inner(batch);
+          if (group.rank() == 1) evaluation.loss = evaluation.loss * std::nan("");
+          return evaluation;
+        },
+        exact_options());
     trainer.fit(std::make_shared<WholeNumbers>(32));
   });
   EXPECT_FALSE(outcome.ok());
-  EXPECT_NE(outcome.text().find("the loss is nan on rank 1, step 0, slot 1"), std::string::npos) << outcome.text();
+  EXPECT_NE(outcome.text().find("the loss is nan on rank 1, step 0, slot 1"), std::string::npos)
+      << outcome.text();
 }
 
 TEST(Trainer, WhatOneRankThrowsEndsAll) {
@@ -300,12 +304,13 @@ TEST(Trainer, WhatOneRankThrowsEndsAll) {
   const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
     Objective inner = squared_error(layer);
-    Trainer trainer(group, arena, layer.ptr(),
-                    [&](const Batch& batch) {
-                      if (group.rank() == 2) throw std::runtime_error("planted in forward");
-                      return inner(batch);
-                    },
-                    exact_options());
+    Trainer trainer(
+        group, arena, layer.ptr(),
+        [&](const Batch& batch) {
+          if (group.rank() == 2) throw std::runtime_error("planted in forward");
+          return inner(batch);
+        },
+        exact_options());
     try {
       trainer.fit(std::make_shared<WholeNumbers>(32));
     } catch (const std::exception& error) {
@@ -384,10 +389,9 @@ TEST(Trainer, OneRankThatWantsToStopStopsAllAtTheSameStep) {
     auto net = small_net();
     int asked = 0;
     Trainer trainer(group, arena, net.ptr(), cross_entropy(net),
-                    {.schedule = {.learning_rate = 0.1},
-                     .batch = 16,
-                     .epochs = 50,
-                     .wants_to_stop = [&] { return group.rank() == 2 && ++asked == 4; }});
+                    {.schedule = {.learning_rate = 0.1}, .batch = 16, .epochs = 50, .wants_to_stop = [&] {
+                       return group.rank() == 2 && ++asked == 4;
+                     }});
     const TrainingReport report = trainer.fit(std::make_shared<RoughNumbers>(32));
     EXPECT_EQ(report.end, TrainingEnd::kStopped);
     EXPECT_EQ(report.steps, 4);

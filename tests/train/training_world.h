@@ -27,8 +27,9 @@ inline WorldOutcome run_training(int world, const TrainingBody& body) {
         COHORT_ASSIGN_OR_RETURN(
             const std::unique_ptr<Communicator> group,
             SharedMemoryCommunicator::meet(
-                *arena, {.rendezvous = rendezvous,
-                         .facts = {.rank = rank.rank(), .world = rank.world(), .limit = std::chrono::seconds(15)}}));
+                *arena,
+                {.rendezvous = rendezvous,
+                 .facts = {.rank = rank.rank(), .world = rank.world(), .limit = std::chrono::seconds(15)}}));
         body(*group, *arena);
         return {};
       },

@@ -69,8 +69,9 @@ void show_plan(const JobOrder& order) {
   if (job.options.steps) plan.steps = std::min(plan.steps, static_cast<std::uint64_t>(*job.options.steps));
   add_slots(plan, job, order.world);
   add_buckets(plan, layout, parameters);
-  const Program program = data_parallel_program(plan.slots_of_rank.front(), static_cast<int>(layout.buckets.size()),
-                                                train::update_time(train::replica_settings(job.options)));
+  const Program program =
+      data_parallel_program(plan.slots_of_rank.front(), static_cast<int>(layout.buckets.size()),
+                            train::update_time(train::replica_settings(job.options)));
   for (const Action& action : program) plan.program.push_back(action.text());
   const auto world = static_cast<std::uint64_t>(order.world);
   plan.bytes_per_step = 2 * layout.count * sizeof(float) * (world - 1) / world;

@@ -57,25 +57,25 @@ UpdateConfig with_length(UpdateConfig update, std::int64_t steps) {
 TrainerOptions options_of(const Config& config, std::int64_t samples) {
   const TrainConfig& train = config.train;
   const UpdateConfig update = with_length(config.update, steps_of(train, samples));
-  TrainerOptions options{.rule = value_or_throw(make_rule(update)),
-                         .schedule = value_or_throw(make_schedule(update)),
-                         .groups = update.groups,
-                         .clip_norm = update.clip_norm,
-                         .clip_value = update.clip_value,
-                         .skip_non_finite = update.skip_non_finite,
-                         .batch = train.batch,
-                         .slots = train.slots,
-                         .epochs = train.epochs,
-                         .evaluate_every = train.evaluate_every,
-                         .patience = train.patience,
-                         .seed = train.seed,
-                         .deterministic = train.deterministic == "any-world" ? Deterministic::kAnyWorld
-                                                                             : Deterministic::kWorld,
-                         .directory = train.directory,
-                         .bucket_bytes = train.bucket_bytes,
-                         .hash_every = train.hash_every,
-                         .loader_threads = config.data.loader_threads,
-                         .prefetch = config.data.prefetch};
+  TrainerOptions options{
+      .rule = value_or_throw(make_rule(update)),
+      .schedule = value_or_throw(make_schedule(update)),
+      .groups = update.groups,
+      .clip_norm = update.clip_norm,
+      .clip_value = update.clip_value,
+      .skip_non_finite = update.skip_non_finite,
+      .batch = train.batch,
+      .slots = train.slots,
+      .epochs = train.epochs,
+      .evaluate_every = train.evaluate_every,
+      .patience = train.patience,
+      .seed = train.seed,
+      .deterministic = train.deterministic == "any-world" ? Deterministic::kAnyWorld : Deterministic::kWorld,
+      .directory = train.directory,
+      .bucket_bytes = train.bucket_bytes,
+      .hash_every = train.hash_every,
+      .loader_threads = config.data.loader_threads,
+      .prefetch = config.data.prefetch};
   if (train.steps) options.steps = *train.steps;
   return options;
 }

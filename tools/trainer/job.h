@@ -20,7 +20,7 @@ struct JobOrder {
   bool json = false;
   bool dry_run = false;
   int verbosity = 0;
-  int world = 1;                      ///< of a dry run
+  int world = 1;                        ///< of a dry run
   std::optional<int> terminal_columns;  ///< where output goes to a terminal
 };
 

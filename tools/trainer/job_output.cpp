@@ -48,10 +48,12 @@ JobOutput::JobOutput(const JobOrder& order, const Job& job, int rank, int world)
   if (!log) raise(log.error());
   log_.emplace(std::move(*log));
   progress_.emplace(
-      clock_, [out = order.json ? &std::cerr : &std::cout](std::string_view text) { *out << text << std::flush; },
+      clock_,
+      [out = order.json ? &std::cerr : &std::cout](std::string_view text) { *out << text << std::flush; },
       observe::ProgressOptions{
           .steps = steps_of(job), .epochs = job.options.epochs, .terminal_columns = order.terminal_columns});
-  if (!order.json) progress_->say(fmt::format("{} on {} rank{}", job.data.facts.description, world, world == 1 ? "" : "s"));
+  if (!order.json)
+    progress_->say(fmt::format("{} on {} rank{}", job.data.facts.description, world, world == 1 ? "" : "s"));
 }
 
 void JobOutput::say_settings(const std::string& settings) {
@@ -78,8 +80,7 @@ void JobOutput::step(const StepReport& step) {
 void JobOutput::evaluated(const EvaluationReport& seen) {
   if (rank_ != 0) return;
   check(log_->flush());
-  progress_->epoch_end(
-      {.epoch = seen.epoch, .loss = summary_.loss.value_or(0), .metrics = metrics_of(seen)});
+  progress_->epoch_end({.epoch = seen.epoch, .loss = summary_.loss.value_or(0), .metrics = metrics_of(seen)});
 }
 
 void JobOutput::close(const TrainingReport& report) {
@@ -92,7 +93,8 @@ void JobOutput::close(const TrainingReport& report) {
   if (report.last) summary_.metrics = metrics_of(*report.last);
   summary_.seconds = std::chrono::duration<double>(clock_.now() - start_).count();
   summary_.parameters_hash = report.parameters_hash;
-  std::cout << (order_.json ? observe::summary_json(summary_) + "\n" : observe::summary_table(summary_, screen_of(order_)))
+  std::cout << (order_.json ? observe::summary_json(summary_) + "\n"
+                            : observe::summary_table(summary_, screen_of(order_)))
             << std::flush;
 }
 

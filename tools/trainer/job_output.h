@@ -11,8 +11,8 @@
 
 namespace cohort::tool {
 
-/// What a job shows and writes down while it runs: on rank 0 the progress, the log of steps and the closing table; the
-/// other ranks are silent.
+/// What a job shows and writes down while it runs: on rank 0 the progress, the log of steps and the closing
+/// table; the other ranks are silent.
 ///
 /// Failure: a log that cannot be written is said once; training goes on.
 class JobOutput {

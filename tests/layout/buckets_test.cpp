@@ -1,0 +1,83 @@
+#include "layout/buckets.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <numeric>
+
+namespace cohort {
+namespace {
+
+std::vector<std::size_t> in_order(std::size_t count) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
+TEST(Buckets, HoldEveryElementOfEveryParameterOnce) {
+  const std::vector<std::size_t> sizes{0, 1, 15, 16, 17, 100, 1000, 4097, 3, 50000};
+  for (const int world : {1, 2, 3, 4, 8}) {
+    for (const std::size_t elements : {1u, 64u, 1024u, 100000u}) {
+      std::vector<std::size_t> order = in_order(sizes.size());
+      std::reverse(order.begin(), order.end());
+      const BucketLayout layout = layout_for(sizes, order, world, elements);
+      std::vector<std::size_t> held(sizes.size(), 0);
+      std::size_t place = 0;
+      for (const Bucket& bucket : layout.buckets) {
+        EXPECT_EQ(bucket.first, place);
+        EXPECT_EQ(bucket.count % (16 * static_cast<std::size_t>(world)), 0u);
+        place += bucket.count;
+        std::size_t end = bucket.first;
+        for (const BucketEntry& entry : bucket.entries) {
+          EXPECT_EQ(entry.first % 16, 0u);
+          EXPECT_GE(entry.first, end);
+          EXPECT_EQ(entry.from, held[entry.parameter]);
+          held[entry.parameter] += entry.count;
+          end = entry.first + entry.count;
+        }
+        EXPECT_LE(end, bucket.first + bucket.count);
+      }
+      EXPECT_EQ(layout.count, place);
+      EXPECT_EQ(held, sizes);
+    }
+  }
+}
+
+TEST(Buckets, PiecesOfALargeParameterFollowEachOtherWithoutAGap) {
+  const std::vector<std::size_t> sizes{10, 100000, 10};
+  const BucketLayout layout = layout_for(sizes, in_order(3), 3, 1000);
+  std::size_t next = 0;
+  int pieces = 0;
+  for (const Bucket& bucket : layout.buckets) {
+    for (const BucketEntry& entry : bucket.entries) {
+      if (entry.parameter != 1) continue;
+      EXPECT_EQ(bucket.entries.size(), 1u);
+      if (pieces++ > 0) EXPECT_EQ(entry.first, next);
+      next = entry.first + entry.count;
+    }
+  }
+  EXPECT_GT(pieces, 90);
+}
+
+TEST(Buckets, SlicesCoverABucket) {
+  const std::vector<std::size_t> sizes{777};
+  for (const int world : {1, 2, 3, 5}) {
+    const BucketLayout layout = layout_for(sizes, in_order(1), world, 1 << 20);
+    ASSERT_EQ(layout.buckets.size(), 1u);
+    std::size_t place = 0;
+    for (int rank = 0; rank < world; ++rank) {
+      const BucketSlice slice = slice_of(layout.buckets[0], rank, world);
+      EXPECT_EQ(slice.first, place);
+      place += slice.count;
+    }
+    EXPECT_EQ(place, layout.count);
+  }
+}
+
+TEST(Buckets, TheFirstIsSmall) {
+  const std::vector<std::size_t> sizes(40, 100);
+  const BucketLayout layout = layout_for(sizes, in_order(40), 1, 1000);
+  EXPECT_LT(layout.buckets[0].entries.size(), layout.buckets[1].entries.size());
+}
+
+}  // namespace
+}  // namespace cohort
