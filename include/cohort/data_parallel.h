@@ -36,8 +36,9 @@ struct DataParallelOptions {
 ///
 /// Threads: backward() from one thread at a time.
 /// Lifetime: context and module must outlive it. Gradients lie in memory shared with the other ranks; they
-/// are gone when it is. Failure: backward() throws Error: kPeerLost names the rank that is gone, kTimedOut
-/// the one that has not arrived. Every rank must call backward() as often as the others.
+/// are gone when it is.
+/// Failure: backward() throws Error: kPeerLost names the rank that is gone, kTimedOut the one that has not
+/// arrived. Every rank must call backward() as often as the others.
 class COHORT_EXPORT DataParallel {
  public:
   DataParallel(Context& context, torch::nn::Module& module, const DataParallelOptions& options = {});

@@ -122,9 +122,11 @@ struct TrainerMemory {
 ///     }), {.epochs = 10});
 ///     const cohort::TrainingReport report = trainer.fit(train, test);
 ///
-/// Threads: one at a time. Lifetime: the context must outlive it; while it lives the module's parameters lie
-/// in memory shared with the other ranks. Failure: throws; what one rank throws, in its objective too, ends
-/// the step of all, and they throw what it was.
+/// Threads: one at a time.
+/// Lifetime: the context must outlive it; while it lives the module's parameters lie in memory shared with
+/// the other ranks.
+/// Failure: throws; what one rank throws, in its objective too, ends the step of all, and they throw what it
+/// was.
 class COHORT_EXPORT Trainer {
  public:
   Trainer(Context& context, std::shared_ptr<torch::nn::Module> module, Objective objective,

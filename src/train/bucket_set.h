@@ -19,7 +19,8 @@ enum class Housed { kGradients, kParametersAndGradients };
 ///
 /// Threads: as its memory is used.
 /// Lifetime: the arena must outlive it. Parameters that were housed get memory of their own again when it
-/// dies. Failure: throws kExhausted where the arena has no more, UsageError for parameters of mixed types.
+/// dies.
+/// Failure: throws kExhausted where the arena has no more, UsageError for parameters of mixed types.
 /// Cost: the padded size of the parameters, once or twice.
 class BucketSet {
  public:

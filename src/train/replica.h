@@ -45,8 +45,10 @@ using Load = std::function<Batch(int slot)>;
 ///
 /// Threads: one at a time; it has a thread of its own for the buckets.
 /// Lifetime: group and arena must outlive it; the module has its parameters in the arena as long as this
-/// lives. Failure: throws the first failure of any rank and ends the step of all; afterwards only the
-/// destructor may be called. Cost: parameters and gradients in the arena, the moments of one slice.
+/// lives.
+/// Failure: throws the first failure of any rank and ends the step of all; afterwards only the destructor may
+/// be called.
+/// Cost: parameters and gradients in the arena, the moments of one slice.
 class Replica {
  public:
   Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,

@@ -18,7 +18,8 @@ int slots_of(const TrainerOptions& options, int world);
 ReplicaSettings replica_settings(const TrainerOptions& options);
 
 /// How each parameter is updated, from the rule and the groups. Parameters of frozen groups stop asking for
-/// gradients. Failure: throws UsageError for a pattern that matches nothing.
+/// gradients.
+/// Failure: throws UsageError for a pattern that matches nothing.
 std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const torch::nn::Module& module);
 
 }  // namespace cohort::train

@@ -15,15 +15,16 @@ TEST(Program, UpdatesEachBucketWhenItIsReduced) {
   EXPECT_EQ(texts(data_parallel_program({4, 5}, 2, UpdateTime::kWhenReduced)),
             (std::vector<std::string>{"load slot 4", "forward slot 4", "backward slot 4", "load slot 5",
                                       "forward slot 5", "backward slot 5", "fill bucket 0", "reduce bucket 0",
-                                      "update bucket 0", "gather bucket 0", "fill bucket 1", "reduce bucket 1",
-                                      "update bucket 1", "gather bucket 1", "vote"}));
+                                      "update bucket 0", "gather bucket 0", "fill bucket 1",
+                                      "reduce bucket 1", "update bucket 1", "gather bucket 1", "vote"}));
 }
 
 TEST(Program, UpdatesAfterTheVoteWhereThatMayForbidIt) {
-  EXPECT_EQ(texts(data_parallel_program({0}, 2, UpdateTime::kAfterVote)),
-            (std::vector<std::string>{"load slot 0", "forward slot 0", "backward slot 0", "fill bucket 0",
-                                      "reduce bucket 0", "fill bucket 1", "reduce bucket 1", "vote",
-                                      "update bucket 0", "gather bucket 0", "update bucket 1", "gather bucket 1"}));
+  EXPECT_EQ(
+      texts(data_parallel_program({0}, 2, UpdateTime::kAfterVote)),
+      (std::vector<std::string>{"load slot 0", "forward slot 0", "backward slot 0", "fill bucket 0",
+                                "reduce bucket 0", "fill bucket 1", "reduce bucket 1", "vote",
+                                "update bucket 0", "gather bucket 0", "update bucket 1", "gather bucket 1"}));
 }
 
 // Whatever runs in the other lane must be over first.
