@@ -21,6 +21,8 @@ function(cohort_folder name)
   endforeach()
   if(folder_TORCH)
     target_link_libraries(${target} PUBLIC cohort_torch)
+  else()
+    cohort_precompile(${target} plain)
   endif()
 
   list(JOIN folder_DEPENDS "\", \"" depends)

@@ -5,6 +5,7 @@
 #include "train/trainer_parts.h"
 #include <cohort/context.h>
 
+#include <fmt/format.h>
 #include <torch/nn/module.h>
 
 namespace cohort {
@@ -33,7 +34,16 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   if (data->size() == 0) throw UsageError("there is no sample to train with");
   parts_->module->train();
   parts_->report = {};
-  parts_->fit(std::move(data), test.get());
+  try {
+    parts_->fit(std::move(data), test.get());
+  } catch (const Error& error) {
+    parts_->group.abort(error);  // nobody waits for a rank that has failed
+    throw;
+  } catch (const std::exception& error) {
+    parts_->group.abort(
+        Error(ErrorCode::kAborted, fmt::format("rank {} failed: {}", parts_->group.rank(), error.what())));
+    throw;
+  }
   parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());
   return parts_->report;
 }
