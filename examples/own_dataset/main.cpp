@@ -7,6 +7,7 @@
 #include <cohort/trainer.h>
 #include <cohort/views.h>
 #include <iostream>
+#include <numbers>
 #include <torch/nn/functional/loss.h>
 #include <torch/nn/modules/activation.h>
 #include <torch/nn/modules/container/sequential.h>
@@ -25,7 +26,7 @@ struct Signals : cohort::Dataset {
     const double phase =
         cohort::RandomStream(/*seed=*/7, /*stream=*/0).uniform(static_cast<std::uint64_t>(index));
     const at::Tensor time = at::arange(kPoints, at::kFloat) / kPoints;
-    return {at::sin(2 * M_PI * (static_cast<double>(frequency + 1) * time + phase)),
+    return {at::sin(2 * std::numbers::pi * (static_cast<double>(frequency + 1) * time + phase)),
             at::scalar_tensor(frequency, at::kLong)};
   }
 };

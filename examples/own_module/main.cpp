@@ -4,6 +4,7 @@
 #include <cohort/data_parallel.h>
 #include <cohort/error.h>
 #include <iostream>
+#include <numbers>
 #include <torch/nn/functional/loss.h>
 #include <torch/nn/module.h>
 #include <torch/nn/modules/linear.h>
@@ -25,7 +26,7 @@ struct Points {
 // Points of a square, and whether they lie in a circle: half of them do.
 Points draw_points(int count) {
   const at::Tensor input = at::rand({count, 2}) * 2 - 1;
-  return {input, (input.square().sum(1) < 2 / M_PI).to(at::kLong)};
+  return {input, (input.square().sum(1) < 2 / std::numbers::pi).to(at::kLong)};
 }
 
 double share_of_right_answers(Net& net, const Points& points) {

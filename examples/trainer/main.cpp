@@ -1,12 +1,14 @@
 // The trainer with most of its options: a rule, a schedule, groups, dropout, evaluation, and the same bits on
 // any number of ranks.
 #include <ATen/ATen.h>
+#include <cmath>
 #include <cohort/context.h>
 #include <cohort/dropout.h>
 #include <cohort/error.h>
 #include <cohort/random.h>
 #include <cohort/trainer.h>
 #include <iostream>
+#include <numbers>
 #include <torch/nn/functional/loss.h>
 #include <torch/nn/module.h>
 #include <torch/nn/modules/linear.h>
@@ -20,7 +22,7 @@ struct Spirals : cohort::Dataset {
     const std::int64_t arm = index % 2;
     const double length =
         cohort::RandomStream(/*seed=*/3, /*stream=*/0).uniform(static_cast<std::uint64_t>(index));
-    const double angle = 5 * length + M_PI * static_cast<double>(arm);
+    const double angle = 5 * length + std::numbers::pi * static_cast<double>(arm);
     return {at::tensor({length * std::cos(angle), length * std::sin(angle)}, at::kFloat),
             at::scalar_tensor(arm, at::kLong)};
   }
