@@ -3,11 +3,14 @@
 .DEFAULT_GOAL := help
 .PHONY: demo test help setup build dev quick docs format format-check tidy asan tsan gcc check install clean
 
-demo: ## install what is missing, build a release, run the main job
+demo: ## install what is missing, build a release, train on real digits with two ranks
 	@dev/setup build
-	@dev/build --without-tests release cohort cohort_tool cohort_libtorch_probe
+	@dev/build --without-tests release cohort cohort_tool cohort_trainer cohort_libtorch_probe
 	build/release/bin/cohort doctor
 	build/release/bin/cohort bench comm -n 2 --sizes 4,64KiB,32MiB --against memcpy --time 200ms
+	@if dev/fetch-data digits; then job=digits; else \
+	  echo "demo: the real digits are out of reach; generated ones take their place"; job=generated; fi; \
+	set -x; build/release/bin/cohort train examples/$$job.toml -n 2
 
 test: ## install what is missing, build, run every test
 	@dev/setup build test
