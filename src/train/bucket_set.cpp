@@ -57,6 +57,7 @@ BucketSet::~BucketSet() {
 void BucketSet::attach() {
   const at::NoGradGuard no_grad;
   places_.assign(parameters_.size(), Place{});
+  adopted_.assign(parameters_.size(), at::Tensor());
   gradient_views_.assign(parameters_.size(), at::Tensor());
   for (std::size_t b = 0; b < layout_.buckets.size(); ++b) {
     for (const BucketEntry& entry : layout_.buckets[b].entries) {
@@ -65,6 +66,8 @@ void BucketSet::attach() {
       COHORT_CHECK_EQ(place.slice.first + place.slice.count, entry.first, "pieces follow each other");
       place.slice.count += entry.count;
       place.buckets.push_back(b);
+      place.is_alone = place.is_alone && layout_.buckets[b].entries.size() == 1;
+      place.padding += layout_.buckets[b].count - entry.count;
     }
   }
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
@@ -86,6 +89,21 @@ at::Tensor BucketSet::view_of(const Numbers& flat, std::size_t parameter) const 
   // Memory that is dense in another order of dimensions, such as channels last, stays so.
   if (like.is_non_overlapping_and_dense()) return at::from_blob(first, like.sizes(), like.strides(), options);
   return at::from_blob(first, like.sizes(), options);
+}
+
+void BucketSet::adopt(std::size_t parameter, at::Tensor gradient) {
+  COHORT_CHECK(is_alone(parameter));
+  auto* end = static_cast<std::byte*>(gradient.mutable_data_ptr()) + gradient.nbytes();
+  std::memset(end, 0, padding(parameter) * size_bytes(dtype_));
+  adopted_[parameter] = std::move(gradient);
+}
+
+Numbers BucketSet::gradients(const Bucket& bucket) const {
+  const BucketEntry& entry = bucket.entries.front();
+  const at::Tensor& adopted = adopted_[entry.parameter];
+  if (!adopted.defined()) return all_gradients().slice(bucket.first, bucket.count);
+  const ConstNumbers whole(adopted.const_data_ptr(), entry.from + bucket.count, dtype_);
+  return {const_cast<std::byte*>(whole.slice(entry.from, 0).data), bucket.count, dtype_};
 }
 
 void BucketSet::move_to(BucketLayout layout) {

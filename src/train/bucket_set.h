@@ -34,7 +34,10 @@ class BucketSet {
   DType dtype() const { return dtype_; }
 
   /// The gradient of parameter p in its bucket, shaped like it.
-  const at::Tensor& gradient(std::size_t parameter) const { return gradient_views_[parameter]; }
+  const at::Tensor& gradient(std::size_t parameter) const {
+    const at::Tensor& adopted = adopted_[parameter];
+    return adopted.defined() ? adopted : gradient_views_[parameter];
+  }
   /// The buckets it lies in: one, or as many as it has pieces.
   const std::vector<std::size_t>& buckets_of(std::size_t parameter) const {
     return places_[parameter].buckets;
@@ -42,9 +45,18 @@ class BucketSet {
   /// Where all of it lies, from the start of the flat memory.
   BucketSlice place(std::size_t parameter) const { return places_[parameter].slice; }
 
-  Numbers gradients(const Bucket& bucket) const { return all_gradients().slice(bucket.first, bucket.count); }
-  Numbers gradients(const BucketSlice& slice) const {
-    return all_gradients().slice(slice.first, slice.count);
+  /// Takes a gradient where it is, instead of a copy of it: memory of the arena with room for the padding of its
+  /// buckets, which belong to this parameter alone. Until release().
+  void adopt(std::size_t parameter, at::Tensor gradient);
+  void release(std::size_t parameter) { adopted_[parameter] = at::Tensor(); }
+  /// True if the parameter shares its buckets with no other.
+  bool is_alone(std::size_t parameter) const { return places_[parameter].is_alone; }
+  /// How many elements its buckets have beyond it.
+  std::size_t padding(std::size_t parameter) const { return places_[parameter].padding; }
+
+  Numbers gradients(const Bucket& bucket) const;
+  Numbers gradients(const Bucket& bucket, const BucketSlice& slice) const {
+    return gradients(bucket).slice(slice.first - bucket.first, slice.count);
   }
   Numbers values(const Bucket& bucket) const { return all_values().slice(bucket.first, bucket.count); }
   Numbers values(const BucketSlice& slice) const { return all_values().slice(slice.first, slice.count); }
@@ -70,9 +82,12 @@ class BucketSet {
   ArenaBlock gradient_block_;
   ArenaBlock value_block_;
   std::vector<at::Tensor> gradient_views_;
+  std::vector<at::Tensor> adopted_;
   struct Place {
     BucketSlice slice;
     std::vector<std::size_t> buckets;
+    bool is_alone = true;
+    std::size_t padding = 0;
   };
   std::vector<Place> places_;
 };

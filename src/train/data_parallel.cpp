@@ -102,7 +102,7 @@ class MeanGradients {
   void average(const Bucket& bucket) {
     const at::NoGradGuard no_grad;
     const BucketSlice mine = slice_of(bucket, group_.rank(), group_.world());
-    const Numbers slice = buckets_.gradients(mine);
+    const Numbers slice = buckets_.gradients(bucket, mine);
     value_or_throw(group_.run(reduce_scatter(buckets_.gradients(bucket), slice)));
     at::from_blob(slice.data, {static_cast<std::int64_t>(slice.count)},
                   at::TensorOptions().dtype(scalar_type_of(slice.dtype)))

@@ -62,7 +62,7 @@ void LockStep::move_moments(std::vector<float> Moments::*which, const BucketLayo
   for (std::size_t b = 0; b < buckets.size(); ++b) {
     const std::vector<float>& mine = moments_[b].*which;
     if (mine.empty()) continue;
-    const Numbers slice = buckets_.gradients(slice_of(buckets[b], group_.rank(), group_.world()));
+    const Numbers slice = buckets_.gradients(buckets[b], slice_of(buckets[b], group_.rank(), group_.world()));
     std::memcpy(slice.data, mine.data(), slice.size_bytes());
     value_or_throw(group_.run(all_gather(slice, buckets_.gradients(buckets[b]))));
   }
@@ -90,12 +90,13 @@ std::size_t LockStep::moment_bytes() const {
 void LockStep::open(const StepTerms& terms) {
   terms_ = terms;
   std::fill(touched_.begin(), touched_.end(), std::uint8_t{0});
+  for (std::size_t p = 0; p < touched_.size(); ++p) buckets_.release(p);  // left by a step that was skipped
 }
 
 void LockStep::clear_untouched(const Bucket& bucket) {
   for (const BucketEntry& entry : bucket.entries) {
     if (touched_[entry.parameter] != 0) continue;
-    const Numbers gradient = buckets_.all_gradients().slice(entry.first, entry.count);
+    const Numbers gradient = buckets_.gradients(bucket).slice(entry.first - bucket.first, entry.count);
     std::memset(gradient.data, 0, gradient.size_bytes());
   }
 }
@@ -114,7 +115,7 @@ void LockStep::reduce(int index) {
   clear_untouched(bucket);
   agree_on_use(bucket);
   if (summation_ == Summation::kByTree) return reduce_as_tree(bucket, slice);
-  value_or_throw(group_.run(reduce_scatter(buckets_.gradients(bucket), buckets_.gradients(slice)))
+  value_or_throw(group_.run(reduce_scatter(buckets_.gradients(bucket), buckets_.gradients(bucket, slice)))
                      .within(fmt::format("bucket {} was not reduced", index)));
 }
 
@@ -126,7 +127,7 @@ void LockStep::reduce_as_tree(const Bucket& bucket, const BucketSlice& slice) {
     parts.push_back(gathered_.data() + slice.count * static_cast<std::size_t>(rank));
   }
   sum_as_tree(parts, slice.count);
-  std::memcpy(buckets_.gradients(slice).data, gathered_.data(), slice.count * sizeof(float));
+  std::memcpy(buckets_.gradients(bucket, slice).data, gathered_.data(), slice.count * sizeof(float));
 }
 
 void LockStep::update(int index) {
@@ -136,11 +137,11 @@ void LockStep::update(int index) {
   for (const BucketEntry& entry : bucket.entries) {
     if (used_[entry.parameter] == 0) continue;
     if (entry.from == 0) ++updates_[entry.parameter].count;
-    update_run(entry, slice, moments_[b]);
+    update_run(bucket, entry, slice, moments_[b]);
   }
 }
 
-void LockStep::update_run(const BucketEntry& entry, const BucketSlice& slice, Moments& moments) {
+void LockStep::update_run(const Bucket& bucket, const BucketEntry& entry, const BucketSlice& slice, Moments& moments) {
   const std::size_t first = std::max(entry.first, slice.first);
   const std::size_t last = std::min(entry.first + entry.count, slice.first + slice.count);
   if (first >= last) return;
@@ -153,7 +154,7 @@ void LockStep::update_run(const BucketEntry& entry, const BucketSlice& slice, Mo
          .clip_value = terms_.clip_value,
          .gradient = Gradient::kKeep},
         {.parameters = floats(buckets_.all_values()) + first,
-         .gradients = floats(buckets_.all_gradients()) + first,
+         .gradients = floats(buckets_.gradients(bucket)) + (first - bucket.first),
          .first = moments.first.empty() ? nullptr : moments.first.data() + place,
          .second = moments.second.empty() ? nullptr : moments.second.data() + place,
          .count = last - first});
@@ -164,19 +165,22 @@ void LockStep::gather(int index) {
   const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
   value_or_throw(group_.run(all_gather(buckets_.values(slice), buckets_.values(bucket)))
                      .within(fmt::format("bucket {} was not gathered", index)));
+  const std::size_t parameter = bucket.entries.front().parameter;
+  if (buckets_.buckets_of(parameter).back() == static_cast<std::size_t>(index)) buckets_.release(parameter);
 }
 
 double LockStep::square_sum() const {
   double sum = 0;
   if (summation_ == Summation::kByTree) {
     for (std::size_t p = 0; p < buckets_.parameters().size(); ++p) {
-      sum += cohort::square_sum(float_span(buckets_.gradients(buckets_.place(p))));
+      const BucketSlice place = buckets_.place(p);
+      sum += cohort::square_sum(float_span(buckets_.all_gradients().slice(place.first, place.count)));
     }
     return sum;
   }
   for (const Bucket& bucket : buckets_.layout().buckets) {
     sum +=
-        cohort::square_sum(float_span(buckets_.gradients(slice_of(bucket, group_.rank(), group_.world()))));
+        cohort::square_sum(float_span(buckets_.gradients(bucket, slice_of(bucket, group_.rank(), group_.world()))));
   }
   return sum;
 }
@@ -184,7 +188,7 @@ double LockStep::square_sum() const {
 void LockStep::gather_gradients() {
   for (const Bucket& bucket : buckets_.layout().buckets) {
     const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
-    value_or_throw(group_.run(all_gather(buckets_.gradients(slice), buckets_.gradients(bucket))));
+    value_or_throw(group_.run(all_gather(buckets_.gradients(bucket, slice), buckets_.gradients(bucket))));
   }
 }
 

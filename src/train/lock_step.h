@@ -74,7 +74,7 @@ class LockStep {
   void clear_untouched(const Bucket& bucket);
   void agree_on_use(const Bucket& bucket);
   void reduce_as_tree(const Bucket& bucket, const BucketSlice& slice);
-  void update_run(const BucketEntry& entry, const BucketSlice& slice, Moments& moments);
+  void update_run(const Bucket& bucket, const BucketEntry& entry, const BucketSlice& slice, Moments& moments);
 
   Communicator& group_;
   BucketSet& buckets_;

@@ -59,7 +59,11 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
   buckets_ =
       std::make_unique<BucketSet>(arena, parameters, std::move(layout), Housed::kParametersAndGradients);
   lock_step_ = std::make_unique<LockStep>(group_, *buckets_, std::move(updates), settings_.summation);
-  if (settings_.summation == Summation::kByTree) tree_ = std::make_unique<Tree>();
+  if (settings_.summation == Summation::kByTree) {
+    tree_ = std::make_unique<Tree>();
+  } else {
+    make_pool(arena);
+  }
   for (const auto* each : {&tensors_.parameters, &tensors_.frozen, &tensors_.buffers, &tensors_.counters}) {
     send_from_first(group_, *each);
   }
@@ -79,6 +83,17 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
 }
 
 Replica::~Replica() = default;
+
+void Replica::make_pool(Arena& arena) {
+  std::set<std::size_t> sizes;
+  std::size_t padding = 0;
+  for (std::size_t p = 0; p < buckets_->parameters().size(); ++p) {
+    if (buckets_->buckets_of(p).size() < 2) continue;  // small ones are copied
+    sizes.insert(buckets_->parameters()[p].nbytes());
+    padding = std::max(padding, buckets_->padding(p) * sizeof(float));
+  }
+  if (!sizes.empty()) pool_ = std::make_unique<GradientPool>(arena, std::move(sizes), padding);
+}
 
 UpdateTime update_time(const ReplicaSettings& settings) {
   const bool waits = settings.clip_norm > 0 || settings.skip_non_finite;
@@ -169,7 +184,10 @@ void Replica::forward(int slot) {
 void Replica::backward() {
   --slots_left_;
   if (!batch_.samples.empty()) {
-    loss_.backward();
+    {
+      const GradientPool::Use use(pool_.get());
+      loss_.backward();
+    }
     loss_ = at::Tensor();
     if (tree_ != nullptr) {
       for (std::size_t p = 0; p < slot_touched_.size(); ++p) {
@@ -188,8 +206,14 @@ void Replica::backward() {
   if (slots_left_ == 0) fill_rest();
 }
 
-// Autograd has left the gradient in a buffer of its own: that buffer is emptied into the bucket and let go,
-// which costs less than adding to a bucket that had to be zeroed.
+// A large gradient that was computed in the arena stays where it is.
+bool Replica::can_adopt(std::size_t p, const at::Tensor& gradient) const {
+  return pool_ != nullptr && buckets_->is_alone(p) && gradient.layout() == at::kStrided &&
+         gradient.strides() == buckets_->gradient(p).strides() && pool_->owns(gradient.const_data_ptr());
+}
+
+// Autograd has left the gradient in a buffer of its own. That buffer is taken as it is, or emptied into the bucket and
+// let go: both cost less than adding to a bucket that had to be zeroed.
 void Replica::arrived(std::size_t p) {
   if (info_ == nullptr) return;  // a backward that is not ours
   const at::Tensor& parameter = buckets_->parameters()[p];
@@ -201,6 +225,8 @@ void Replica::arrived(std::size_t p) {
   const bool was_touched = tree_ != nullptr ? slot_touched_[p] : lock_step_->is_touched(p);
   if (was_touched) {
     buckets_->gradient(p).add_(gradient);
+  } else if (can_adopt(p, gradient)) {
+    buckets_->adopt(p, std::move(gradient));
   } else {
     buckets_->gradient(p).copy_(gradient);
   }

@@ -4,6 +4,7 @@
 #include "train/buffers.h"
 #include "train/engine.h"
 #include "train/gradient_hooks.h"
+#include "train/gradient_pool.h"
 #include "train/lock_step.h"
 #include "train/vote.h"
 #include <cohort/dataset.h>
@@ -69,6 +70,8 @@ class Replica {
   void forward(int slot);
   void backward();
   void arrived(std::size_t parameter);
+  bool can_adopt(std::size_t parameter, const at::Tensor& gradient) const;
+  void make_pool(Arena& arena);
   void fill_rest();
   void settle();
   void follow_observed_order();
@@ -80,6 +83,7 @@ class Replica {
   const Objective objective_;
   const ReplicaSettings settings_;
   const ModuleTensors tensors_;
+  std::unique_ptr<GradientPool> pool_;  // none where slots are summed as a tree
   std::unique_ptr<BucketSet> buckets_;
   std::unique_ptr<LockStep> lock_step_;
   Buffers buffers_;

@@ -1,0 +1,116 @@
+#include "train/gradient_pool.h"
+
+#include <c10/core/CPUAllocator.h>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace cohort::train {
+
+struct GradientPool::Blocks {
+  Blocks(Arena& in, std::size_t padding) : arena(in), padding_bytes(padding) {}
+
+  Arena& arena;
+  const std::size_t padding_bytes;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<ArenaBlock>> all;
+  std::map<std::size_t, std::vector<ArenaBlock*>> free;  // by the size that was asked for
+  std::size_t held_bytes = 0;
+
+  ArenaBlock* take(std::size_t size_bytes) {
+    const std::lock_guard lock(mutex);
+    auto& unused = free[size_bytes];
+    if (!unused.empty()) {
+      ArenaBlock* block = unused.back();
+      unused.pop_back();
+      return block;
+    }
+    Result<ArenaBlock> fresh = arena.allocate(size_bytes + padding_bytes);
+    if (!fresh) return nullptr;
+    held_bytes += fresh->bytes().size();
+    all.push_back(std::make_unique<ArenaBlock>(std::move(*fresh)));
+    return all.back().get();
+  }
+
+  void give_back(ArenaBlock* block, std::size_t size_bytes) {
+    const std::lock_guard lock(mutex);
+    free[size_bytes].push_back(block);
+  }
+};
+
+/// One tensor's hold on a block.
+struct GradientPool::Lease {
+  std::shared_ptr<Blocks> blocks;
+  ArenaBlock* block;
+  std::size_t size_bytes;
+
+  static void end(void* lease) {
+    const std::unique_ptr<Lease> ended(static_cast<Lease*>(lease));
+    ended->blocks->give_back(ended->block, ended->size_bytes);
+  }
+};
+
+namespace {
+
+// torch's allocator interface has no room for a context: which pool a thread uses can be said in no other way.
+thread_local GradientPool* pool_of_thread = nullptr;
+
+}  // namespace
+
+/// What torch asks for memory: the pool of this thread, or torch's own allocator.
+class ArenaAllocator final : public c10::Allocator {
+ public:
+  static void install() {
+    static ArenaAllocator allocator;
+    static const bool installed = (c10::SetCPUAllocator(&allocator, /*priority=*/1), true);
+    (void)installed;
+  }
+
+  c10::DataPtr allocate(std::size_t size_bytes) override {
+    if (pool_of_thread != nullptr) {
+      c10::DataPtr memory = pool_of_thread->allocate(size_bytes);
+      if (memory) return memory;
+    }
+    return own_.allocate(size_bytes);
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return own_.raw_deleter(); }
+  void copy_data(void* to, const void* from, std::size_t count) const override { default_copy_data(to, from, count); }
+
+ private:
+  c10::Allocator& own_ = *c10::GetDefaultCPUAllocator();
+};
+
+GradientPool::GradientPool(Arena& arena, std::set<std::size_t> sizes, std::size_t padding_bytes)
+    : sizes_(std::move(sizes)), blocks_(std::make_shared<Blocks>(arena, padding_bytes)) {
+  ArenaAllocator::install();
+}
+
+GradientPool::~GradientPool() = default;
+
+c10::DataPtr GradientPool::allocate(std::size_t size_bytes) {
+  if (sizes_.count(size_bytes) == 0) return {};
+  ArenaBlock* block = blocks_->take(size_bytes);
+  if (block == nullptr) return {};
+  return {block->bytes().data(), new Lease{blocks_, block, size_bytes}, &Lease::end, c10::Device(c10::kCPU)};
+}
+
+bool GradientPool::owns(const void* data) const {
+  const std::lock_guard lock(blocks_->mutex);
+  for (const auto& block : blocks_->all) {
+    if (block->bytes().data() == data) return true;
+  }
+  return false;
+}
+
+std::size_t GradientPool::size_bytes() const {
+  const std::lock_guard lock(blocks_->mutex);
+  return blocks_->held_bytes;
+}
+
+GradientPool::Use::Use(GradientPool* pool) : before_(std::exchange(pool_of_thread, pool)) {}
+
+GradientPool::Use::~Use() {
+  pool_of_thread = before_;
+}
+
+}  // namespace cohort::train
