@@ -6,10 +6,11 @@ import contextlib
 import gzip
 import json
 import os
+import signal
 import subprocess
 import unittest
 
-from train_job import LIMIT, TOOL, TrainJob, is_alive, ranks_of, send, signal, tensors_of, write_idx
+from train_job import LIMIT, TOOL, TrainJob, cpu_seconds, is_alive, ranks_of, tensors_of, write_idx
 
 FAILED, USAGE = 1, 2
 
@@ -87,6 +88,18 @@ class Mistakes(Failing):
             tensors, _ = tensors_of(self.directory / name)
             for numbers in tensors.values():
                 self.assertTrue(all(number == number for number in numbers), name)
+
+    def test_statistics_of_a_single_value(self):
+        """One sample of one pixel has no variance: said, not trained into a model that answers with NaN."""
+        sections = {"data": {"kind": "digits", "image_size": 8, "samples": 4, "test_samples": 3},
+                    "model": {"kind": "resnet18"}, "train": {"batch": 2, "epochs": 1}}
+        result = self.run_job(sections, "--json")
+        for name in self.names_in() - {"steps.jsonl"}:
+            tensors, _ = tensors_of(self.directory / name)
+            bad = [key for key, numbers in tensors.items() if any(number != number for number in numbers)]
+            self.assertEqual(bad, [], name)
+        if result.returncode == 0:
+            self.assertIsNotNone(json.loads(result.stdout)["metrics"]["test loss"])
 
     def test_bad_steps_can_be_skipped(self):
         seen = self.train({**MLP, "data": {"kind": "regression", "samples": 101}, "model": {"kind": "linear"},
@@ -255,6 +268,31 @@ class Places(Failing):
         self.assertIn("nowhere.toml", result.stderr)
 
 
+class Together(Failing):
+    def test_two_jobs_in_one_directory(self):
+        """Either they do not disturb each other, or one is refused and told where."""
+        directory = self.folder / "shared"
+        sections = {**MLP, "train": {"batch": 24, "epochs": 60, "directory": str(directory)}}
+        jobs = [self.start(sections, "--json", ranks=1) for _ in range(2)]
+        ends = [self.end_of(job) for job in jobs]
+        self.assertIn(0, [code for code, _, _ in ends], ends)
+        for code, _, error_output in ends:
+            if code:
+                self.assertIn("train.directory", error_output)
+                self.assertNotIn(".tmp", error_output)
+        self.assert_nothing_half_written(directory)
+        self.assertEqual([line["step"] for line in self.steps(directory)], list(range(1, 301)))
+
+    def test_models_of_an_earlier_run_do_not_stay(self):
+        """A best model that is not of this run would pass for its."""
+        directory = self.folder / "again"
+        sections = {**MLP, "train": {**MLP["train"], "directory": str(directory)}}
+        self.train(sections, ranks=1)
+        seen = self.train({**sections, "data": {**MLP["data"], "test_samples": 0}}, ranks=1)
+        self.assertIsNone(seen["best_loss"])
+        self.assertNotIn("best.safetensors", self.names_in(directory))
+
+
 class Ranks(Failing):
     """A rank that goes away or stands still while others train."""
 
@@ -263,7 +301,7 @@ class Ranks(Failing):
         self.wait_for_steps(job)
         pids = ranks_of(job)
         self.assertEqual(sorted(pids), list(range(ranks)))
-        send(pids[rank], number)
+        os.kill(pids[rank], number)
         code, output, error_output = self.end_of(job)
         self.assertEqual(output, "")
         self.assertFalse([pid for pid in pids.values() if is_alive(pid)])
@@ -328,10 +366,24 @@ class Signals(Failing):
         self.assertFalse([pid for pid in pids.values() if is_alive(pid)])
         self.assert_nothing_half_written()
 
+    def test_in_an_evaluation(self):
+        """An evaluation can be long; what was trained before it is kept all the same."""
+        job = self.start({**MLP, "data": {**MLP["data"], "test_samples": 10**9}}, "--json", ranks=2)
+        first = self.wait_for(lambda: ranks_of(job).get(0), "the start of rank 0")
+        self.wait_for((self.directory / "steps.jsonl").exists, "the opening of the log")
+        # The ten steps take far less than this: rank 0 is among the test samples then.
+        start = cpu_seconds(first)
+        self.wait_for(lambda: cpu_seconds(first) > start + 1, "a second of work")
+        job.send_signal(signal.SIGINT)
+        code, output, error_output = self.end_of(job)
+        self.assertEqual(code, 128 + signal.SIGINT, error_output)
+        self.assertIn("last.safetensors", self.names_in(), error_output)
+        self.assertIn('"ended": "interrupted"', output)
+
     def test_to_one_rank_it_is_an_interruption_too(self):
         job = self.start(ENDLESS, "--json", ranks=2)
         self.wait_for_steps(job)
-        send(ranks_of(job)[1], signal.SIGTERM)
+        os.kill(ranks_of(job)[1], signal.SIGTERM)
         code, output, error_output = self.end_of(job)
         self.assertIn('"ended": "interrupted"', output)
         self.assertNotEqual(code, 0, "what was asked for was not done")

@@ -117,6 +117,12 @@ class Models(TrainJob):
         still = {name for name in start if start[name] == end[name]}
         self.assertEqual(still, {"layers.0.weight", "layers.0.bias", "layers.1.bias", "layers.2.bias"})
 
+    def test_a_group_learns_where_the_rest_does_not(self):
+        start, _ = self.trained_tensors(changed(MLP, update={"learning_rate": 0.0}))
+        end, _ = self.trained_tensors(changed(MLP, update={"learning_rate": 0.0, "groups": ["*.bias: learning_rate=0.1"]}))
+        moved = {name for name in start if start[name] != end[name]}
+        self.assertEqual(moved, {"layers.0.bias", "layers.1.bias", "layers.2.bias"})
+
     def trained_tensors(self, sections):
         self.train(sections)
         return tensors_of(self.directory / "last.safetensors")

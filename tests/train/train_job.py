@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import signal
 import struct
 import subprocess
 import sys
@@ -141,15 +140,13 @@ def ranks_of(job):
     return found
 
 
+def cpu_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def is_alive(pid):
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def send(pid, number):
-    os.kill(pid, number)
-
-
-__all__ = ["LIMIT", "ROOT", "TOOL", "TrainJob", "is_alive", "ranks_of", "send", "signal", "tensors_of", "toml", "write_idx"]
