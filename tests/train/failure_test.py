@@ -46,11 +46,6 @@ class Failing(TrainJob):
         self.assert_nothing_half_written()
         return result.stderr
 
-    def assert_said_once(self, text, error_output):
-        """Not by every rank; what the tool quotes of the rank that failed is indented and does not count."""
-        lines = [line for line in error_output.splitlines() if text in line and not line.startswith("    ")]
-        self.assertEqual(len(lines), 1, error_output)
-
 
 class Mistakes(Failing):
     """What is wrong in the job itself."""
@@ -111,9 +106,8 @@ class Mistakes(Failing):
         self.assertEqual(seen["steps"], 100)
 
     def test_slots_and_ranks(self):
-        error_output = self.fails({**MLP, "train": {**MLP["train"], "slots": 2}}, USAGE, "2 slots are too few for 3 ranks",
-                                 "train.slots", ranks=3)
-        self.assert_said_once("too few", error_output)
+        self.fails({**MLP, "train": {**MLP["train"], "slots": 2}}, USAGE, "2 slots are too few for 3 ranks", "train.slots",
+                   ranks=3)
         self.fails({**MLP, "train": {**MLP["train"], "slots": 8, "deterministic": "any-world"}}, USAGE, "power of two",
                   ranks=3)
 
@@ -150,15 +144,13 @@ class Files(Failing):
         for kind in ("csv", "text", "idx"):
             path = self.folder / "nowhere" / "data"
             model = {"kind": "gpt", "width": 8, "heads": 2} if kind == "text" else {"kind": "softmax"}
-            error_output = self.fails({"data": {"kind": kind, "path": str(path)}, "model": model}, FAILED, str(path))
-            self.assert_said_once(str(path), error_output)
+            self.fails({"data": {"kind": kind, "path": str(path)}, "model": model}, FAILED, str(path))
 
     def test_a_row_that_cannot_be_read(self):
         for rows, words in (("1,2,3\n4,x,6\n", "line 3, column 2 ('b'): 'x' is no number"),
                             ("1,2,3\n4,5\n", "line 3: 2 cells, where the header has 3"),
                             ('1,2,3\n"4,5,6\n', "line 3"), ("1,2,3\n4,,6\n", "line 3")):
-            error_output = self.fails(self.csv("a,b,c\n" + rows), FAILED, "data.csv", words)
-            self.assert_said_once("data.csv", error_output)
+            self.fails(self.csv("a,b,c\n" + rows), FAILED, "data.csv", words)
 
     def test_numbers_that_are_none(self):
         for text in ("nan", "inf", "1e999"):
@@ -266,6 +258,28 @@ class Places(Failing):
         result = subprocess.run([trainer, str(self.folder / "nowhere.toml")], capture_output=True, text=True, timeout=LIMIT)
         self.assertIn(result.returncode, (FAILED, USAGE))
         self.assertIn("nowhere.toml", result.stderr)
+
+
+class Once(Failing):
+    """What all ranks find out is said once, not by each of them."""
+
+    def assert_said_once(self, text, error_output):
+        # What the tool quotes of the rank that failed is indented and does not count.
+        lines = [line for line in error_output.splitlines() if text in line and not line.startswith("    ")]
+        self.assertEqual(len(lines), 1, error_output)
+
+    def test_a_mistake(self):
+        self.assert_said_once("too few", self.fails({**MLP, "train": {**MLP["train"], "slots": 2}}, USAGE, ranks=3))
+
+    def test_a_missing_file(self):
+        data = {"kind": "csv", "path": str(self.folder / "nowhere.csv")}
+        self.assert_said_once("nowhere.csv", self.fails({**MLP, "data": data}, FAILED, ranks=3))
+
+    def test_a_loss_that_is_not_a_number(self):
+        wild = {"data": {"kind": "regression", "samples": 101}, "model": {"kind": "linear"},
+                "update": {"rule": "sgd", "learning_rate": 1000.0},
+                "train": {"batch": 24, "epochs": 100, "evaluate_every": 0}}
+        self.assert_said_once("the loss is", self.run_job(wild, ranks=3).stderr)
 
 
 class Together(Failing):
