@@ -1,0 +1,226 @@
+"""`cohort train` walks down the same losses as PyTorch from the same weights, for every rule and every model.
+
+Usage: against_torch_test.py TOOL PYTHON [CLASS...]; PYTHON is one that may have torch. Without it: skipped.
+
+Every step takes the whole data set (train.batch = 0), so that the order of samples, which is Cohort's own, changes
+nothing but the order of sums.
+
+How far losses may be apart: two sums of m numbers in different orders differ by about sqrt(m) u of what is added, u = 2^-24
+being the rounding of one operation on f32. A loss and its gradient come from sums of at most m = samples x width, and a step
+adds its error to those of the steps before, for the learning rates here are small enough that steps do not amplify
+them. A model of d layers has 2 d such sums in a row, d forward and d backward. After k steps that is 2 d k sqrt(m) u, relative
+to the loss at the start."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+SKIPPED = 77
+
+
+def go_on_with_torch():
+    """Starts this script again in the Python that has torch, or skips."""
+    tool, python, *classes = sys.argv[1:]
+    if not os.path.exists(python) or subprocess.run([python, "-c", "import torch"], capture_output=True, timeout=120).returncode:
+        print(f"skipped: {python} cannot import torch; `dev/setup test` mends that")
+        sys.exit(SKIPPED)
+    os.execv(python, [python, "-W", "ignore", __file__, tool, *classes])
+
+
+if len(sys.argv) > 2 and os.sep in sys.argv[2]:
+    go_on_with_torch()
+
+import dataclasses
+import random
+import unittest
+
+import torch
+from train_job import ROOT, TrainJob, write_idx
+
+sys.path.insert(0, str(ROOT / "bench" / "peers"))
+import safetensors_file
+import torch_models
+
+LETTERS = "abcdefg"
+RATE = 0.02
+DECAY = 0.05
+RULES = {
+    "sgd": lambda parameters: torch.optim.SGD(parameters, RATE, weight_decay=DECAY),
+    "momentum": lambda parameters: torch.optim.SGD(parameters, RATE, momentum=0.9, weight_decay=DECAY),
+    "nesterov": lambda parameters: torch.optim.SGD(parameters, RATE, momentum=0.9, nesterov=True, weight_decay=DECAY),
+    "adam": lambda parameters: torch.optim.Adam(parameters, RATE, weight_decay=DECAY),
+    "adamw": lambda parameters: torch.optim.AdamW(parameters, RATE, weight_decay=DECAY),
+}
+
+
+def losses_of(spec, model, optimizer, batch, steps):
+    """The loss before each step."""
+    losses = []
+    model.train()
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = torch_models.mean_loss(spec, model(batch[0]), batch[1])
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+@dataclasses.dataclass
+class Sums:
+    """Of how many numbers the longest sum of a model is, and how many sums follow each other."""
+
+    numbers: int
+    layers: int
+
+    def tolerance(self, step, first_loss):
+        return 2 * self.layers * step * self.numbers ** 0.5 * 2 ** -24 * first_loss
+
+
+class AgainstTorch(TrainJob):
+    def setUp(self):
+        super().setUp()
+        torch.manual_seed(7)
+        torch.set_num_threads(1)
+
+    # Data that both read, as the sections' [data] and as a batch.
+
+    def table(self, samples, features, classes):
+        """A CSV file; its last column is a class, or a number where there are no classes."""
+        x = torch.randn(samples, features)
+        if classes:
+            target = torch.arange(samples) % classes
+            x[:, 0] += target
+        else:
+            target = x.sum(1) + 0.5
+        path = self.folder / "data.csv"
+        rows = [",".join(map(repr, row)) + f",{y!r}" for row, y in zip(x.tolist(), target.tolist())]
+        path.write_text(",".join(f"x{i}" for i in range(features)) + ",y\n" + "\n".join(rows) + "\n")
+        return {"kind": "csv", "path": str(path), "test_share": 0.0}, (x, target)
+
+    def images(self, samples, size, classes):
+        pixels = random.Random(8).randbytes(samples * size * size)
+        labels = [i % classes for i in range(samples)]
+        write_idx(self.folder / "train-images-idx3-ubyte", [samples, size, size], pixels)
+        write_idx(self.folder / "train-labels-idx1-ubyte", [samples], labels)
+        x = torch.tensor(list(pixels), dtype=torch.float64).div(255).float().view(samples, 1, size, size)
+        return ({"kind": "idx", "path": str(self.folder / "train-images-idx3-ubyte"), "test_share": 0.0},
+                (x, torch.tensor(labels)))
+
+    def text(self, samples, context):
+        tokens = [random.Random(9).randrange(len(LETTERS)) for _ in range(7)]
+        tokens = (tokens + list(range(len(LETTERS)))) * (samples + context)
+        tokens = tokens[:samples + context]
+        path = self.folder / "text.txt"
+        path.write_text("".join(LETTERS[token] for token in tokens))
+        windows = torch.tensor(tokens).unfold(0, context + 1, 1)
+        return {"kind": "text", "path": str(path), "context": context, "test_share": 0.0}, (windows[:, :-1], windows[:, 1:])
+
+    def losses(self, data, spec, model, steps, rule, ranks):
+        """Those of `cohort train` from the weights of the model."""
+        weights = {name: tensor for name, tensor in model.state_dict().items() if not name.endswith("num_batches_tracked")}
+        file = self.folder / "start.safetensors"
+        safetensors_file.write(file, weights)
+        keys = {"kind": spec.kind, "initial": str(file), "channels_last": spec.channels_last, "activation": spec.activation}
+        if spec.kind == "mlp":
+            keys["hidden"] = list(spec.hidden)
+        if spec.kind == "gpt":
+            keys.update(layers=spec.layers, width=spec.width, heads=spec.heads)
+        self.train({"data": data, "model": keys,
+                    "update": {"rule": rule, "learning_rate": RATE, "weight_decay": DECAY},
+                    "train": {"batch": 0, "epochs": steps, "evaluate_every": 0}}, ranks=ranks)
+        return [line["loss"] for line in self.steps()]
+
+    def assert_close(self, ours, theirs, sums, what):
+        self.assertEqual(len(ours), len(theirs))
+        for step, (a, b) in enumerate(zip(ours, theirs), 1):
+            self.assertLessEqual(abs(a - b), sums.tolerance(step, theirs[0]), f"{what}, step {step}: {a} and {b}")
+
+
+class Rules(AgainstTorch):
+    SUMS = Sums(61 * 11, 3)
+
+    def setUp(self):
+        super().setUp()
+        self.data, self.batch = self.table(samples=61, features=5, classes=3)
+        self.spec = torch_models.Spec("mlp", hidden=(11, 7), activation="tanh", input_shape=(5,), classes=3)
+        self.start = torch_models.make_model(self.spec).state_dict()
+        self.start = {name: tensor.clone() for name, tensor in self.start.items()}
+
+    def model(self):
+        model = torch_models.make_model(self.spec)
+        model.load_state_dict(self.start)
+        return model
+
+    def theirs(self, rule):
+        model = self.model()
+        return losses_of(self.spec, model, RULES[rule](model.parameters()), self.batch, 100)
+
+    def test_rules_are_told_apart(self):
+        """Each curve is further from the others than it may be from its own."""
+        curves = {rule: self.theirs(rule) for rule in RULES}
+        for a in RULES:
+            for b in RULES:
+                if a < b:
+                    apart = max(abs(x - y) / self.SUMS.tolerance(step, curves[a][0])
+                                for step, (x, y) in enumerate(zip(curves[a], curves[b]), 1))
+                    self.assertGreater(apart, 10, (a, b))
+
+
+def follows(rule):
+    def test(self):
+        theirs = self.theirs(rule)
+        self.assertLess(theirs[-1], theirs[0])
+        for ranks in (1, 3):
+            ours = self.losses(self.data, self.spec, self.model(), 100, rule, ranks)
+            self.assert_close(ours, theirs, self.SUMS, f"{rule} on {ranks} ranks")
+    return test
+
+
+for name in RULES:
+    setattr(Rules, f"test_{name}", follows(name))
+
+
+class Models(AgainstTorch):
+    def compare(self, spec, source, width, layers, steps=10, ranks=(1, 2)):
+        data, batch = source
+        for world in ranks:
+            torch.manual_seed(11)
+            model = torch_models.make_model(spec)
+            ours = self.losses(data, spec, model, steps, "momentum", world)
+            theirs = losses_of(spec, model, RULES["momentum"](model.parameters()), batch, steps)
+            self.assertNotEqual(theirs[0], theirs[-1])
+            self.assert_close(ours, theirs, Sums(len(batch[0]) * width, layers), f"{spec.kind} on {world} ranks")
+
+    def test_linear(self):
+        self.compare(torch_models.Spec("linear", input_shape=(5,), outputs=1), self.table(37, 5, 0), 5, 1)
+
+    def test_logistic(self):
+        self.compare(torch_models.Spec("logistic", input_shape=(5,), classes=2), self.table(37, 5, 2), 5, 1)
+
+    def test_softmax(self):
+        self.compare(torch_models.Spec("softmax", input_shape=(5,), classes=4), self.table(37, 5, 4), 5, 1)
+
+    def test_mlp(self):
+        for activation in ("relu", "gelu", "tanh"):
+            spec = torch_models.Spec("mlp", hidden=(17, 9), activation=activation, input_shape=(5,), classes=4)
+            self.compare(spec, self.table(37, 5, 4), 17, 3)
+
+    def test_lenet(self):
+        for channels_last in (False, True):
+            spec = torch_models.Spec("lenet", input_shape=(1, 12, 12), classes=4, channels_last=channels_last)
+            self.compare(spec, self.images(21, 12, 4), 32 * 25, 4)
+
+    def test_resnet18(self):
+        # Statistics are those of a slot, so one rank with one slot. Every convolution is followed by the sums of a norm.
+        spec = torch_models.Spec("resnet18", input_shape=(1, 16, 16), classes=4, channels_last=True)
+        self.compare(spec, self.images(8, 16, 4), 512 * 9, 36, steps=3, ranks=(1,))
+
+    def test_gpt(self):
+        spec = torch_models.Spec("gpt", layers=2, width=12, heads=3, input_shape=(9,), vocabulary=len(LETTERS), context=9)
+        self.compare(spec, self.text(23, 9), 9 * 48, 10)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,302 @@
+"""`cohort train` as its user sees it: what it prints and writes, and that the same job gives the same bits."""
+
+import copy
+import json
+import math
+import random
+import subprocess
+import unittest
+
+from train_job import LIMIT, TOOL, TrainJob, tensors_of, write_idx
+
+MLP = {"data": {"kind": "spirals", "classes": 3, "samples": 101, "test_samples": 17},
+       "model": {"kind": "mlp", "hidden": [13, 7]},
+       "train": {"batch": 24, "epochs": 2}}
+
+# By model: a job whose samples divide neither by slots nor by ranks.
+ANY_WORLD = {
+    "mlp": {**MLP, "model": {"kind": "mlp", "hidden": [13, 7], "dropout": 0.25}},
+    "lenet": {"data": {"kind": "digits", "image_size": 12, "samples": 37, "test_samples": 5},
+              "model": {"kind": "lenet", "channels_last": True, "dropout": 0.25}, "train": {"batch": 19, "epochs": 1}},
+    "gpt": {"data": {"kind": "markov", "classes": 7, "context": 9, "samples": 37, "test_samples": 5},
+            "model": {"kind": "gpt", "layers": 2, "width": 12, "heads": 3, "dropout": 0.25},
+            "train": {"batch": 19, "epochs": 1}},
+    "resnet18": {"data": {"kind": "digits", "image_size": 32, "samples": 11, "test_samples": 1},
+                 "model": {"kind": "resnet18"}, "train": {"batch": 9, "epochs": 1}},
+}
+
+
+def changed(sections, **changes):
+    """The sections with other keys: changed(MLP, train={"batch": 1})."""
+    result = copy.deepcopy(sections)
+    for section, keys in changes.items():
+        result.setdefault(section, {}).update(keys)
+    return result
+
+
+class Report(TrainJob):
+    def test_the_closing_object(self):
+        for ranks in (1, 2, 3, 4):
+            seen = self.train(MLP, ranks=ranks)
+            self.assertEqual((seen["steps"], seen["samples"], seen["ranks"], seen["epochs"]), (10, 202, ranks, 2))
+            self.assertRegex(seen["parameters_hash"], "^[0-9a-f]{16}$")
+            self.assertEqual(seen["run_directory"], str(self.directory))
+            self.assertGreater(seen["samples_per_second"], 0)
+            self.assertTrue(math.isfinite(seen["loss"]))
+            self.assertEqual(set(seen["metrics"]), {"test loss", "accuracy"})
+            self.assertEqual(seen["ended"], "done")
+
+    def test_a_line_for_every_step(self):
+        seen = self.train(changed(MLP, update={"clip_norm": 100.0}), ranks=3)
+        lines = self.steps()
+        self.assertEqual([line["step"] for line in lines], list(range(1, 11)))
+        self.assertEqual([line["epoch"] for line in lines], [1] * 5 + [2] * 5)
+        self.assertEqual([line["samples"] for line in lines], [24, 24, 24, 24, 5] * 2)
+        self.assertEqual(sum(line["samples"] for line in lines), seen["samples"])
+        self.assertTrue(all(line["gradient_norm"] > 0 and not line["skipped"] for line in lines))
+
+    def test_the_table(self):
+        result = self.run_job(MLP, "-v")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for word in ("steps", "loss", "accuracy", "samples/s on 2 ranks", str(self.directory)):
+            self.assertIn(word, result.stdout)
+        for rank in (0, 1):
+            self.assertRegex(result.stderr, rf"rank {rank}: 1 compute thread; the allocator \w+")
+        self.assertRegex(result.stdout, r"epoch 2/2  step 10/10  loss [\d.]+  test loss [\d.]+")
+
+    def test_the_plan(self):
+        sections = changed(MLP, train={"slots": 5, "bucket_bytes": 1024})
+        plan = json.loads(self.run_job(sections, "--dry-run", "--json", ranks=2).stdout)
+        self.assertFalse(self.directory.exists(), "a plan writes nothing")
+        self.assertEqual(plan["slots_of_rank"], [[0, 1], [2, 3, 4]])
+        self.assertEqual((plan["steps"], plan["steps_per_epoch"], plan["ranks"]), (10, 5, 2))
+        self.assertEqual(plan["parameters"], 2 * 13 + 13 + 13 * 7 + 7 + 7 * 3 + 3)
+        self.assertEqual(sum(bucket["tensors"] for bucket in plan["buckets"]), 6)
+        self.assertGreaterEqual(sum(bucket["bytes"] for bucket in plan["buckets"]), 4 * plan["parameters"])
+        self.assertEqual(plan["program"][:3], ["load slot 0", "forward slot 0", "backward slot 0"])
+        self.assertEqual(plan["program"].count("vote"), 1)
+        self.assertEqual(plan["memory_bytes"], sum(part["bytes"] for part in plan["memory"]))
+        text = self.run_job(sections, "--dry-run", ranks=2).stdout
+        for word in ("slots", "bucket", "action", "memory", "exchanged"):
+            self.assertIn(word, text)
+
+
+class Models(TrainJob):
+    def test_the_models_are_written(self):
+        self.train(MLP)
+        best, _ = tensors_of(self.directory / "best.safetensors")
+        last, facts = tensors_of(self.directory / "last.safetensors")
+        self.assertEqual({name: len(numbers) for name, numbers in last.items()},
+                         {"layers.0.weight": 26, "layers.0.bias": 13, "layers.1.weight": 91, "layers.1.bias": 7,
+                          "layers.2.weight": 21, "layers.2.bias": 3})
+        self.assertEqual(set(best), set(last))
+        self.assertEqual((facts["step"], facts["epoch"]), ("10", "2"))
+        self.assertEqual({path.name for path in self.directory.iterdir()},
+                         {"best.safetensors", "last.safetensors", "steps.jsonl"})
+
+    def test_the_best_is_the_best(self):
+        # The learning rate jumps after the first epoch's steps, so later evaluations are worse than the first.
+        worse = changed(MLP, train={"epochs": 3}, update={"learning_rate": 2.5, "warmup_steps": 1000, "rule": "sgd"})
+        seen = self.train(worse)
+        _, facts = tensors_of(self.directory / "best.safetensors")
+        self.assertIn(int(facts["epoch"]), (1, 2, 3))
+        self.assertLessEqual(seen["best_loss"], seen["metrics"]["test loss"])
+
+    def test_a_run_goes_on_from_a_file(self):
+        first = self.train(changed(MLP, train={"epochs": 1}))
+        start = self.directory / "last.safetensors"
+        still = self.train(changed(MLP, model={"initial": str(start)}, update={"learning_rate": 0.0}), ranks=3)
+        self.assertEqual(still["parameters_hash"], first["parameters_hash"])
+        moved = self.train(changed(MLP, model={"initial": str(start)}))
+        self.assertNotEqual(moved["parameters_hash"], first["parameters_hash"])
+
+    def test_groups(self):
+        start, _ = self.trained_tensors(changed(MLP, update={"learning_rate": 0.0}))
+        groups = ["layers.0.*: frozen", "*.bias: learning_rate=0"]
+        end, _ = self.trained_tensors(changed(MLP, update={"groups": groups, "rule": "adamw", "weight_decay": 0.1}))
+        still = {name for name in start if start[name] == end[name]}
+        self.assertEqual(still, {"layers.0.weight", "layers.0.bias", "layers.1.bias", "layers.2.bias"})
+
+    def test_a_group_learns_where_the_rest_does_not(self):
+        start, _ = self.trained_tensors(changed(MLP, update={"learning_rate": 0.0}))
+        end, _ = self.trained_tensors(changed(MLP, update={"learning_rate": 0.0, "groups": ["*.bias: learning_rate=0.1"]}))
+        moved = {name for name in start if start[name] != end[name]}
+        self.assertEqual(moved, {"layers.0.bias", "layers.1.bias", "layers.2.bias"})
+
+    def trained_tensors(self, sections):
+        self.train(sections)
+        return tensors_of(self.directory / "last.safetensors")
+
+
+class Bits(TrainJob):
+    def test_the_same_run_twice(self):
+        for ranks in (1, 3):
+            sections = changed(MLP, model={"dropout": 0.3}, data={"loader_threads": ranks, "prefetch": ranks})
+            hashes = {self.train(sections, ranks=ranks)["parameters_hash"] for _ in range(2)}
+            self.assertEqual(len(hashes), 1)
+
+    def test_another_seed(self):
+        hashes = {self.train(changed(MLP, train={"seed": seed}), ranks=1)["parameters_hash"] for seed in (0, 1, 2**63 - 1)}
+        self.assertEqual(len(hashes), 3)
+
+    def test_a_log_repeats(self):
+        losses = []
+        for _ in range(2):
+            self.train(MLP)
+            losses.append([line["loss"] for line in self.steps()])
+        self.assertEqual(*losses)
+
+
+def same_bits_in_any_world(kind):
+    def test(self):
+        sections = changed(ANY_WORLD[kind], train={"slots": 8, "deterministic": "any-world"})
+        seen = {ranks: self.train(sections, ranks=ranks) for ranks in (1, 2, 4, 8)}
+        self.assertEqual(len({each["parameters_hash"] for each in seen.values()}), 1, seen)
+        self.assertEqual(len({each["loss"] for each in seen.values()}), 1, seen)
+        self.assertEqual(len({each["metrics"]["test loss"] for each in seen.values() if each["metrics"]}), 1, seen)
+    return test
+
+
+class AnyWorld(TrainJob):
+    """Threads are given: with another number of them torch sums in another order."""
+
+    test_mlp = same_bits_in_any_world("mlp")
+    test_lenet = same_bits_in_any_world("lenet")
+    test_gpt = same_bits_in_any_world("gpt")
+    test_resnet18 = same_bits_in_any_world("resnet18")
+
+    def test_with_clipping_and_adamw(self):
+        sections = changed(MLP, train={"slots": 8, "deterministic": "any-world", "bucket_bytes": 1024},
+                           update={"rule": "adamw", "weight_decay": 0.01, "clip_norm": 0.05, "learning_rate": 0.01})
+        self.assertEqual(len({self.train(sections, ranks=ranks)["parameters_hash"] for ranks in (1, 2, 4)}), 1)
+
+
+class Data(TrainJob):
+    def test_csv(self):
+        numbers = random.Random(5)
+        rows = ['"height, in m",weight,"kind ""of"" it"']
+        for i in range(61):
+            kind = i % 3
+            rows.append(f'{kind + numbers.gauss(0, 0.1)},{-kind + numbers.gauss(0, 0.1)},"a, {"xyz"[kind]}"')
+        path = self.folder / "größe.csv"
+        path.write_text("\r\n".join(rows) + "\r\n", encoding="utf-8")
+        seen = self.train({"data": {"kind": "csv", "path": str(path), "normalise": True, "test_share": 0.2},
+                           "model": {"kind": "softmax"}, "train": {"batch": 7, "epochs": 8}}, ranks=3)
+        self.assertEqual(seen["samples"], 49 * 8)  # of 61 rows a fifth, rounded down, is kept
+        self.assertGreater(seen["metrics"]["accuracy"], 0.9)
+
+    def test_csv_with_a_number_as_target(self):
+        path = self.folder / "line.csv"
+        path.write_text("y,x\n" + "".join(f"{0.5 * i - 3},{i / 10}\n" for i in range(-20, 21)))
+        self.train({"data": {"kind": "csv", "path": str(path), "target_column": "y", "test_share": 0.0},
+                    "model": {"kind": "linear"}, "update": {"rule": "momentum", "learning_rate": 0.1},
+                    "train": {"batch": 0, "epochs": 150, "evaluate_every": 10}})
+        tensors, _ = tensors_of(self.directory / "last.safetensors")
+        self.assertAlmostEqual(tensors["layers.0.weight"][0], 5, 2)
+        self.assertAlmostEqual(tensors["layers.0.bias"][0], -3, 2)
+
+    def test_idx(self):
+        numbers = random.Random(6)
+        hashes = set()
+        for ending in ("", ".gz"):
+            folder = self.folder / f"images{ending}"
+            folder.mkdir()
+            numbers.seed(6)
+            for part, count in (("train", 31), ("t10k", 6)):
+                write_idx(folder / f"{part}-images-idx3-ubyte{ending}", [count, 9, 10], numbers.randbytes(count * 90))
+                write_idx(folder / f"{part}-labels-idx1-ubyte{ending}", [count], [i % 4 for i in range(count)])
+            for model in ("softmax", "lenet"):
+                seen = self.train({"data": {"kind": "idx", "path": str(folder)}, "model": {"kind": model},
+                                   "train": {"batch": 8, "epochs": 1}})
+                self.assertEqual((seen["samples"], seen["steps"]), (31, 4))
+                hashes.add(seen["parameters_hash"])
+        self.assertEqual(len(hashes), 2, "packed or not, a model is the same")
+
+    def test_text(self):
+        path = self.folder / "text.txt"
+        path.write_text("Über allen Gipfeln ist Ruh. " * 6, encoding="utf-8")
+        for tokens in ("byte", "char"):
+            seen = self.train({"data": {"kind": "text", "path": str(path), "tokens": tokens, "context": 11},
+                               "model": {"kind": "gpt", "layers": 1, "width": 8, "heads": 2},
+                               "train": {"batch": 32, "epochs": 1}})
+            self.assertIn("test loss", seen["metrics"])
+
+
+class Loop(TrainJob):
+    def test_batches_of_any_size(self):
+        for batch, steps in ((0, 1), (1, 7), (3, 3), (7, 1), (1000, 1)):
+            for ranks in (1, 3):
+                seen = self.train(changed(MLP, data={"samples": 7, "test_samples": 0}, train={"batch": batch, "epochs": 1}),
+                                  ranks=ranks)
+                self.assertEqual((seen["steps"], seen["samples"]), (steps, 7), (batch, ranks))
+
+    def test_steps_end_it(self):
+        for steps, epochs in ((1, 0), (5, 1), (7, 1)):
+            seen = self.train(changed(MLP, train={"steps": steps}))
+            self.assertEqual((seen["steps"], seen["epochs"], len(self.steps())), (steps, epochs, steps))
+
+    def test_an_end_between_epochs_is_evaluated(self):
+        self.assertIn("test loss", self.train(changed(MLP, train={"steps": 7, "epochs": 2}))["metrics"])
+        self.assertIn("test loss", self.train(changed(MLP, train={"steps": 3}))["metrics"])
+
+    def test_evaluation_only_at_the_end(self):
+        seen = self.train(changed(MLP, train={"evaluate_every": 0}))
+        self.assertIn("test loss", seen["metrics"])
+        self.assertTrue((self.directory / "best.safetensors").exists())
+
+    def test_patience(self):
+        seen = self.train(changed(MLP, train={"epochs": 9, "patience": 2}, update={"learning_rate": 0.0}))
+        # The first evaluation is the best there is; two without a better one follow.
+        self.assertEqual((seen["ended"], seen["epochs"], seen["steps"]), ("no improvement", 3, 15))
+
+    def rates(self, **update):
+        self.train(changed(MLP, update={"learning_rate": 0.5, **update}), ranks=1)
+        return [line["learning_rate"] for line in self.steps()]
+
+    def assert_rates(self, seen, expected):
+        self.assertEqual(len(seen), len(expected))
+        for a, b in zip(seen, expected):
+            self.assertAlmostEqual(a, b, 12)
+
+    def test_schedules(self):
+        self.assert_rates(self.rates(), [0.5] * 10)
+        self.assert_rates(self.rates(schedule="step", schedule_steps=4, schedule_factor=0.5),
+                          [0.5] * 4 + [0.25] * 4 + [0.125] * 2)
+        self.assert_rates(self.rates(schedule="exponential", schedule_steps=5, schedule_factor=0.5),
+                          [0.5 * 0.5 ** (step / 5) for step in range(10)])
+        warm = self.rates(warmup_steps=4)
+        self.assertEqual(warm, sorted(warm))
+        self.assertLess(warm[0], 0.5)
+        self.assert_rates(warm[4:], [0.5] * 6)
+
+    def test_a_cosine_falls_over_the_whole_run(self):
+        rates = self.rates(schedule="cosine", final_learning_rate=0.1)
+        self.assertEqual(rates, sorted(rates, reverse=True))
+        self.assertAlmostEqual(rates[0], 0.5, 12)
+        self.assertLess(rates[-1], 0.15)
+
+    def test_clipping(self):
+        free = self.train(MLP)["parameters_hash"]
+        self.assertEqual(self.train(changed(MLP, update={"clip_norm": 1e6}))["parameters_hash"], free)
+        self.assertNotEqual(self.train(changed(MLP, update={"clip_norm": 1e-3}))["parameters_hash"], free)
+        self.assertEqual(self.train(changed(MLP, update={"clip_value": 1e6}))["parameters_hash"], free)
+        self.assertNotEqual(self.train(changed(MLP, update={"clip_value": 1e-4}))["parameters_hash"], free)
+
+    def test_buckets_change_nothing(self):
+        hashes = {self.train(changed(MLP, train={"bucket_bytes": size}), ranks=1)["parameters_hash"]
+                  for size in (1024, 2**20, 2**32)}
+        self.assertEqual(len(hashes), 1)
+
+
+class Defaults(TrainJob):
+    def test_the_run_directory(self):
+        """Beside runs/ of where the tool was started, by the name of the job."""
+        job = self.write_job(changed(MLP, train={"epochs": 1}), "ein Lauf.toml")
+        result = subprocess.run([TOOL, "train", str(job), "-n", "1"], cwd=self.folder, capture_output=True, text=True,
+                                timeout=LIMIT, stdin=subprocess.DEVNULL)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.folder / "runs/ein Lauf/last.safetensors").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
