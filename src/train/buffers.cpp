@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <fmt/format.h>
 
 namespace cohort::train {
 namespace {
@@ -18,7 +20,7 @@ void for_each_tensor(const std::vector<NamedTensor>& a, const std::vector<NamedT
   std::size_t first = 0;
   for (const auto* tensors : {&a, &b}) {
     for (const NamedTensor& named : *tensors) {
-      each(named.tensor, first);
+      each(named, first);
       first += static_cast<std::size_t>(named.tensor.numel());
     }
   }
@@ -35,7 +37,8 @@ Buffers::Buffers(Communicator& group, const ModuleTensors& tensors)
 
 std::vector<double> Buffers::read() const {
   std::vector<double> numbers(num_numbers_);
-  for_each_tensor(means_, counters_, [&](const at::Tensor& tensor, std::size_t first) {
+  for_each_tensor(means_, counters_, [&](const NamedTensor& named, std::size_t first) {
+    const at::Tensor& tensor = named.tensor;
     at::from_blob(numbers.data() + first, tensor.sizes(), at::kDouble).copy_(tensor);
   });
   return numbers;
@@ -43,7 +46,8 @@ std::vector<double> Buffers::read() const {
 
 void Buffers::write(const std::vector<double>& numbers) {
   const at::NoGradGuard no_grad;
-  for_each_tensor(means_, counters_, [&](const at::Tensor& tensor, std::size_t first) {
+  for_each_tensor(means_, counters_, [&](const NamedTensor& named, std::size_t first) {
+    const at::Tensor& tensor = named.tensor;
     tensor.copy_(at::from_blob(const_cast<double*>(numbers.data()) + first, tensor.sizes(), at::kDouble));
   });
 }
@@ -87,7 +91,19 @@ void Buffers::merge() {
   }
   if (weight == 0) return;
   for (std::size_t i = 0; i < num_means_; ++i) merged[i] /= weight;
+  check_finite(merged);
   write(merged);
+}
+
+void Buffers::check_finite(const std::vector<double>& numbers) const {
+  for_each_tensor(means_, {}, [&](const NamedTensor& named, std::size_t first) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(named.tensor.numel()); ++i) {
+      if (std::isfinite(numbers[first + i])) continue;
+      raise(Error(ErrorCode::kUsage, fmt::format("'{}' of the model became {}", named.name, numbers[first + i]))
+                .with_remedy("Normalisation over a batch needs several values of each channel: give each slot more "
+                             "samples (train.batch, train.slots) or larger images."));
+    }
+  });
 }
 
 void Buffers::drop() {

@@ -32,6 +32,7 @@ class Buffers {
  private:
   std::vector<double> read() const;
   void write(const std::vector<double>& numbers);
+  void check_finite(const std::vector<double>& numbers) const;
 
   Communicator& group_;
   std::vector<NamedTensor> means_;     // floating point: averaged

@@ -49,7 +49,7 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
 }
 
 EvaluationReport Trainer::evaluate(const Dataset& data) {
-  return train::evaluate(parts_->group, *parts_->module, parts_->objective, data, 256);
+  return *train::evaluate(parts_->group, *parts_->module, parts_->objective, data, {});
 }
 
 TrainerMemory Trainer::memory() const {

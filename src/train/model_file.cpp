@@ -53,7 +53,7 @@ Status write_model(FileSystem& files, const std::string& path, const ModuleTenso
                    const std::map<std::string, std::string>& facts) {
   Views views;
   views.add(all_of(tensors));
-  return write_safetensors(files, path, views.views, facts).within(fmt::format("cannot write '{}'", path));
+  return write_safetensors(files, path, views.views, facts);
 }
 
 Status read_model(FileSystem& files, const std::string& path, const ModuleTensors& tensors) {

@@ -65,6 +65,10 @@ std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const tor
     }
     ParameterUpdate& update = updates.emplace_back(ParameterUpdate{.rule = options.rule});
     update.rule.weight_decay = settings[i].weight_decay.value_or(options.rule.weight_decay);
+    if (settings[i].learning_rate && options.schedule.learning_rate == 0) {
+      refuse("groups have learning rates of their own, but update.learning_rate is 0: there is no curve to follow",
+             "Set update.learning_rate, and give the other parameters learning_rate=0 in a last group \"*\".");
+    }
     if (settings[i].learning_rate) {
       update.rate_factor = *settings[i].learning_rate / options.schedule.learning_rate;
     }

@@ -5,6 +5,7 @@
 #include "train/trainer_parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <torch/nn/module.h>
 
 namespace cohort {
@@ -24,9 +25,10 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
   while (report.epochs < options.epochs && report.end == TrainingEnd::kDone) {
     if (!epoch(loader, plan)) break;
     const bool due = options.evaluate_every > 0 && report.epochs % options.evaluate_every == 0;
-    if (test != nullptr && due && !look_at(*test)) report.end = TrainingEnd::kPatience;
+    if (test != nullptr && due && !look_at(*test)) break;
   }
-  if (test != nullptr && options.evaluate_every == 0) look_at(*test);
+  const bool was_seen = report.last && report.last->step == report.steps;
+  if (test != nullptr && !was_seen && report.end == TrainingEnd::kDone) look_at(*test);
   keep("last");
 }
 
@@ -92,13 +94,19 @@ void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTime
   options.on_step(step);
 }
 
-// False if nothing has got better for as long as patience lasts.
+// False if nothing has got better for as long as patience lasts, or somebody wants to stop.
 bool Trainer::Parts::look_at(const Dataset& test) {
-  EvaluationReport seen =
-      train::evaluate(group, *module, objective, test, std::max<std::int64_t>(options.batch, 64));
+  const auto found = train::evaluate(group, *module, objective, test,
+                                     {.batch = std::max<std::int64_t>(options.batch, 64),
+                                      .wants_to_stop = options.wants_to_stop});
+  if (!found) {
+    report.end = TrainingEnd::kStopped;
+    return false;
+  }
+  EvaluationReport seen = *found;
   seen.epoch = report.epochs;
   seen.step = report.steps;
-  seen.is_best = !report.best || seen.loss < report.best->loss;
+  seen.is_best = std::isfinite(seen.loss) && (!report.best || seen.loss < report.best->loss);
   evaluations_since_best = seen.is_best ? 0 : evaluations_since_best + 1;
   if (seen.is_best) {
     report.best = seen;
@@ -106,7 +114,9 @@ bool Trainer::Parts::look_at(const Dataset& test) {
   }
   report.last = seen;
   if (options.on_evaluation) options.on_evaluation(seen);
-  return options.patience == 0 || evaluations_since_best < options.patience;
+  if (options.patience == 0 || evaluations_since_best < options.patience) return true;
+  report.end = TrainingEnd::kPatience;
+  return false;
 }
 
 void Trainer::Parts::keep(const std::string& name) {

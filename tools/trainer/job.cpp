@@ -7,12 +7,14 @@
 #include "storage/whole_file.h"
 #include "train/model_file.h"
 #include "train/rank_settings.h"
+#include "train/settings.h"
 #include "update/make_rule.h"
 #include "update/schedule.h"
 #include <cohort/context.h>
 
 #include <ATen/Parallel.h>
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 
@@ -80,6 +82,42 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
   return options;
 }
 
+// What the launcher has set; but where any world shall give the same bits, one, unless the job says otherwise: more
+// threads sum in another order.
+int threads_of(const Config& config) {
+  const bool any_world = config.train.deterministic == "any-world";
+  return any_world ? config.launch.threads_per_rank.value_or(1) : at::get_num_threads();
+}
+
+// Most mistakes are the same on all ranks: the first of those that failed says it, the others are silent.
+void on_all_ranks(Context& context, const std::function<void()>& prepare) {
+  std::exception_ptr mine;
+  try {
+    prepare();
+  } catch (...) {
+    mine = std::current_exception();
+  }
+  std::vector<std::uint8_t> failed(static_cast<std::size_t>(context.world()));
+  const std::array<std::uint8_t, 1> own{mine ? std::uint8_t{1} : std::uint8_t{0}};
+  context.all_gather(std::span<const std::uint8_t>(own), std::span(failed));
+  const auto first = static_cast<int>(std::find(failed.begin(), failed.end(), 1) - failed.begin());
+  if (first == context.world()) return;
+  if (first == context.rank()) std::rethrow_exception(mine);
+  throw FailedElsewhere{first};
+}
+
+// A rank that was aborted by another knows only what that one says itself. One that is lost cannot say anything: rank 0
+// does, or rank 1 if it is rank 0 that is lost.
+void leave_the_word_to_others(const Context& context, const Error& error) {
+  const ErrorCode code = error.root().code();
+  if (code == ErrorCode::kAborted) throw FailedElsewhere{};
+  const bool about_a_peer = error.code() == ErrorCode::kPeerLost || error.code() == ErrorCode::kTimedOut;
+  const int speaker = error.text().find("rank 0 ") == std::string::npos ? 0 : 1;
+  if (about_a_peer && context.rank() != speaker) throw FailedElsewhere{};
+}
+
+constexpr int kStoppedExitCode = 130;
+
 }  // namespace
 
 Objective Job::objective() const {
@@ -100,24 +138,30 @@ Job make_job(const JobOrder& order) {
   return job;
 }
 
-void run_job(const JobOrder& order) {
-  const std::string settings = train::settle_in(at::get_num_threads());
+int run_job(const JobOrder& order) {
   stop_at_the_next_step();
+  const std::string settings = train::settle_in(threads_of(config_of(order)));
   Context context;
   Job job;
-  try {
+  std::optional<JobOutput> output;
+  on_all_ranks(context, [&] {
     job = make_job(order);
+    train::check_options(job.options, context.world());
+    output.emplace(order, job, context.rank(), context.world());
+  });
+  output->say_settings(settings);
+  job.options.wants_to_stop = [] { return asked_to_stop.load(); };
+  job.options.on_step = [&](const StepReport& step) { output->step(step); };
+  job.options.on_evaluation = [&](const EvaluationReport& seen) { output->evaluated(seen); };
+  try {
+    Trainer trainer(context, job.model, job.objective(), job.options);
+    const TrainingReport report = trainer.fit(job.data.train, job.data.test);
+    output->close(report);
+    return report.end == TrainingEnd::kStopped ? kStoppedExitCode : 0;
   } catch (const Error& error) {
-    context.abort(error.text());
+    leave_the_word_to_others(context, error);
     throw;
   }
-  JobOutput output(order, job, context.rank(), context.world());
-  output.say_settings(settings);
-  job.options.wants_to_stop = [] { return asked_to_stop.load(); };
-  job.options.on_step = [&](const StepReport& step) { output.step(step); };
-  job.options.on_evaluation = [&](const EvaluationReport& seen) { output.evaluated(seen); };
-  Trainer trainer(context, job.model, job.objective(), job.options);
-  output.close(trainer.fit(job.data.train, job.data.test));
 }
 
 }  // namespace cohort::tool

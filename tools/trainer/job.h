@@ -39,8 +39,14 @@ struct Job {
 /// Failure: throws UsageError or Error naming key or file.
 Job make_job(const JobOrder& order);
 
-/// Trains, as one of the ranks.
-void run_job(const JobOrder& order);
+/// Another rank has failed, and says why.
+struct FailedElsewhere {
+  int rank = 0;
+};
+
+/// Trains, as one of the ranks. Returns what the process shall exit with: 0, or 130 if it was told to stop.
+/// Failure: throws what went wrong here, or FailedElsewhere.
+int run_job(const JobOrder& order);
 /// Prints what run_job() would do.
 void show_plan(const JobOrder& order);
 

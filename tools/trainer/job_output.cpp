@@ -44,6 +44,7 @@ JobOutput::JobOutput(const JobOrder& order, const Job& job, int rank, int world)
   summary_.ranks = world;
   summary_.run_directory = job.options.directory;
   if (rank_ != 0) return;
+  directory_.emplace(value_or_throw(RunDirectory::take(job.options.directory)));
   auto log = observe::StepLog::open(files_, clock_, job.options.directory + "/steps.jsonl");
   if (!log) raise(log.error());
   log_.emplace(std::move(*log));

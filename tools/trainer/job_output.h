@@ -5,6 +5,7 @@
 #include "observe/progress.h"
 #include "observe/run_summary.h"
 #include "observe/step_log.h"
+#include "run_directory.h"
 #include "storage/local_file_system.h"
 
 #include <optional>
@@ -32,6 +33,7 @@ class JobOutput {
   RealClock clock_;
   const TimePoint start_;
   LocalFileSystem files_;
+  std::optional<RunDirectory> directory_;
   std::optional<observe::StepLog> log_;
   std::optional<observe::Progress> progress_;
   observe::RunSummary summary_;

@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <c10/util/Exception.h>
+#include <chrono>
 #include <iostream>
+#include <thread>
 
 namespace {
 
@@ -14,8 +16,13 @@ int exit_code_of(const cohort::Error& error) {
 
 int train(const cohort::tool::JobOrder& order) {
   try {
-    order.dry_run ? show_plan(order) : run_job(order);
+    if (!order.dry_run) return run_job(order);
+    show_plan(order);
     return 0;
+  } catch (const cohort::tool::FailedElsewhere&) {
+    // Whoever started the ranks takes the first that ends for the one at fault: this one leaves it the time to end.
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    return 1;
   } catch (const cohort::Error& error) {
     std::cerr << "cohort: " << error.text() << "\n";
     return exit_code_of(error);
