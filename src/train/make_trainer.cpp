@@ -1,11 +1,11 @@
 #include "comm/shared_memory/arena.h"
+#include "train/abort.h"
 #include "train/evaluator.h"
 #include "train/model_file.h"
 #include "train/settings.h"
 #include "train/trainer_parts.h"
 #include <cohort/context.h>
 
-#include <fmt/format.h>
 #include <torch/nn/module.h>
 
 namespace cohort {
@@ -36,12 +36,8 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   parts_->report = {};
   try {
     parts_->fit(std::move(data), test.get());
-  } catch (const Error& error) {
-    parts_->group.abort(error);  // nobody waits for a rank that has failed
-    throw;
   } catch (const std::exception& error) {
-    parts_->group.abort(
-        Error(ErrorCode::kAborted, fmt::format("rank {} failed: {}", parts_->group.rank(), error.what())));
+    train::abort_with(parts_->group, error);
     throw;
   }
   parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());

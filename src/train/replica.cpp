@@ -1,6 +1,7 @@
 #include "train/replica.h"
 
 #include "base/checksum.h"
+#include "train/abort.h"
 #include "train/arrival_order.h"
 #include "train/initial_values.h"
 #include "train/slot_tree.h"
@@ -71,12 +72,8 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
   engine_ = std::make_unique<Engine>([this](const Action& action) {
     try {
       perform(action);
-    } catch (const Error& error) {
-      group_.abort(error);  // so that nobody waits for this rank
-      throw;
     } catch (const std::exception& error) {
-      group_.abort(Error(ErrorCode::kAborted, fmt::format("rank {} failed at {}: {}", group_.rank(),
-                                                          action.text(), error.what())));
+      abort_with(group_, error);
       throw;
     }
   });

@@ -121,14 +121,11 @@ bool Trainer::Parts::look_at(const Dataset& test) {
 
 void Trainer::Parts::keep(const std::string& name) {
   if (options.directory.empty()) return;
-  Status written;
   if (group.rank() == 0) {
-    written = train::write_model(
+    value_or_throw(train::write_model(
         files, options.directory + "/" + name + ".safetensors", replica.tensors(),
-        {{"step", std::to_string(report.steps)}, {"epoch", std::to_string(report.epochs)}});
-    if (!written) group.abort(written.error());
+        {{"step", std::to_string(report.steps)}, {"epoch", std::to_string(report.epochs)}}));
   }
-  value_or_throw(std::move(written));
   value_or_throw(group.run(barrier()));
 }
 
