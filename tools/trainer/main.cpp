@@ -1,7 +1,9 @@
+#include "bench_step.h"
 #include "job.h"
 
 #include <CLI/CLI.hpp>
 #include <c10/util/Exception.h>
+#include <functional>
 #include <iostream>
 
 namespace {
@@ -12,9 +14,9 @@ int exit_code_of(const cohort::Error& error) {
   return error.code() == cohort::ErrorCode::kBug ? 70 : 1;
 }
 
-int train(const cohort::tool::JobOrder& order) {
+int run(const std::function<void()>& work) {
   try {
-    order.dry_run ? show_plan(order) : run_job(order);
+    work();
     return 0;
   } catch (const cohort::Error& error) {
     std::cerr << "cohort: " << error.text() << "\n";
@@ -28,12 +30,25 @@ int train(const cohort::tool::JobOrder& order) {
   }
 }
 
+// What `cohort bench step` gives; not for people.
+CLI::Option* add_bench_options(CLI::App& app, cohort::tool::BenchStepOrder& order) {
+  CLI::Option* model = app.add_option("--bench-step", order.model)->group("");
+  app.add_option("--group", order.group)->group("");
+  app.add_option("--way", order.way)->group("");
+  app.add_option("--rule", order.rule)->group("");
+  app.add_option("--learning-rate", order.learning_rate)->group("");
+  app.add_option("--batch", order.batch)->group("");
+  return model;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   cohort::tool::JobOrder order;
+  cohort::tool::BenchStepOrder bench;
   CLI::App app("One rank of a training job; started by `cohort train`", "cohort-trainer");
-  app.add_option("job", order.file, "The job file")->required();
+  CLI::Option* job = app.add_option("job", order.file, "The job file");
+  CLI::Option* bench_step = add_bench_options(app, bench);
   app.add_option("--set", order.overrides, "A key and its value")->take_all()->allow_extra_args(false);
   app.add_flag("--json", order.json, "One JSON object at the end");
   app.add_flag("--dry-run", order.dry_run, "Print the plan, train nothing");
@@ -42,8 +57,10 @@ int main(int argc, char** argv) {
   app.add_option("--terminal", order.terminal_columns, "Output goes to a terminal this wide");
   try {
     app.parse(argc, argv);
+    if (job->empty() && bench_step->empty()) throw CLI::RequiredError("job");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  return train(order);
+  if (!bench_step->empty()) return run([&] { serve_bench_steps(bench); });
+  return run([&] { order.dry_run ? show_plan(order) : run_job(order); });
 }
