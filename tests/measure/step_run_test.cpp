@@ -1,7 +1,7 @@
 #include "measure/step_run.h"
 
-#include <gtest/gtest.h>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 namespace cohort::measure {
 namespace {

@@ -110,7 +110,8 @@ class BenchStepCommand final : public Command {
     std::vector<StepRow> rows;
     for (const std::string& name : models_) {
       const auto models = step_models();
-      const auto model = std::find_if(models.begin(), models.end(), [&](const auto& m) { return m.name == name; });
+      const auto model =
+          std::find_if(models.begin(), models.end(), [&](const auto& m) { return m.name == name; });
       const std::vector<int> batches = batch_ ? std::vector<int>{*batch_} : model->batches;
       for (const int batch : batches) {
         COHORT_ASSIGN_OR_RETURN(rows.emplace_back(),
@@ -131,7 +132,8 @@ class BenchStepCommand final : public Command {
     if (steps_ < 1 || steps_ > measure::kMostIterations) {
       return refuse(fmt::format("--steps {}: it lies between 1 and {}", steps_, measure::kMostIterations));
     }
-    if (batch_ && *batch_ < 1) return refuse(fmt::format("--batch {}: at least one sample is needed", *batch_));
+    if (batch_ && *batch_ < 1)
+      return refuse(fmt::format("--batch {}: at least one sample is needed", *batch_));
     if (ranks_ < 1 || ranks_ > 1024) return refuse(fmt::format("-n {}: it lies between 1 and 1024", ranks_));
     if (starts_ < 0) return refuse(fmt::format("--starts {}: it cannot be negative", starts_));
     return {};
@@ -168,15 +170,15 @@ class BenchStepCommand final : public Command {
                               start_of(contender, cell, session, peers_, processes.folder()));
       COHORT_RETURN_IF_ERROR(processes.start(std::move(start)));
     }
-    COHORT_ASSIGN_OR_RETURN(
-        row.times,
-        measure::run_steps({.groups = contenders(), .rounds = rounds_, .steps = steps_},
-                           [&](const std::string& group, const measure::StepCommand& command) {
-                             return processes.run(group, command, turn_limit_);
-                           },
-                           [&](const std::string& group, int round) {
-                             line.say(fmt::format("{}: round {}/{}, {}", what, round, rounds_, group));
-                           }));
+    COHORT_ASSIGN_OR_RETURN(row.times,
+                            measure::run_steps(
+                                {.groups = contenders(), .rounds = rounds_, .steps = steps_},
+                                [&](const std::string& group, const measure::StepCommand& command) {
+                                  return processes.run(group, command, turn_limit_);
+                                },
+                                [&](const std::string& group, int round) {
+                                  line.say(fmt::format("{}: round {}/{}, {}", what, round, rounds_, group));
+                                }));
     for (const std::string& contender : contenders()) {
       COHORT_ASSIGN_OR_RETURN(row.memory[contender], largest_of(processes, contender));
     }

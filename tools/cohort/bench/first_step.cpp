@@ -90,13 +90,12 @@ Result<std::chrono::nanoseconds> our_first_step(const StepCell& cell, const Sess
   const std::string job = folder + "/job.toml";
   COHORT_RETURN_IF_ERROR(write_file_atomically(files, job, std::as_bytes(std::span(cell.model.job))));
   const int batch = cell.batch * cell.ranks;
-  std::vector<std::string> argv{session.program, "train",     job,        "-n", std::to_string(cell.ranks),
-                                "--threads",     "1",         "--json",   "-v"};
+  std::vector<std::string> argv{session.program, "train", job,      "-n", std::to_string(cell.ranks),
+                                "--threads",     "1",     "--json", "-v"};
   for (const std::string& setting :
        {fmt::format("data.samples={}", 2 * batch), std::string("data.test_samples=0"),
         fmt::format("train.batch={}", batch), std::string("train.steps=1"),
-        fmt::format("train.directory=\"{}/run\"", folder),
-        fmt::format("update.rule=\"{}\"", cell.model.rule),
+        fmt::format("train.directory=\"{}/run\"", folder), fmt::format("update.rule=\"{}\"", cell.model.rule),
         fmt::format("update.learning_rate={}", cell.model.learning_rate)}) {
     argv.insert(argv.end(), {"--set", setting});
   }

@@ -81,30 +81,29 @@ Result<GroupStart> torch(const std::string& contender, const StepCell& cell, con
 }  // namespace
 
 std::vector<StepModel> step_models() {
-  return {
-      {.name = "mlp",
-       .batches = {64, 8},
-       .rule = "momentum",
-       .learning_rate = 0.001,
-       .job = "[data]\nkind = \"digits\"\n[model]\nkind = \"mlp\"\nhidden = [3200, 3200, 3200]\n"},
-      {.name = "gpt",
-       .batches = {4},
-       .rule = "adamw",
-       .learning_rate = 0.0001,
-       .job = "[data]\nkind = \"markov\"\nclasses = 65\ncontext = 256\n"
-              "[model]\nkind = \"gpt\"\nlayers = 6\nwidth = 384\nheads = 6\ndropout = 0.0\n"},
-      {.name = "resnet18",
-       .batches = {32},
-       .rule = "adamw",
-       .learning_rate = 0.0001,
-       .job = "[data]\nkind = \"digits\"\nimage_size = 32\n[model]\nkind = \"resnet18\"\n",
-       .spec = R"({"input_shape": [1, 32, 32]})"},
-      {.name = "tiny",
-       .batches = {5},
-       .rule = "momentum",
-       .learning_rate = 0.001,
-       .job = "[data]\nkind = \"digits\"\nimage_size = 8\n[model]\nkind = \"mlp\"\nhidden = [31, 17]\n",
-       .spec = R"({"input_shape": [64], "classes": 10})"}};
+  return {{.name = "mlp",
+           .batches = {64, 8},
+           .rule = "momentum",
+           .learning_rate = 0.001,
+           .job = "[data]\nkind = \"digits\"\n[model]\nkind = \"mlp\"\nhidden = [3200, 3200, 3200]\n"},
+          {.name = "gpt",
+           .batches = {4},
+           .rule = "adamw",
+           .learning_rate = 0.0001,
+           .job = "[data]\nkind = \"markov\"\nclasses = 65\ncontext = 256\n"
+                  "[model]\nkind = \"gpt\"\nlayers = 6\nwidth = 384\nheads = 6\ndropout = 0.0\n"},
+          {.name = "resnet18",
+           .batches = {32},
+           .rule = "adamw",
+           .learning_rate = 0.0001,
+           .job = "[data]\nkind = \"digits\"\nimage_size = 32\n[model]\nkind = \"resnet18\"\n",
+           .spec = R"({"input_shape": [1, 32, 32]})"},
+          {.name = "tiny",
+           .batches = {5},
+           .rule = "momentum",
+           .learning_rate = 0.001,
+           .job = "[data]\nkind = \"digits\"\nimage_size = 8\n[model]\nkind = \"mlp\"\nhidden = [31, 17]\n",
+           .spec = R"({"input_shape": [64], "classes": 10})"}};
 }
 
 std::vector<std::string> step_ways() {
@@ -114,8 +113,7 @@ std::vector<std::string> step_ways() {
 Status write_peer_scripts(const std::string& folder) {
   LocalFileSystem files;
   for (const auto& [file, text] : torch_step_scripts()) {
-    COHORT_RETURN_IF_ERROR(
-        write_file_atomically(files, folder + "/" + file, std::as_bytes(std::span(text))));
+    COHORT_RETURN_IF_ERROR(write_file_atomically(files, folder + "/" + file, std::as_bytes(std::span(text))));
   }
   return {};
 }

@@ -43,19 +43,20 @@ struct Comparison {
 };
 
 std::vector<Comparison> comparisons() {
-  return {{"ours_by_torch_alone", "ours / torch",
-           [](const StepRow& row) { return ratio(row, kOurs, kTorchAlone); }},
-          {"torch_ddp_by_ours", "ddp / ours", [](const StepRow& row) { return ratio(row, kTorchDdp, kOurs); }},
-          {"ours_by_ours_alone", "ours / alone",
-           [](const StepRow& row) { return ratio(row, kOurs, kOursAlone); }},
-          {"data_parallel_by_trainer_without_update", "data_parallel / trainer without update",
-           [](const StepRow& row) { return ratio(row, kDataParallel, kTrainerWithoutUpdate); }},
-          {"data_parallel_without_update_by_trainer_without_update", "both without update",
-           [](const StepRow& row) { return ratio(row, kDataParallelWithoutUpdate, kTrainerWithoutUpdate); }},
-          {"ours_peak_by_ddp_peak", "memory / ddp",
-           [](const StepRow& row) { return ratio_of(peak_of(row, kOurs), peak_of(row, kTorchDdp)); }},
-          {"our_first_step_by_torch", "first step / torch",
-           [](const StepRow& row) { return ratio_of(row.our_first_step_ns, row.torch_first_step_ns); }}};
+  return {
+      {"ours_by_torch_alone", "ours / torch",
+       [](const StepRow& row) { return ratio(row, kOurs, kTorchAlone); }},
+      {"torch_ddp_by_ours", "ddp / ours", [](const StepRow& row) { return ratio(row, kTorchDdp, kOurs); }},
+      {"ours_by_ours_alone", "ours / alone",
+       [](const StepRow& row) { return ratio(row, kOurs, kOursAlone); }},
+      {"data_parallel_by_trainer_without_update", "data_parallel / trainer without update",
+       [](const StepRow& row) { return ratio(row, kDataParallel, kTrainerWithoutUpdate); }},
+      {"data_parallel_without_update_by_trainer_without_update", "both without update",
+       [](const StepRow& row) { return ratio(row, kDataParallelWithoutUpdate, kTrainerWithoutUpdate); }},
+      {"ours_peak_by_ddp_peak", "memory / ddp",
+       [](const StepRow& row) { return ratio_of(peak_of(row, kOurs), peak_of(row, kTorchDdp)); }},
+      {"our_first_step_by_torch", "first step / torch",
+       [](const StepRow& row) { return ratio_of(row.our_first_step_ns, row.torch_first_step_ns); }}};
 }
 
 // Four significant digits: more would be noise.
@@ -116,7 +117,8 @@ std::vector<Column> columns() {
   std::vector<std::string> contenders{kOurs, kOursAlone, kTorchAlone, kTorchDdp};
   for (const std::string& way : step_ways()) contenders.push_back(way);
   for (const std::string& contender : contenders) {
-    all.push_back({contender, [contender](const StepRow& row) { return time_text(time_of(row, contender)); }});
+    all.push_back(
+        {contender, [contender](const StepRow& row) { return time_text(time_of(row, contender)); }});
   }
   for (const char* contender : {kOurs, kTorchDdp}) {
     all.push_back({fmt::format("peak of {}", contender), [contender](const StepRow& row) -> std::string {
