@@ -4,6 +4,9 @@ Prints a JSON line {"step", "loss", "ms"} after each step and a final object. Wi
 it is by RANK and WORLD_SIZE and where to meet by MASTER_ADDR and MASTER_PORT, or by --meeting; then a step begins with a
 barrier that is not timed, and every rank prints its own lines.
 
+With --serve it is a participant of `cohort bench step`: it greets the controller whose socket COHORT_BENCH_CONTROL names and
+makes steps as it is asked to; src/measure/protocol.h has the messages.
+
 Data of --data: tensors "inputs" and "targets" with the step as first dimension and samples as second; after the last step
 it starts again. With --ddp each rank takes its share of the samples. Without --data every rank makes --batch samples.
 """
@@ -11,8 +14,10 @@ it starts again. With --ddp each rank takes its share of the samples. Without --
 import argparse
 import contextlib
 import json
+import math
 import os
 import resource
+import socket
 import sys
 import time
 import warnings
@@ -55,6 +60,7 @@ def options_of(arguments):
     parser.add_argument("--channels-last", action="store_true")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--ddp", action="store_true")
+    parser.add_argument("--serve", metavar="GROUP", help="make steps as the controller of a bench asks for them")
     parser.add_argument("--meeting", help="a file, not there yet, by which the ranks of --ddp find each other")
     return parser.parse_args(arguments)
 
@@ -130,33 +136,70 @@ def say(thing):
     print(json.dumps(thing), flush=True)
 
 
-def train(options, rank, world):
-    torch.manual_seed(options.seed)
-    spec = spec_of(options)
-    model = torch_models.make_model(spec)
-    if options.weights:
-        load_weights(model, options.weights)
-    batches = Batches(options, spec, rank, world)
-    trained = torch.nn.parallel.DistributedDataParallel(model) if options.ddp else model
-    optimizer = optimizer_of(options, model.parameters())
-    first_step_seconds = None
-    for step in range(options.steps):
-        x, target = batches[step]
-        if options.ddp:
+class Training:
+    """Model, data and optimizer, and how many steps were made."""
+
+    def __init__(self, options, rank, world):
+        torch.manual_seed(options.seed)
+        self.options, self.spec, self.done = options, spec_of(options), 0
+        self.model = torch_models.make_model(self.spec)
+        if options.weights:
+            load_weights(self.model, options.weights)
+        self.batches = Batches(options, self.spec, rank, world)
+        self.trained = torch.nn.parallel.DistributedDataParallel(self.model) if options.ddp else self.model
+        self.optimizer = optimizer_of(options, self.model.parameters())
+
+    def step(self):
+        """Returns (loss, start, end), in nanoseconds of the monotonic clock."""
+        x, target = self.batches[self.done]
+        if self.options.ddp:
             dist.barrier()
-        start = time.perf_counter()
-        optimizer.zero_grad()
-        loss = torch_models.mean_loss(spec, trained(x), target)
+        start = time.monotonic_ns()
+        self.optimizer.zero_grad()
+        loss = torch_models.mean_loss(self.spec, self.trained(x), target)
         loss.backward()
-        optimizer.step()
-        ms = (time.perf_counter() - start) * 1000
+        self.optimizer.step()
+        end = time.monotonic_ns()
+        self.done += 1
+        return loss.detach(), start, end
+
+
+def serve_steps(training, line):
+    words = line.split()
+    if len(words) != 2 or words[0] != "steps":
+        return "unsupported only 'steps N' is understood"
+    try:
+        taken = [training.step() for _ in range(int(words[1]))]
+    except Exception as error:  # whatever it is, the controller tells the user
+        return " ".join(f"failed {type(error).__name__}: {error}".split())[:2000]
+    if not math.isfinite(taken[-1][0].item()):
+        return "failed the loss is not finite"
+    return "times " + " ".join(f"{start}:{end}" for _, start, end in taken)
+
+
+def serve(options, rank, world):
+    training = Training(options, rank, world)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as control:
+        control.connect("\0" + os.environ["COHORT_BENCH_CONTROL"])
+        lines = control.makefile("r")
+        control.sendall(f"hello {options.serve} {rank} {world}\n".encode())
+        for line in lines:
+            if line.strip() == "end":
+                break
+            control.sendall((serve_steps(training, line) + "\n").encode())
+
+
+def train(options, rank, world):
+    training = Training(options, rank, world)
+    model, first_step_seconds = training.model, None
+    for step in range(options.steps):
+        loss, start, end = training.step()
         if first_step_seconds is None:
             first_step_seconds = seconds_since_start()
         if options.ddp:  # the loss of the whole batch
-            loss = loss.detach()
             dist.all_reduce(loss)
             loss /= world
-        say({"step": step + 1, "loss": loss.item(), "ms": round(ms, 4)})
+        say({"step": step + 1, "loss": loss.item(), "ms": round((end - start) / 1e6, 4)})
     if options.write_weights and rank == 0:
         safetensors_file.write(options.write_weights, dict(model.named_parameters()))
     say({
@@ -171,7 +214,7 @@ def main():
     options = options_of(sys.argv[1:])
     torch.set_num_threads(options.threads)
     with process_group(options) as (rank, world):
-        train(options, rank, world)
+        (serve if options.serve else train)(options, rank, world)
 
 
 if __name__ == "__main__":

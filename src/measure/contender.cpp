@@ -122,7 +122,8 @@ Result<Times> measure_run(Contender& contender, const RunCommand& command, int r
   return times;
 }
 
-Status serve_controller(LineSocket& controller, Contender& contender, const Hello& hello) {
+Status serve_lines(LineSocket& controller, const Hello& hello,
+                   const std::function<std::string(const std::string& line)>& answer) {
   const auto after = [](std::chrono::nanoseconds limit) {
     return deadline_after(std::chrono::steady_clock::now(), limit);
   };
@@ -132,8 +133,13 @@ Status serve_controller(LineSocket& controller, Contender& contender, const Hell
     if (!line && line.error().code() == ErrorCode::kPeerLost) return {};
     COHORT_RETURN_IF_ERROR(line);
     if (*line == kEndLine) return {};
-    COHORT_RETURN_IF_ERROR(controller.write_line(answer_to(*line, contender, hello), after(kAnswerLimit)));
+    COHORT_RETURN_IF_ERROR(controller.write_line(answer(*line), after(kAnswerLimit)));
   }
+}
+
+Status serve_controller(LineSocket& controller, Contender& contender, const Hello& hello) {
+  return serve_lines(controller, hello,
+                     [&](const std::string& line) { return answer_to(line, contender, hello); });
 }
 
 }  // namespace cohort::measure

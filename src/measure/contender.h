@@ -5,6 +5,7 @@
 #include "measure/protocol.h"
 #include "measure/rank_layout.h"
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -45,6 +46,10 @@ class Contender {
 /// Samples of one rank: for every iteration, writes new values into all buffers, aligns the ranks, takes the
 /// time of `batch` calls back to back, and checks every number of every result.
 Result<Times> measure_run(Contender& contender, const RunCommand& command, int rank, int ranks);
+
+/// Greets the controller and answers each of its lines until it says `end` or is gone.
+Status serve_lines(LineSocket& controller, const Hello& hello,
+                   const std::function<std::string(const std::string& line)>& answer);
 
 /// Greets the controller and does what it says until it says `end` or is gone.
 Status serve_controller(LineSocket& controller, Contender& contender, const Hello& hello);

@@ -23,17 +23,34 @@ std::string what(const RunCommand& command) {
   return fmt::format("{} of {} f32 ({})", name(command.operation), command.elements, command.kind);
 }
 
+std::string what(const StepCommand& command) {
+  return fmt::format("{} step{}", command.steps, command.steps == 1 ? "" : "s");
+}
+
+std::vector<double> longest_of(const std::vector<Times>& ranks, std::size_t samples) {
+  std::vector<double> longest;
+  for (std::size_t i = 0; i < samples; ++i) {
+    std::int64_t longest_ns = 0;
+    for (const Times& rank : ranks) {
+      const Interval& own = rank.intervals.at(i);
+      longest_ns = std::max(longest_ns, own.end_ns - own.start_ns);
+    }
+    longest.push_back(static_cast<double>(longest_ns));
+  }
+  return longest;
+}
+
 // An answer that is not times is the failure it tells of.
-Result<Times> times_in(const std::string& line, const RunCommand& command) {
+Result<Times> times_in(const std::string& line, std::size_t samples) {
   COHORT_ASSIGN_OR_RETURN(const Answer answer, decode_answer(line));
   if (const auto* failed = std::get_if<Failed>(&answer)) return Error(ErrorCode::kCorrupt, failed->reason);
   if (const auto* missing = std::get_if<Unsupported>(&answer)) {
     return Error(ErrorCode::kUnsupported, missing->reason);
   }
   const auto& times = std::get<Times>(answer);
-  if (times.intervals.size() == command.iterations) return times;
+  if (times.intervals.size() == samples) return times;
   return Error(ErrorCode::kCorrupt,
-               fmt::format("{} samples came, {} were asked for", times.intervals.size(), command.iterations));
+               fmt::format("{} samples came, {} were asked for", times.intervals.size(), samples));
 }
 
 }  // namespace
@@ -69,7 +86,7 @@ Status Controller::await(const std::string& group, int ranks, TimePoint deadline
   return {};
 }
 
-Result<std::vector<Times>> Controller::collect(const std::string& group, const RunCommand& command,
+Result<std::vector<Times>> Controller::collect(const std::string& group, std::size_t samples,
                                                TimePoint deadline) {
   std::vector<std::pair<int, LineSocket*>> missing;
   for (auto& [rank, socket] : groups_[group]) missing.emplace_back(rank, &socket);
@@ -81,7 +98,7 @@ Result<std::vector<Times>> Controller::collect(const std::string& group, const R
       const std::string who = member(group, rank);
       COHORT_ASSIGN_OR_RETURN(const auto line, socket->poll_line().within(who + " is gone"));
       if (line) {
-        COHORT_ASSIGN_OR_RETURN(all.emplace_back(), times_in(*line, command).within(who));
+        COHORT_ASSIGN_OR_RETURN(all.emplace_back(), times_in(*line, samples).within(who));
         continue;
       }
       still.emplace_back(rank, socket);
@@ -97,38 +114,49 @@ Result<std::vector<Times>> Controller::collect(const std::string& group, const R
   return all;
 }
 
-Result<std::vector<double>> Controller::run(const std::string& group, const RunCommand& command,
-                                            TimePoint deadline) {
+Result<std::vector<Times>> Controller::ask(const std::string& group, const std::string& line,
+                                           std::size_t samples, TimePoint deadline) {
   COHORT_CHECK(!groups_[group].empty(), "nobody of '{}' has greeted", group);
   for (auto& [rank, socket] : groups_[group]) {
-    COHORT_RETURN_IF_ERROR(
-        socket.write_line(command.encode(), deadline).within(member(group, rank) + " is gone"));
+    COHORT_RETURN_IF_ERROR(socket.write_line(line, deadline).within(member(group, rank) + " is gone"));
   }
-  COHORT_ASSIGN_OR_RETURN(const auto times, collect(group, command, deadline).within(what(command)));
+  return collect(group, samples, deadline);
+}
+
+Result<std::vector<double>> Controller::run(const std::string& group, const RunCommand& command,
+                                            TimePoint deadline) {
+  COHORT_ASSIGN_OR_RETURN(const auto times,
+                          ask(group, command.encode(), command.iterations, deadline).within(what(command)));
   return samples_of(command, times);
 }
 
-void Controller::end() {
+Result<std::vector<double>> Controller::run(const std::string& group, const StepCommand& command,
+                                            TimePoint deadline) {
+  COHORT_ASSIGN_OR_RETURN(const auto times,
+                          ask(group, command.encode(), command.steps, deadline).within(what(command)));
+  return samples_of(command, times);
+}
+
+void Controller::end(const std::string& group) {
   const TimePoint now = std::chrono::steady_clock::now();
-  for (auto& [group, sockets] : groups_) {
-    // Whoever does not hear it sees the end of the connection.
-    for (auto& [rank, socket] : sockets) static_cast<void>(socket.write_line(kEndLine, now));
-  }
-  groups_.clear();
+  // Whoever does not hear it sees the end of the connection.
+  for (auto& [rank, socket] : groups_[group]) static_cast<void>(socket.write_line(kEndLine, now));
+  groups_.erase(group);
+}
+
+void Controller::end() {
+  while (!groups_.empty()) end(std::string(groups_.begin()->first));
 }
 
 std::vector<double> samples_of(const RunCommand& command, const std::vector<Times>& ranks) {
   const double ways = command.operation == BenchOperation::kSendReceive ? 2 : 1;
-  std::vector<double> samples;
-  for (std::size_t i = 0; i < command.iterations; ++i) {
-    std::int64_t longest_ns = 0;
-    for (const Times& rank : ranks) {
-      const Interval& own = rank.intervals.at(i);
-      longest_ns = std::max(longest_ns, own.end_ns - own.start_ns);
-    }
-    samples.push_back(static_cast<double>(longest_ns) / (ways * command.batch));
-  }
+  std::vector<double> samples = longest_of(ranks, command.iterations);
+  for (double& sample : samples) sample /= ways * command.batch;
   return samples;
+}
+
+std::vector<double> samples_of(const StepCommand& command, const std::vector<Times>& ranks) {
+  return longest_of(ranks, command.steps);
 }
 
 }  // namespace cohort::measure

@@ -33,13 +33,20 @@ class Controller {
   /// Failure: kUnsupported if the group cannot do that.
   Result<std::vector<double>> run(const std::string& group, const RunCommand& command, TimePoint deadline);
 
+  /// The same for training steps: nanoseconds of each.
+  Result<std::vector<double>> run(const std::string& group, const StepCommand& command, TimePoint deadline);
+
+  /// Tells the participants of a group to end and forgets them; does not wait for them.
+  void end(const std::string& group);
   /// Tells every participant to end; does not wait for them.
   void end();
 
  private:
   explicit Controller(LineListener listener) : listener_(std::move(listener)) {}
   Status greet(LineSocket socket, TimePoint deadline);
-  Result<std::vector<Times>> collect(const std::string& group, const RunCommand& command, TimePoint deadline);
+  Result<std::vector<Times>> ask(const std::string& group, const std::string& line, std::size_t samples,
+                                 TimePoint deadline);
+  Result<std::vector<Times>> collect(const std::string& group, std::size_t samples, TimePoint deadline);
 
   LineListener listener_;
   std::map<std::string, std::map<int, LineSocket>> groups_;
@@ -48,5 +55,7 @@ class Controller {
 /// Nanoseconds per call and iteration: those of the rank that took longest by its own clock, divided by the
 /// calls of a batch (and by two for the two ways of send_receive).
 std::vector<double> samples_of(const RunCommand& command, const std::vector<Times>& ranks);
+/// Nanoseconds per step: those of the rank that took longest by its own clock.
+std::vector<double> samples_of(const StepCommand& command, const std::vector<Times>& ranks);
 
 }  // namespace cohort::measure

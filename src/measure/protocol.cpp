@@ -86,6 +86,20 @@ Result<RunCommand> RunCommand::decode(std::string_view line) {
   return command;
 }
 
+std::string StepCommand::encode() const {
+  return fmt::format("steps {}", steps);
+}
+
+Result<StepCommand> StepCommand::decode(std::string_view line) {
+  const auto words = words_of(line);
+  StepCommand command;
+  if (words.size() != 2 || words[0] != "steps" ||
+      !read_number<std::uint32_t>(words[1], 1, kMostIterations, command.steps)) {
+    return not_understood(line, "a command: 'steps N'");
+  }
+  return command;
+}
+
 std::string Times::encode() const {
   std::string line = "times";
   for (const Interval& interval : intervals) {

@@ -42,6 +42,15 @@ struct RunCommand {
   bool operator==(const RunCommand&) const = default;
 };
 
+/// The controller asks for training steps, one sample each: `steps 4`.
+struct StepCommand {
+  std::uint32_t steps = 1;
+
+  std::string encode() const;
+  static Result<StepCommand> decode(std::string_view line);
+  bool operator==(const StepCommand&) const = default;
+};
+
 /// When the timed section of an iteration began and ended on one rank: nanoseconds of CLOCK_MONOTONIC.
 struct Interval {
   std::int64_t start_ns = 0;

@@ -164,6 +164,7 @@ TEST(Samples, TheRankThatTookLongestByCall) {
   EXPECT_EQ(samples_of(command, {first, second}), (std::vector<double>{25, 77.5}));
   command.operation = BenchOperation::kSendReceive;
   EXPECT_EQ(samples_of(command, {first, second}), (std::vector<double>{12.5, 38.75}));
+  EXPECT_EQ(samples_of(StepCommand{.steps = 2}, {first, second}), (std::vector<double>{100, 310}));
 }
 
 }  // namespace

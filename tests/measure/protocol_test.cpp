@@ -19,6 +19,9 @@ TEST(Protocol, MessagesGoBothWays) {
   EXPECT_EQ(command.encode(), "run all_to_all arena 16384 20 4 18446744073709551615");
   EXPECT_EQ(*RunCommand::decode(command.encode()), command);
 
+  EXPECT_EQ(StepCommand{.steps = 7}.encode(), "steps 7");
+  EXPECT_EQ(*StepCommand::decode("steps 7"), StepCommand{.steps = 7});
+
   const Times times{.intervals = {{.start_ns = 100, .end_ns = 250}, {.start_ns = 300, .end_ns = 300}}};
   EXPECT_EQ(times.encode(), "times 100:250 300:300");
   EXPECT_EQ(std::get<Times>(*decode_answer(times.encode())), times);
@@ -36,6 +39,9 @@ TEST(Protocol, WhatIsNoMessageIsRefused) {
         "run all_reduce arena 1 1 0 0", "run all_reduce arena x 1 1 0", "run all_reduce arena 1 1 1 0 0",
         "run all_reduce arena 1 10001 1 0", "run all_reduce arena 99999999999999 1 1 0"}) {
     EXPECT_FALSE(RunCommand::decode(line)) << line;
+  }
+  for (const char* line : {"", "steps", "steps 0", "steps x", "steps 10001", "steps 1 1", "step 1"}) {
+    EXPECT_FALSE(StepCommand::decode(line)) << line;
   }
   for (const char* line : {"", "time 1:2", "times 1", "times 2:1", "times 1:2x", "times -1:2", "times 1:"}) {
     EXPECT_FALSE(decode_answer(line)) << line;

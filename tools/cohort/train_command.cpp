@@ -3,9 +3,9 @@
 #include "launch/shared_output.h"
 #include "launch_options.h"
 #include "run_job.h"
+#include "trainer_program.h"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,19 +17,10 @@ using namespace std::chrono_literals;
 // Between being told to end and being killed a rank finishes its step and writes its model.
 constexpr auto kGrace = 30s;
 
-// The program that a rank is: beside the tool, unless COHORT_TRAINER names another, as tests and own builds
-// do.
-std::string trainer_program(const Session& session) {
-  const auto named = session.environment.find("COHORT_TRAINER");
-  if (named != session.environment.end() && !named->second.empty()) return named->second;
-  return (std::filesystem::path(session.program).parent_path() / "cohort-trainer").string();
-}
-
 Error cannot_start(const Error& error, const std::string& program) {
   return Error(error.code(),
                fmt::format("cannot start the program that trains, '{}': {}", program, error.root().message()))
-      .with_remedy(
-          "It is built and installed beside the tool; COHORT_TRAINER in the environment names another.");
+      .with_remedy(kTrainerRemedy);
 }
 
 // More threads than cores: one that waits must not keep a core from one that works.

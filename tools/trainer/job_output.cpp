@@ -73,6 +73,9 @@ void JobOutput::step(const StepReport& step) {
                                    .stall_seconds = step.stall_seconds,
                                    .gradient_norm = step.gradient_norm,
                                    .skipped = step.skipped};
+  if (order_.verbosity > 0 && record.step == 1) {
+    std::cerr << fmt::format("rank {}: the first step is done\n", rank_) << std::flush;
+  }
   summary_.add(record);
   check(log_->add(record));
   progress_->step(record);

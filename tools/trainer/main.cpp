@@ -1,8 +1,10 @@
+#include "bench_step.h"
 #include "job.h"
 
 #include <CLI/CLI.hpp>
 #include <c10/util/Exception.h>
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <thread>
 
@@ -14,11 +16,9 @@ int exit_code_of(const cohort::Error& error) {
   return error.code() == cohort::ErrorCode::kBug ? 70 : 1;
 }
 
-int train(const cohort::tool::JobOrder& order) {
+int run(const std::function<int()>& work) {
   try {
-    if (!order.dry_run) return run_job(order);
-    show_plan(order);
-    return 0;
+    return work();
   } catch (const cohort::tool::FailedElsewhere&) {
     // Whoever started the ranks takes the first that ends for the one at fault: this one leaves it the time to end.
     std::this_thread::sleep_for(std::chrono::seconds(2));
@@ -35,12 +35,25 @@ int train(const cohort::tool::JobOrder& order) {
   }
 }
 
+// What `cohort bench step` gives; not for people.
+CLI::Option* add_bench_options(CLI::App& app, cohort::tool::BenchStepOrder& order) {
+  CLI::Option* model = app.add_option("--bench-step", order.model)->group("");
+  app.add_option("--group", order.group)->group("");
+  app.add_option("--way", order.way)->group("");
+  app.add_option("--rule", order.rule)->group("");
+  app.add_option("--learning-rate", order.learning_rate)->group("");
+  app.add_option("--batch", order.batch)->group("");
+  return model;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   cohort::tool::JobOrder order;
+  cohort::tool::BenchStepOrder bench;
   CLI::App app("One rank of a training job; started by `cohort train`", "cohort-trainer");
-  app.add_option("job", order.file, "The job file")->required();
+  CLI::Option* job = app.add_option("job", order.file, "The job file");
+  CLI::Option* bench_step = add_bench_options(app, bench);
   app.add_option("--set", order.overrides, "A key and its value")->take_all()->allow_extra_args(false);
   app.add_flag("--json", order.json, "One JSON object at the end");
   app.add_flag("--dry-run", order.dry_run, "Print the plan, train nothing");
@@ -49,8 +62,13 @@ int main(int argc, char** argv) {
   app.add_option("--terminal", order.terminal_columns, "Output goes to a terminal this wide");
   try {
     app.parse(argc, argv);
+    if (job->empty() && bench_step->empty()) throw CLI::RequiredError("job");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  return train(order);
+  return run([&] {
+    if (bench_step->empty() && !order.dry_run) return run_job(order);
+    bench_step->empty() ? show_plan(order) : serve_bench_steps(bench);
+    return 0;
+  });
 }

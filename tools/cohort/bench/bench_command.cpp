@@ -3,6 +3,7 @@
 #include "bench/bench_communicator.h"
 #include "bench/bench_groups.h"
 #include "bench/bench_output.h"
+#include "bench/progress_line.h"
 #include "commands.h"
 #include "measure/bench_rows.h"
 #include "measure/size_list.h"
@@ -13,10 +14,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <iostream>
 #include <set>
 #include <span>
-#include <unistd.h>
 
 namespace cohort::tool {
 namespace {
@@ -61,24 +60,6 @@ Result<std::vector<ContenderName>> parse_contenders(const std::vector<std::strin
   }
   return contenders;
 }
-
-/// A line on the terminal that says which cell is measured, and is gone at the end.
-class ProgressLine {
- public:
-  ProgressLine() : shown_(::isatty(STDERR_FILENO) == 1) {}
-  ~ProgressLine() {
-    if (shown_) std::cerr << "\r\033[K" << std::flush;
-  }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void say(const std::string& text) const {
-    if (shown_) std::cerr << "\r\033[K" << text << std::flush;
-  }
-
- private:
-  const bool shown_;
-};
 
 /// `cohort bench comm`: the communicator, beside its peers, in one run.
 class BenchCommCommand final : public Command {

@@ -2,12 +2,11 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "launch/process.h"
+#include "bench/group_processes.h"
 #include "measure/bench_run.h"
-#include "measure/controller.h"
 #include "session.h"
 
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,9 +35,6 @@ std::vector<std::string> contender_names();
 class BenchGroups {
  public:
   static Result<BenchGroups> open(const Session& session, GroupOptions options);
-  ~BenchGroups();
-  BenchGroups(BenchGroups&&) = default;
-  BenchGroups& operator=(BenchGroups&&) = delete;
 
   /// Starts the processes of a group and waits until all of them have reported.
   Status start(const std::string& group);
@@ -46,26 +42,12 @@ class BenchGroups {
                                   const measure::RunCommand& command);
 
  private:
-  /// A folder of its own, removed at the end.
-  struct Folder {
-    std::string path{};
-
-    explicit Folder(std::string made) : path(std::move(made)) {}
-    ~Folder();
-    Folder(Folder&& other) noexcept : path(std::exchange(other.path, {})) {}
-    Folder& operator=(Folder&&) = delete;
-  };
-
-  BenchGroups(const Session& session, GroupOptions options, measure::Controller controller, Folder folder);
-  Result<std::vector<std::vector<std::string>>> command_lines(const std::string& group) const;
-  Status still_alive(const std::string& group);
-  Error with_last_words(const Error& error, const std::string& group);
+  BenchGroups(const Session& session, GroupOptions options, GroupProcesses processes);
+  Result<std::vector<MemberStart>> members(const std::string& group) const;
 
   const Session* session_;
   GroupOptions options_;
-  measure::Controller controller_;
-  Folder folder_;
-  std::map<std::string, std::vector<Process>> processes_;
+  GroupProcesses processes_;
 };
 
 }  // namespace cohort::tool

@@ -1,0 +1,221 @@
+#include "base/nearest.h"
+#include "base/units.h"
+#include "bench/first_step.h"
+#include "bench/group_processes.h"
+#include "bench/progress_line.h"
+#include "bench/step_contenders.h"
+#include "bench/step_output.h"
+#include "commands.h"
+#include "measure/step_run.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace cohort::tool {
+namespace {
+
+constexpr const char* kTrainerWay = "trainer";
+constexpr const char* kAgainstTorch = "torch";
+constexpr const char* kAgainstDdp = "torch-ddp";
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const StepModel& model : step_models()) names.push_back(model.name);
+  return names;
+}
+
+std::vector<std::string> way_names() {
+  std::vector<std::string> names = step_ways();
+  names.insert(names.begin(), kTrainerWay);
+  return names;
+}
+
+Status check_words(std::string_view what, const std::vector<std::string>& words,
+                   const std::vector<std::string>& known) {
+  for (const std::string& word : words) {
+    if (contains(known, word)) continue;
+    const auto meant = nearest(word, known);
+    const std::string guess = meant ? fmt::format("Did you mean {}? ", *meant) : "";
+    return Error(ErrorCode::kUsage, fmt::format("there is no {} '{}' to measure", what, word))
+        .with_remedy(fmt::format("{}There are {}.", guess, fmt::join(known, ", ")));
+  }
+  return {};
+}
+
+// The largest rank of a group.
+Result<MemoryUse> largest_of(const GroupProcesses& processes, const std::string& group) {
+  COHORT_ASSIGN_OR_RETURN(const auto uses, processes.memory(group));
+  MemoryUse largest;
+  for (const MemoryUse& use : uses) {
+    largest.peak_bytes = std::max(largest.peak_bytes, use.peak_bytes);
+    largest.proportional_bytes = std::max(largest.proportional_bytes, use.proportional_bytes);
+  }
+  return largest;
+}
+
+// The shortest of both, by turns.
+Status add_shortest(std::optional<double>& best, const Result<std::chrono::nanoseconds>& took) {
+  COHORT_RETURN_IF_ERROR(took);
+  const auto ns = static_cast<double>(took->count());
+  best = best ? std::min(*best, ns) : ns;
+  return {};
+}
+
+/// `cohort bench step`: whole training steps, beside those of torch, in one run.
+class BenchStepCommand final : public Command {
+ public:
+  std::vector<std::string> words() const override { return {"bench", "step"}; }
+  std::string summary() const override {
+    return "Measure training steps with ranks of this host, beside those of torch in the same run";
+  }
+
+  void add_options(CLI::App& app) override {
+    app.add_option("--models", models_, "Which, by comma: mlp, gpt, resnet18")->delimiter(',');
+    app.add_option("-n,--ranks", ranks_, "Ranks of ours and of DDP");
+    app.add_option("--batch", batch_, "Samples of a rank in a step; if absent, what is usual for the model");
+    app.add_option("--rounds", rounds_, "Turns of every contender");
+    app.add_option("--steps", steps_, "Steps of one turn");
+    app.add_option("--ways", ways_,
+                   "How ours makes a step: trainer, data_parallel, trainer_without_update, "
+                   "data_parallel_without_update")
+        ->delimiter(',');
+    app.add_option("--against", against_,
+                   "Peers beside it: torch (one process), torch-ddp (that and as many processes as ranks)")
+        ->delimiter(',');
+    app.add_option("--starts", starts_,
+                   "How often a job is started to time its first step; the shortest counts, 0 leaves it out");
+    app.add_flag("--channels-last", peers_.channels_last,
+                 "Let the peers keep images with their channels last, too, as ours do");
+    app.add_option("--python", peers_.python, "The Python whose torch is the peer");
+    app.add_option("--limit", limit_, "How long one turn of a contender may last");
+    app.add_flag("--json", json_, "One JSON object: rows");
+  }
+
+  std::vector<std::string> candidates(const std::string& option) const override {
+    if (option == "--models") return model_names();
+    if (option == "--ways") return way_names();
+    if (option == "--against") return {kAgainstTorch, kAgainstDdp};
+    return {};
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    COHORT_RETURN_IF_ERROR(check());
+    COHORT_ASSIGN_OR_RETURN(turn_limit_, parse_duration(limit_).within("--limit"));
+    std::vector<StepRow> rows;
+    for (const std::string& name : models_) {
+      const auto models = step_models();
+      const auto model =
+          std::find_if(models.begin(), models.end(), [&](const auto& m) { return m.name == name; });
+      const std::vector<int> batches = batch_ ? std::vector<int>{*batch_} : model->batches;
+      for (const int batch : batches) {
+        COHORT_ASSIGN_OR_RETURN(rows.emplace_back(),
+                                measure_cell(session, {.model = *model, .batch = batch, .ranks = ranks_}));
+      }
+    }
+    session.out << (json_ ? step_json(rows) : step_table(rows, session));
+    return ExitCode::kDone;
+  }
+
+ private:
+  Status check() const {
+    COHORT_RETURN_IF_ERROR(check_words("model", models_, model_names()));
+    COHORT_RETURN_IF_ERROR(check_words("way", ways_, way_names()));
+    COHORT_RETURN_IF_ERROR(check_words("peer", against_, {kAgainstTorch, kAgainstDdp}));
+    const auto refuse = [](std::string message) { return Error(ErrorCode::kUsage, std::move(message)); };
+    if (rounds_ < 1) return refuse(fmt::format("--rounds {}: at least one round is needed", rounds_));
+    if (steps_ < 1 || steps_ > measure::kMostIterations) {
+      return refuse(fmt::format("--steps {}: it lies between 1 and {}", steps_, measure::kMostIterations));
+    }
+    if (batch_ && *batch_ < 1)
+      return refuse(fmt::format("--batch {}: at least one sample is needed", *batch_));
+    if (ranks_ < 1 || ranks_ > 1024) return refuse(fmt::format("-n {}: it lies between 1 and 1024", ranks_));
+    if (starts_ < 0) return refuse(fmt::format("--starts {}: it cannot be negative", starts_));
+    return {};
+  }
+
+  std::vector<std::string> contenders() const {
+    std::vector<std::string> all;
+    if (contains(ways_, kTrainerWay)) all = {kOurs, kOursAlone};
+    for (const std::string& way : step_ways()) {
+      if (contains(ways_, way)) all.push_back(way);
+    }
+    if (!against_.empty()) all.emplace_back(kTorchAlone);
+    if (contains(against_, kAgainstDdp)) all.emplace_back(kTorchDdp);
+    return all;
+  }
+
+  Result<StepRow> measure_cell(const Session& session, const StepCell& cell) const {
+    const std::string what = fmt::format("{}, batch {}", cell.model.name, cell.batch);
+    COHORT_ASSIGN_OR_RETURN(GroupProcesses processes, GroupProcesses::open());
+    StepRow row{.model = cell.model.name, .batch = cell.batch, .ranks = cell.ranks};
+    COHORT_RETURN_IF_ERROR(time_steps(session, cell, processes, row).within(what));
+    for (const std::string& contender : contenders()) processes.end(contender);
+    COHORT_RETURN_IF_ERROR(time_first_steps(session, cell, processes.folder(), row).within(what));
+    return row;
+  }
+
+  Status time_steps(const Session& session, const StepCell& cell, GroupProcesses& processes,
+                    StepRow& row) const {
+    const std::string what = fmt::format("{}, batch {}", cell.model.name, cell.batch);
+    const ProgressLine line;
+    for (const std::string& contender : contenders()) {
+      line.say(fmt::format("{}: starting {}", what, contender));
+      COHORT_ASSIGN_OR_RETURN(GroupStart start,
+                              start_of(contender, cell, session, peers_, processes.folder()));
+      COHORT_RETURN_IF_ERROR(processes.start(std::move(start)));
+    }
+    COHORT_ASSIGN_OR_RETURN(row.times,
+                            measure::run_steps(
+                                {.groups = contenders(), .rounds = rounds_, .steps = steps_},
+                                [&](const std::string& group, const measure::StepCommand& command) {
+                                  return processes.run(group, command, turn_limit_);
+                                },
+                                [&](const std::string& group, int round) {
+                                  line.say(fmt::format("{}: round {}/{}, {}", what, round, rounds_, group));
+                                }));
+    for (const std::string& contender : contenders()) {
+      COHORT_ASSIGN_OR_RETURN(row.memory[contender], largest_of(processes, contender));
+    }
+    return {};
+  }
+
+  // Only beside DDP: alone the number says nothing that `cohort train` does not say.
+  Status time_first_steps(const Session& session, const StepCell& cell, const std::string& folder,
+                          StepRow& row) const {
+    const ProgressLine line;
+    if (!contains(against_, kAgainstDdp)) return {};
+    for (int start = 1; start <= starts_; ++start) {
+      line.say(fmt::format("{}, batch {}: start {}/{}", cell.model.name, cell.batch, start, starts_));
+      COHORT_RETURN_IF_ERROR(add_shortest(row.our_first_step_ns, our_first_step(cell, session, folder)));
+      COHORT_RETURN_IF_ERROR(add_shortest(row.torch_first_step_ns, torch_first_step(cell, peers_, folder)));
+    }
+    return {};
+  }
+
+  std::vector<std::string> models_ = {"mlp", "gpt", "resnet18"};
+  std::vector<std::string> ways_ = {kTrainerWay};
+  std::vector<std::string> against_;
+  std::optional<int> batch_;
+  int ranks_ = 2;
+  int rounds_ = 5;
+  std::uint32_t steps_ = 4;
+  int starts_ = 2;
+  StepPeers peers_;
+  std::string limit_ = "120s";
+  std::chrono::nanoseconds turn_limit_{};
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_bench_step_command() {
+  return std::make_unique<BenchStepCommand>();
+}
+
+}  // namespace cohort::tool

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "base/result.h"
+#include "launch/process.h"
+#include "measure/controller.h"
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cohort::tool {
+
+/// A program of a group.
+struct MemberStart {
+  std::vector<std::string> argv{};
+  std::map<std::string, std::string> environment{};  ///< beside what every participant gets
+};
+
+/// A group and the programs that are its ranks; one program may be several.
+struct GroupStart {
+  std::string name{};
+  int ranks = 1;
+  std::vector<MemberStart> members{};
+  std::string remedy{};  ///< if a program cannot be started; may be empty
+  std::chrono::nanoseconds limit = std::chrono::seconds(60);  ///< until all ranks have reported
+};
+
+/// What a rank process takes of memory.
+struct MemoryUse {
+  std::uint64_t peak_bytes = 0;          ///< the most it has had resident so far
+  std::uint64_t proportional_bytes = 0;  ///< resident now, shared pages divided by who shares them
+};
+
+/// The processes of all groups of one bench: started, asked in turns, ended. Each has one compute thread.
+///
+/// Threads: one.
+/// Lifetime: the destructor ends all processes and removes the folder they share.
+/// Failure: names the rank or process, with how it ended and what it wrote last.
+class GroupProcesses {
+ public:
+  static Result<GroupProcesses> open();
+  ~GroupProcesses();
+  GroupProcesses(GroupProcesses&&) = default;
+  GroupProcesses& operator=(GroupProcesses&&) = delete;
+
+  /// A folder of its own that all processes may use.
+  const std::string& folder() const { return folder_.path; }
+
+  /// Starts the processes of a group and waits until all its ranks have reported.
+  Status start(GroupStart group);
+  /// Tells the processes of a group to end, and waits for them.
+  void end(const std::string& group);
+  template <class Command>
+  Result<std::vector<double>> run(const std::string& group, const Command& command,
+                                  std::chrono::nanoseconds limit) {
+    auto samples = controller_.run(group, command, deadline_of(limit));
+    if (samples || samples.error().code() == ErrorCode::kUnsupported) return samples;
+    return with_last_words(samples.error(), group);
+  }
+  /// Of each process of a group.
+  Result<std::vector<MemoryUse>> memory(const std::string& group) const;
+
+ private:
+  /// A folder of its own, removed at the end.
+  struct Folder {
+    std::string path{};
+
+    explicit Folder(std::string made) : path(std::move(made)) {}
+    ~Folder();
+    Folder(Folder&& other) noexcept : path(std::exchange(other.path, {})) {}
+    Folder& operator=(Folder&&) = delete;
+  };
+
+  GroupProcesses(measure::Controller controller, Folder folder);
+  static TimePoint deadline_of(std::chrono::nanoseconds limit);
+  Status still_alive(const GroupStart& group);
+  Error with_last_words(const Error& error, const std::string& group);
+
+  measure::Controller controller_;
+  Folder folder_;
+  std::map<std::string, std::vector<Process>> processes_;
+};
+
+}  // namespace cohort::tool

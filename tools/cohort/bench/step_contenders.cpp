@@ -1,0 +1,127 @@
+#include "bench/step_contenders.h"
+
+#include "bench/peer_scripts.h"
+#include "launch/rank_variables.h"
+#include "storage/local_file_system.h"
+#include "storage/whole_file.h"
+#include "trainer_program.h"
+
+#include <fmt/format.h>
+#include <span>
+
+namespace cohort::tool {
+namespace {
+
+constexpr std::chrono::seconds kStartLimit{120};
+
+std::vector<std::string> ours_line(const std::string& contender, const StepCell& cell,
+                                   const Session& session) {
+  const bool updates = contender != kTrainerWithoutUpdate;
+  const bool is_trainer = contender == kOurs || contender == kOursAlone || !updates;
+  return {trainer_program(session),
+          "--bench-step",
+          cell.model.name,
+          "--group",
+          contender,
+          "--way",
+          is_trainer ? "trainer" : contender,
+          "--batch",
+          std::to_string(cell.batch),
+          "--rule",
+          updates ? cell.model.rule : "sgd",
+          "--learning-rate",
+          updates ? fmt::format("{}", cell.model.learning_rate) : "0"};
+}
+
+Result<GroupStart> ours(const std::string& contender, const StepCell& cell, const Session& session) {
+  const int ranks = contender == kOursAlone ? 1 : cell.ranks;
+  GroupStart start{.name = contender, .ranks = ranks, .remedy = kTrainerRemedy, .limit = kStartLimit};
+  COHORT_ASSIGN_OR_RETURN(const std::string rendezvous, launch::fresh_rendezvous());
+  for (int rank = 0; rank < ranks; ++rank) {
+    start.members.push_back({.argv = ours_line(contender, cell, session),
+                             .environment = launch::rank_variables({.rank = rank,
+                                                                    .world = ranks,
+                                                                    .local_rank = rank,
+                                                                    .local_world = ranks,
+                                                                    .rendezvous = rendezvous})});
+  }
+  return start;
+}
+
+Result<GroupStart> torch(const std::string& contender, const StepCell& cell, const StepPeers& peers,
+                         const std::string& folder) {
+  COHORT_RETURN_IF_ERROR(write_peer_scripts(folder));
+  const int ranks = contender == kTorchAlone ? 1 : cell.ranks;
+  GroupStart start{.name = contender, .ranks = ranks, .remedy = kPeerSetUp, .limit = kStartLimit};
+  std::vector<std::string> line{peer_python(peers.python),
+                                folder + "/torch_step.py",
+                                "--model",
+                                cell.model.name,
+                                "--batch",
+                                std::to_string(cell.batch),
+                                "--rule",
+                                cell.model.rule,
+                                "--lr",
+                                fmt::format("{}", cell.model.learning_rate),
+                                "--serve",
+                                contender};
+  if (peers.channels_last) line.emplace_back("--channels-last");
+  if (contender == kTorchDdp) {
+    line.insert(line.end(),
+                {"--ddp", "--meeting", fmt::format("{}/{}-{}", folder, cell.model.name, cell.batch)});
+  }
+  for (int rank = 0; rank < ranks; ++rank) {
+    start.members.push_back(
+        {.argv = line,
+         .environment = {{"RANK", std::to_string(rank)}, {"WORLD_SIZE", std::to_string(ranks)}}});
+  }
+  return start;
+}
+
+}  // namespace
+
+std::vector<StepModel> step_models() {
+  return {{.name = "mlp",
+           .batches = {64, 8},
+           .rule = "momentum",
+           .learning_rate = 0.001,
+           .job = "[data]\nkind = \"digits\"\n[model]\nkind = \"mlp\"\nhidden = [3200, 3200, 3200]\n"},
+          {.name = "gpt",
+           .batches = {4},
+           .rule = "adamw",
+           .learning_rate = 0.0001,
+           .job = "[data]\nkind = \"markov\"\nclasses = 65\ncontext = 256\n"
+                  "[model]\nkind = \"gpt\"\nlayers = 6\nwidth = 384\nheads = 6\ndropout = 0.0\n"},
+          {.name = "resnet18",
+           .batches = {32},
+           .rule = "adamw",
+           .learning_rate = 0.0001,
+           .job = "[data]\nkind = \"digits\"\nimage_size = 32\n[model]\nkind = \"resnet18\"\n",
+           .spec = R"({"input_shape": [1, 32, 32]})"},
+          {.name = "tiny",
+           .batches = {5},
+           .rule = "momentum",
+           .learning_rate = 0.001,
+           .job = "[data]\nkind = \"digits\"\nimage_size = 8\n[model]\nkind = \"mlp\"\nhidden = [31, 17]\n",
+           .spec = R"({"input_shape": [64], "classes": 10})"}};
+}
+
+std::vector<std::string> step_ways() {
+  return {kDataParallel, kTrainerWithoutUpdate, kDataParallelWithoutUpdate};
+}
+
+Status write_peer_scripts(const std::string& folder) {
+  LocalFileSystem files;
+  for (const auto& [file, text] : torch_step_scripts()) {
+    COHORT_RETURN_IF_ERROR(write_file_atomically(files, folder + "/" + file, std::as_bytes(std::span(text))));
+  }
+  return {};
+}
+
+Result<GroupStart> start_of(const std::string& contender, const StepCell& cell, const Session& session,
+                            const StepPeers& peers, const std::string& folder) {
+  if (contender == kTorchAlone || contender == kTorchDdp) return torch(contender, cell, peers, folder);
+  return ours(contender, cell, session);
+}
+
+}  // namespace cohort::tool

@@ -1,0 +1,124 @@
+#include "step_ways.h"
+
+#include "bench_models.h"
+#include "model/loss.h"
+#include "model/model.h"
+#include "train/replica.h"
+#include "train/settings.h"
+#include <cohort/data_parallel.h>
+#include <cohort/trainer.h>
+
+#include <fmt/format.h>
+#include <torch/optim/adamw.h>
+#include <torch/optim/sgd.h>
+
+namespace cohort::tool {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+
+// What is trained, and with what: the same for every way.
+struct Task {
+  std::shared_ptr<Model> model;
+  LossKind loss{};
+  Batch batch;
+
+  Evaluation evaluate() const { return cohort::evaluate(*model, loss, batch); }
+};
+
+Task make_task(const BenchStepOrder& order, int rank) {
+  const BenchModel made = bench_model(order.model);
+  Task task{.model = value_or_throw(make_model(made.config, made.facts, kSeed)),
+            .loss = loss_of(made.config, made.facts),
+            .batch = random_batch(made.facts, order.batch, kSeed * 1000 + static_cast<std::uint64_t>(rank))};
+  task.model->train();
+  return task;
+}
+
+RuleKind rule_named(const std::string& word) {
+  for (const RuleKind kind : {RuleKind::kSgd, RuleKind::kMomentum, RuleKind::kAdamW}) {
+    if (name(kind) == word) return kind;
+  }
+  throw UsageError(fmt::format("there is no rule '{}' to measure", word));
+}
+
+// The step of `cohort train`, with a batch that is there already.
+class TrainerWay final : public StepWay {
+ public:
+  TrainerWay(Context& context, const BenchStepOrder& order)
+      : task_(make_task(order, context.rank())), options_(options_of(order)) {
+    info_ = {.learning_rate = order.learning_rate,
+             .weight = static_cast<double>(order.batch * context.world()),
+             .slots = {context.rank()}};
+    replica_ = std::make_unique<train::Replica>(
+        context.communicator(), context.arena(), task_.model,
+        [this](const Batch& batch) { return evaluate(*task_.model, task_.loss, batch); },
+        train::updates_of(options_, *task_.model), train::replica_settings(options_));
+  }
+
+  void step() override {
+    info_.hash_replica = info_.step % options_.hash_every == 0;
+    replica_->step(info_, [this](int) { return task_.batch; });
+    ++info_.step;
+  }
+
+ private:
+  static TrainerOptions options_of(const BenchStepOrder& order) {
+    return {.rule = {.kind = rule_named(order.rule)}, .schedule = {.learning_rate = order.learning_rate}};
+  }
+
+  const Task task_;
+  const TrainerOptions options_;
+  train::StepInfo info_;
+  std::unique_ptr<train::Replica> replica_;
+};
+
+enum class LoopUpdate { kNone, kOptimizer };
+
+// A loop of the user's own, with an optimizer of torch or with none.
+class LoopWay final : public StepWay {
+ public:
+  LoopWay(Context& context, const BenchStepOrder& order, LoopUpdate update)
+      : task_(make_task(order, context.rank())), optimizer_(make_optimizer(order)), update_(update) {
+    parallel_ = std::make_unique<DataParallel>(context, *task_.model);
+  }
+
+  void step() override {
+    optimizer_->zero_grad();
+    const Evaluation evaluation = task_.evaluate();
+    (evaluation.loss / evaluation.weight).backward();
+    if (update_ == LoopUpdate::kOptimizer) optimizer_->step();
+  }
+
+ private:
+  std::unique_ptr<torch::optim::Optimizer> make_optimizer(const BenchStepOrder& order) const {
+    const RuleKind rule = rule_named(order.rule);
+    if (rule == RuleKind::kAdamW) {
+      return std::make_unique<torch::optim::AdamW>(
+          task_.model->parameters(), torch::optim::AdamWOptions(order.learning_rate).weight_decay(0));
+    }
+    const double momentum = rule == RuleKind::kMomentum ? 0.9 : 0;
+    return std::make_unique<torch::optim::SGD>(
+        task_.model->parameters(), torch::optim::SGDOptions(order.learning_rate).momentum(momentum));
+  }
+
+  const Task task_;
+  const std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  const LoopUpdate update_;
+  std::unique_ptr<DataParallel> parallel_;
+};
+
+}  // namespace
+
+std::unique_ptr<StepWay> make_step_way(Context& context, const BenchStepOrder& order) {
+  if (order.way == "trainer") return std::make_unique<TrainerWay>(context, order);
+  if (order.way == "data_parallel") {
+    return std::make_unique<LoopWay>(context, order, LoopUpdate::kOptimizer);
+  }
+  if (order.way == "data_parallel_without_update") {
+    return std::make_unique<LoopWay>(context, order, LoopUpdate::kNone);
+  }
+  throw UsageError(fmt::format("there is no way '{}' to make a step", order.way));
+}
+
+}  // namespace cohort::tool
