@@ -339,6 +339,10 @@ void Exchange::arrived(int from, const FrameHeader& header) {
     inbound = std::move(*sender.inbound);
     sender.inbound.reset();
     if (inbound.fate == Fate::kKeep) return keep(from, std::move(inbound));
+    // Behind those that were kept until their handler came.
+    if (inbound.fate == Fate::kHandler && !ready_.empty()) {
+      return hand_over(from, {inbound.header, std::move(inbound.payload)});
+    }
   }
   finish(from, std::move(inbound));
 }
