@@ -14,21 +14,6 @@ namespace {
 constexpr std::uint64_t kQuestion = 1;  // number of a kAlive message that wants an answer
 constexpr std::uint64_t kSign = 0;
 
-// How a message and the receive it meets go together.
-Status compare(int from, const FrameHeader& message, std::uint64_t signature, std::size_t room_bytes) {
-  if (message.signature != signature) {
-    return Error(ErrorCode::kUsage,
-                 fmt::format("member {} makes another call: its signature is {:016x}, ours {:016x}", from,
-                             message.signature, signature))
-        .with_remedy("Make the same calls in the same order, with the same sizes and types, on every rank.");
-  }
-  if (message.size_bytes != room_bytes) {
-    return Error(ErrorCode::kCorrupt, fmt::format("the message of member {} has {} bytes, {} were expected",
-                                                  from, message.size_bytes, room_bytes));
-  }
-  return {};
-}
-
 Error stale(const FrameHeader& header) {
   return Error(ErrorCode::kStale,
                fmt::format("generation {} of group {} is over", header.generation, header.group));
@@ -47,11 +32,8 @@ Exchange::Exchange(std::unique_ptr<Transport> transport, Clock& clock, Options o
       clock_(clock),
       options_(options),
       peers_(static_cast<std::size_t>(transport_->num_members())),
+      matching_(transport_->num_members()),
       silence_(transport_->num_members(), options.liveness) {}
-
-Exchange::~Exchange() {
-  close();
-}
 
 void Exchange::open(Doorbell& doorbell) {
   {
@@ -76,19 +58,15 @@ void Exchange::receive(int from, const FrameHeader& header, std::span<std::byte>
   if (is_stale(header)) {
     return make_ready(header, [done = std::move(done), error = stale(header)] { done(error); });
   }
-  const Key key = key_of(from, header);
+  const MatchKey key = MatchKey::of(from, header);
   Receive receive = {header.signature, into, std::move(done)};
-  if (const auto found = kept_.find(key); found != kept_.end()) {
-    Kept message = std::move(found->second.front());
-    found->second.pop_front();
-    if (found->second.empty()) kept_.erase(found);
-    peer(from).kept_bytes -= message.payload.size();
-    return meet(key, std::move(message), std::move(receive));
+  if (std::optional<KeptMessage> message = matching_.take_message(key)) {
+    return meet(std::move(*message), std::move(receive));
   }
   if (const std::optional<Error>& loss = peer(from).loss) {
     return make_ready(header, [done = std::move(receive.done), error = *loss] { done(error); });
   }
-  receives_[key].push_back(std::move(receive));
+  matching_.add(key, std::move(receive));
 }
 
 void Exchange::cancel(std::uint32_t group, std::uint32_t generation) {
@@ -105,37 +83,25 @@ void Exchange::cancel(std::uint32_t group, std::uint32_t generation) {
 void Exchange::handle(Channel channel, std::uint32_t group, Handler handler) {
   const std::lock_guard lock(mutex_);
   handlers_[{channel, group}] = std::move(handler);
-  for (auto at = kept_.begin(); at != kept_.end();) {
-    if (at->first.channel != channel || at->first.group != group) {
-      ++at;
-      continue;
-    }
-    const int from = at->first.member;
-    for (Kept& kept : at->second) {
-      peer(from).kept_bytes -= kept.payload.size();
-      hand_over(from, std::move(kept));
-    }
-    at = kept_.erase(at);
-  }
+  for (KeptMessage& message : matching_.take_messages_of(channel, group)) hand_over(std::move(message));
 }
 
-// To whatever handler there is when its turn comes.
-void Exchange::hand_over(int from, Kept message) {
+void Exchange::hand_over(KeptMessage message) {
   const FrameHeader header = message.header;
-  make_ready(header, [this, from, header,
-                      payload = std::make_shared<std::vector<std::byte>>(std::move(message.payload))] {
-    run_handler(from, header, std::move(*payload));
+  make_ready(header, [this, shared = std::make_shared<KeptMessage>(std::move(message))] {
+    run_handler(std::move(*shared));
   });
 }
 
-void Exchange::run_handler(int from, const FrameHeader& header, std::vector<std::byte> payload) {
+// Whatever handler there is when its turn comes.
+void Exchange::run_handler(KeptMessage message) {
   Handler handler;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = handlers_.find({header.channel, header.group});
+    const auto found = handlers_.find({message.header.channel, message.header.group});
     if (found != handlers_.end()) handler = found->second;
   }
-  if (handler) handler(from, header, std::move(payload));
+  if (handler) handler(message.from, message.header, std::move(message.payload));
 }
 
 void Exchange::remove_handler(Channel channel, std::uint32_t group) {
@@ -151,19 +117,21 @@ int Exchange::on_loss(LossHandler handler) {
   const int id = next_loss_handler_++;
   for (int member = 0; member < num_members(); ++member) {
     if (!peer(member).loss) continue;
-    ready_.push_back({{}, {}, [this, id, member, why = *peer(member).loss] {
-                        LossHandler wanted;
-                        {
-                          const std::lock_guard inner(mutex_);
-                          const auto found = loss_handlers_.find(id);
-                          if (found != loss_handlers_.end()) wanted = found->second;
-                        }
-                        if (wanted) wanted(member, why);
-                      }});
+    ready_.push_back({{}, {}, [this, id, member] { tell_loss(id, member); }});
   }
   loss_handlers_.emplace(id, std::move(handler));
   if (doorbell_ != nullptr) doorbell_->ring();
   return id;
+}
+
+void Exchange::tell_loss(int id, int member) {
+  LossHandler handler;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = loss_handlers_.find(id);
+    if (found != loss_handlers_.end()) handler = found->second;
+  }
+  if (handler) handler(member, *loss(member));
 }
 
 void Exchange::remove_loss_handler(int id) {
@@ -172,11 +140,6 @@ void Exchange::remove_loss_handler(int id) {
     loss_handlers_.erase(id);
   }
   wait_for_advance();
-}
-
-std::optional<Error> Exchange::loss(int member) const {
-  const std::lock_guard lock(mutex_);
-  return peer(member).loss;
 }
 
 void Exchange::watch() {
@@ -222,8 +185,7 @@ void Exchange::close() {
   transport_->close();
   const std::lock_guard lock(mutex_);
   ready_.clear();
-  receives_.clear();
-  kept_.clear();
+  matching_.clear();
   doorbell_ = nullptr;
 }
 
@@ -236,22 +198,9 @@ void Exchange::wait_for_advance() {
   advanced_.wait(lock, [&] { return num_advances_ != running; });
 }
 
-Exchange::Key Exchange::key_of(int member, const FrameHeader& header) {
-  return {member, header.channel, header.group, header.generation, header.number, header.tag};
-}
-
 bool Exchange::is_stale(const FrameHeader& header) const {
   const auto found = cancelled_.find(header.group);
   return found != cancelled_.end() && header.generation <= found->second;
-}
-
-std::optional<Exchange::Receive> Exchange::take_receive(const Key& key) {
-  const auto found = receives_.find(key);
-  if (found == receives_.end()) return std::nullopt;
-  Receive receive = std::move(found->second.front());
-  found->second.pop_front();
-  if (found->second.empty()) receives_.erase(found);
-  return receive;
 }
 
 void Exchange::make_ready(const FrameHeader& header, std::function<void()> run) {
@@ -259,15 +208,15 @@ void Exchange::make_ready(const FrameHeader& header, std::function<void()> run) 
   if (doorbell_ != nullptr) doorbell_->ring();
 }
 
-void Exchange::meet(const Key& key, Kept message, Receive receive) {
-  const Status fits = compare(key.member, message.header, receive.signature, receive.into.size());
+void Exchange::meet(KeptMessage message, Receive receive) {
+  const Status status = comm::fits(message.from, message.header, receive);
   make_ready(message.header,
-             [fits, payload = std::make_shared<std::vector<std::byte>>(std::move(message.payload)),
+             [status, payload = std::make_shared<std::vector<std::byte>>(std::move(message.payload)),
               receive = std::move(receive)] {
-               if (fits && !payload->empty()) {
+               if (status && !payload->empty()) {
                  std::memcpy(receive.into.data(), payload->data(), payload->size());
                }
-               receive.done(fits);
+               receive.done(status);
              });
 }
 
@@ -275,16 +224,8 @@ void Exchange::forget(std::uint32_t group, std::uint32_t generation) {
   const auto is_over = [&](const auto& thing) {
     return thing.group == group && thing.generation <= generation;
   };
-  std::erase_if(receives_, [&](const auto& entry) { return is_over(entry.first); });
+  matching_.forget(group, generation);
   std::erase_if(ready_, is_over);
-  for (auto at = kept_.begin(); at != kept_.end();) {
-    if (!is_over(at->first)) {
-      ++at;
-      continue;
-    }
-    for (const Kept& kept : at->second) peer(at->first.member).kept_bytes -= kept.payload.size();
-    at = kept_.erase(at);
-  }
   for (Peer& other : peers_) {
     // What has begun to come in comes in for nobody. Its room stays: the transport may be writing there.
     if (other.inbound && is_over(other.inbound->header)) {
@@ -314,18 +255,18 @@ Exchange::Inbound Exchange::begin_inbound(int from, const FrameHeader& header) {
   if (header.sequence <= sender.last_sequence || is_stale(header)) return inbound;
   sender.last_sequence = header.sequence;
   if (header.channel == Channel::kAlive || sender.loss) return inbound;
-  if (std::optional<Receive> receive = take_receive(key_of(from, header))) {
+  if (std::optional<Receive> receive = matching_.take_receive(MatchKey::of(from, header))) {
     inbound.fate = Fate::kReceive;
-    inbound.fits = compare(from, header, receive->signature, receive->into.size());
+    inbound.fits = comm::fits(from, header, *receive);
     inbound.receive = std::move(*receive);
     return inbound;
   }
   // Checked before anything is allocated.
-  if (header.size_bytes > options_.unexpected_cap_bytes - sender.kept_bytes) {
+  if (header.size_bytes > options_.unexpected_cap_bytes - matching_.kept_bytes(from)) {
     give_up_flood(from);
     return inbound;
   }
-  inbound.fate = handlers_.contains({header.channel, header.group}) ? Fate::kHandler : Fate::kKeep;
+  inbound.fate = Fate::kKeep;
   return inbound;
 }
 
@@ -338,21 +279,21 @@ void Exchange::arrived(int from, const FrameHeader& header) {
     COHORT_CHECK(sender.inbound && sender.inbound->header.sequence == header.sequence);
     inbound = std::move(*sender.inbound);
     sender.inbound.reset();
-    if (inbound.fate == Fate::kKeep) return keep(from, std::move(inbound));
+    const bool has_handler = handlers_.contains({header.channel, header.group});
+    if (inbound.fate == Fate::kKeep && !has_handler) {
+      return keep({from, inbound.header, std::move(inbound.payload)});
+    }
   }
   finish(from, std::move(inbound));
 }
 
-void Exchange::keep(int from, Inbound inbound) {
-  const Key key = key_of(from, inbound.header);
-  Kept message = {inbound.header, std::move(inbound.payload)};
-  // It may have been asked for, or got a handler, while it came in.
-  if (handlers_.contains({key.channel, key.group})) return hand_over(from, std::move(message));
-  if (std::optional<Receive> receive = take_receive(key)) {
-    return meet(key, std::move(message), std::move(*receive));
+void Exchange::keep(KeptMessage message) {
+  // It may have been asked for while it came in.
+  const MatchKey key = MatchKey::of(message.from, message.header);
+  if (std::optional<Receive> receive = matching_.take_receive(key)) {
+    return meet(std::move(message), std::move(*receive));
   }
-  peer(from).kept_bytes += message.payload.size();
-  kept_[key].push_back(std::move(message));
+  matching_.add(std::move(message));
 }
 
 void Exchange::give_up_flood(int from) {
@@ -365,8 +306,9 @@ void Exchange::finish(int from, Inbound inbound) {
   const FrameHeader& header = inbound.header;
   if (inbound.fate == Fate::kReceive) {
     inbound.receive.done(inbound.fits);
-  } else if (inbound.fate == Fate::kHandler) {
-    run_handler(from, header, std::move(inbound.payload));
+  } else if (inbound.fate == Fate::kKeep) {
+    run_ready();  // those that waited for their handler come first
+    run_handler({from, header, std::move(inbound.payload)});
   } else if (header.channel == Channel::kAlive && header.number == kQuestion) {
     send(from, {.channel = Channel::kAlive, .number = kSign}, {}, {});
   }
@@ -374,7 +316,7 @@ void Exchange::finish(int from, Inbound inbound) {
 
 void Exchange::lost(int member, const Error& why) {
   const Error error = as_loss(member, why);
-  std::vector<Done> receives;
+  std::vector<Receive> receives;
   std::map<int, LossHandler> handlers;
   {
     const std::lock_guard lock(mutex_);
@@ -383,26 +325,18 @@ void Exchange::lost(int member, const Error& why) {
     receives = take_receives_of(member);
     handlers = loss_handlers_;
   }
-  for (const Done& done : receives) done(error);
+  for (const Receive& receive : receives) receive.done(error);
   for (const auto& [id, handler] : handlers) handler(member, error);
 }
 
-std::vector<Exchange::Done> Exchange::take_receives_of(int member) {
-  std::vector<Done> dones;
+std::vector<Receive> Exchange::take_receives_of(int member) {
+  std::vector<Receive> receives = matching_.take_receives_of(member);
   Peer& sender = peer(member);
   if (sender.inbound && sender.inbound->fate == Fate::kReceive) {
-    dones.push_back(std::move(sender.inbound->receive.done));
+    receives.insert(receives.begin(), std::move(sender.inbound->receive));
   }
   sender.inbound.reset();
-  for (auto at = receives_.begin(); at != receives_.end();) {
-    if (at->first.member != member) {
-      ++at;
-      continue;
-    }
-    for (Receive& receive : at->second) dones.push_back(std::move(receive.done));
-    at = receives_.erase(at);
-  }
-  return dones;
+  return receives;
 }
 
 bool Exchange::run_ready() {

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "base/clock.h"
+#include "comm/matching.h"
 #include "comm/silence.h"
 #include "comm/transport/transport.h"
 
 #include <chrono>
-#include <compare>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -46,7 +46,7 @@ class Exchange final : public Task, private FrameSink {
   using LossHandler = std::function<void(int member, const Error&)>;
 
   Exchange(std::unique_ptr<Transport> transport, Clock& clock, Options options);
-  ~Exchange() override;
+  ~Exchange() override { close(); }
 
   int member() const { return transport_->member(); }
   int num_members() const { return transport_->num_members(); }
@@ -61,7 +61,8 @@ class Exchange final : public Task, private FrameSink {
   /// and drops later ones: a receive of such a generation is called back with kStale, a message is ignored.
   void cancel(std::uint32_t group, std::uint32_t generation);
 
-  /// From now on every message of this channel and group goes to `handler`, those kept so far included.
+  /// From now on every message of this channel and group goes to `handler`, those kept so far included; those
+  /// of one member in the order in which it sent them.
   void handle(Channel channel, std::uint32_t group, Handler handler);
   /// When it returns the handler does not run and never will again.
   void remove_handler(Channel channel, std::uint32_t group);
@@ -69,7 +70,10 @@ class Exchange final : public Task, private FrameSink {
   int on_loss(LossHandler handler);
   void remove_loss_handler(int id);
   /// Why a member is lost, if it is.
-  std::optional<Error> loss(int member) const;
+  std::optional<Error> loss(int member) const {
+    const std::lock_guard lock(mutex_);
+    return peer(member).loss;
+  }
   /// While somebody watches, members are asked for signs of life. Calls are counted.
   void watch();
   void unwatch();
@@ -80,31 +84,13 @@ class Exchange final : public Task, private FrameSink {
   void close();
 
  private:
-  struct Key {
-    int member = 0;
-    Channel channel = Channel::kMessage;
-    std::uint32_t group = 0;
-    std::uint32_t generation = 0;
-    std::uint64_t number = 0;
-    std::uint64_t tag = 0;
-    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
-  };
-  struct Receive {
-    std::uint64_t signature = 0;
-    std::span<std::byte> into{};
-    Done done{};
-  };
-  struct Kept {
-    FrameHeader header{};
-    std::vector<std::byte> payload{};
-  };
   // A callback that waits for the next advance().
   struct Ready {
     std::uint32_t group = 0;
     std::uint32_t generation = 0;
     std::function<void()> run{};
   };
-  enum class Fate : std::uint8_t { kIgnore, kHandler, kReceive, kKeep };
+  enum class Fate : std::uint8_t { kIgnore, kReceive, kKeep };
   // The message that is coming in from one member.
   struct Inbound {
     Fate fate = Fate::kIgnore;
@@ -116,13 +102,11 @@ class Exchange final : public Task, private FrameSink {
   struct Peer {
     std::uint64_t num_sent = 0;
     std::uint64_t last_sequence = 0;
-    std::size_t kept_bytes = 0;
     bool is_asked = false;  // a question for signs of life is under way
     std::optional<Error> loss{};
     std::optional<Inbound> inbound{};
   };
 
-  static Key key_of(int member, const FrameHeader& header);
   Peer& peer(int member) { return peers_[static_cast<std::size_t>(member)]; }
   const Peer& peer(int member) const { return peers_[static_cast<std::size_t>(member)]; }
 
@@ -133,17 +117,17 @@ class Exchange final : public Task, private FrameSink {
   // With the lock held.
   Inbound begin_inbound(int from, const FrameHeader& header);
   bool is_stale(const FrameHeader& header) const;
-  std::optional<Receive> take_receive(const Key& key);
-  void keep(int from, Inbound inbound);
-  void meet(const Key& key, Kept message, Receive receive);
+  void keep(KeptMessage message);
+  void meet(KeptMessage message, Receive receive);
   void make_ready(const FrameHeader& header, std::function<void()> run);
-  void hand_over(int from, Kept message);
+  void hand_over(KeptMessage message);
   void give_up_flood(int from);
   void forget(std::uint32_t group, std::uint32_t generation);
 
-  void run_handler(int from, const FrameHeader& header, std::vector<std::byte> payload);
+  void run_handler(KeptMessage message);
   void finish(int from, Inbound inbound);
-  std::vector<Done> take_receives_of(int member);
+  void tell_loss(int id, int member);
+  std::vector<Receive> take_receives_of(int member);
   bool run_ready();
   bool judge_silence();
   void ask(int member);
@@ -161,8 +145,7 @@ class Exchange final : public Task, private FrameSink {
   bool closed_ = false;
   Doorbell* doorbell_ = nullptr;
   std::vector<Peer> peers_;
-  std::map<Key, std::deque<Receive>> receives_;
-  std::map<Key, std::deque<Kept>> kept_;
+  Matching matching_;
   std::deque<Ready> ready_;
   std::map<std::uint32_t, std::uint32_t> cancelled_;  // group → last generation that is over
   std::map<std::pair<Channel, std::uint32_t>, Handler> handlers_;

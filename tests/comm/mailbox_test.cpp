@@ -2,11 +2,11 @@
 
 #include "base/check.h"
 #include "comm/exchange_member.h"
+#include "comm/number_bytes.h"
 #include "comm/transport/loopback.h"
 #include "world/world.h"
 
 #include <atomic>
-#include <cstring>
 #include <gtest/gtest.h>
 #include <latch>
 
@@ -24,18 +24,6 @@ constexpr std::uint32_t kNobody = 99;
 
 TimePoint soon(std::chrono::nanoseconds limit = 15s) {
   return std::chrono::steady_clock::now() + limit;
-}
-
-Bytes bytes_of(std::uint64_t value) {
-  Bytes bytes(sizeof value);
-  std::memcpy(bytes.data(), &value, sizeof value);
-  return bytes;
-}
-
-std::uint64_t value_of(std::span<const std::byte> bytes) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data(), std::min(sizeof value, bytes.size()));
-  return value;
 }
 
 /// What one rank has; its mailbox may be dropped early.

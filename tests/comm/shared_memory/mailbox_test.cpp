@@ -49,6 +49,7 @@ TEST(MailboxInSharedMemory, RequestsOfAnySizeComeBack) {
     const std::string name = fresh_name();
     const auto outcome = run_world(world, [&](RankContext& rank) -> Status {
       House house(name, rank);
+      COHORT_RETURN_IF_ERROR(rank.barrier());  // everybody serves
       for (const std::size_t size : {std::size_t{0}, std::size_t{1}, comm::Ring::kBytes - 1,
                                      comm::Ring::kBytes, (std::size_t{1} << 20) + 3}) {
         for (int to = 0; to < world; ++to) {
