@@ -6,8 +6,11 @@
 
 namespace cohort::train {
 
-/// Ends the calls of all other ranks with what went wrong here, so that nobody waits for this one. They see kAborted,
-/// naming this rank, around its words.
+/// What the others hear of a rank's failure: kAborted, naming the rank, around its words.
+Error failure_of(int rank, const std::exception& cause);
+
+/// Ends the calls of all other ranks with what went wrong here, so that nobody waits for this one. They see
+/// failure_of() this one; what is the failure of another rank already is known to all.
 void abort_with(Communicator& group, const std::exception& cause);
 
 }  // namespace cohort::train

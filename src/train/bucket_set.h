@@ -45,8 +45,8 @@ class BucketSet {
   /// Where all of it lies, from the start of the flat memory.
   BucketSlice place(std::size_t parameter) const { return places_[parameter].slice; }
 
-  /// Takes a gradient where it is, instead of a copy of it: memory of the arena with room for the padding of its
-  /// buckets, which belong to this parameter alone. Until release().
+  /// Takes a gradient where it is, instead of a copy of it: memory of the arena with room for the padding of
+  /// its buckets, which belong to this parameter alone. Until release().
   void adopt(std::size_t parameter, at::Tensor gradient);
   void release(std::size_t parameter) { adopted_[parameter] = at::Tensor(); }
   /// True if the parameter shares its buckets with no other.

@@ -1,5 +1,7 @@
 #include "train/buffers.h"
 
+#include "train/abort.h"
+
 #include <ATen/ATen.h>
 #include <algorithm>
 #include <array>
@@ -99,9 +101,12 @@ void Buffers::check_finite(const std::vector<double>& numbers) const {
   for_each_tensor(means_, {}, [&](const NamedTensor& named, std::size_t first) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(named.tensor.numel()); ++i) {
       if (std::isfinite(numbers[first + i])) continue;
-      raise(Error(ErrorCode::kUsage, fmt::format("'{}' of the model became {}", named.name, numbers[first + i]))
-                .with_remedy("Normalisation over a batch needs several values of each channel: give each slot more "
-                             "samples (train.batch, train.slots) or larger images."));
+      const Error what =
+          Error(ErrorCode::kUsage, fmt::format("'{}' of the model became {}", named.name, numbers[first + i]))
+              .with_remedy(
+                  "Normalisation over a batch needs several values of each channel: give each slot more "
+                  "samples (train.batch, train.slots) or larger images.");
+      raise(group_.rank() == 0 ? what : failure_of(0, what));  // all ranks see the same
     }
   });
 }

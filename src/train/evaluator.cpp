@@ -25,8 +25,9 @@ Batch batch_of(const Dataset& data, std::int64_t first, std::int64_t last) {
 
 }  // namespace
 
-std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module& module, const Objective& objective,
-                                         const Dataset& data, const EvaluationOptions& options) {
+std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module& module,
+                                         const Objective& objective, const Dataset& data,
+                                         const EvaluationOptions& options) {
   const at::NoGradGuard no_grad;
   const EvaluationMode mode(module);
   const std::int64_t size = data.size();

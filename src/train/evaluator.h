@@ -14,7 +14,8 @@ struct EvaluationOptions {
 /// order of batches, so that they do not depend on the world.
 /// Failure: throws; the first failure of a rank ends it for all.
 /// Nothing if any rank was asked to stop meanwhile.
-std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module& module, const Objective& objective,
-                                         const Dataset& data, const EvaluationOptions& options);
+std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module& module,
+                                         const Objective& objective, const Dataset& data,
+                                         const EvaluationOptions& options);
 
 }  // namespace cohort::train

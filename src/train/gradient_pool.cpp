@@ -3,6 +3,7 @@
 #include <c10/core/CPUAllocator.h>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 namespace cohort::train {
@@ -38,21 +39,45 @@ struct GradientPool::Blocks {
   }
 };
 
-/// One tensor's hold on a block.
+/// One tensor's hold on a block. torch wants memory to be given back by its address alone, so all leases of
+/// the process are found by that.
 struct GradientPool::Lease {
   std::shared_ptr<Blocks> blocks;
   ArenaBlock* block;
   std::size_t size_bytes;
 
-  static void end(void* lease) {
-    const std::unique_ptr<Lease> ended(static_cast<Lease*>(lease));
-    ended->blocks->give_back(ended->block, ended->size_bytes);
+  static void begin(const Lease& lease) {
+    const std::lock_guard lock(mutex());
+    all().emplace(lease.block->bytes().data(), lease);
+  }
+  /// False if there is none at this address.
+  static bool end(void* data) {
+    std::unique_lock lock(mutex());
+    const auto found = all().find(data);
+    if (found == all().end()) return false;
+    const Lease ended = std::move(found->second);
+    all().erase(found);
+    lock.unlock();
+    ended.blocks->give_back(ended.block, ended.size_bytes);
+    return true;
+  }
+
+ private:
+  // Never destroyed: tensors may outlive every other static object.
+  static std::mutex& mutex() {
+    static auto* const mutex = new std::mutex;
+    return *mutex;
+  }
+  static std::unordered_map<const void*, Lease>& all() {
+    static auto* const leases = new std::unordered_map<const void*, Lease>;
+    return *leases;
   }
 };
 
 namespace {
 
-// torch's allocator interface has no room for a context: which pool a thread uses can be said in no other way.
+// torch's allocator interface has no room for a context: which pool a thread uses can be said in no other
+// way.
 thread_local GradientPool* pool_of_thread = nullptr;
 
 }  // namespace
@@ -61,8 +86,8 @@ thread_local GradientPool* pool_of_thread = nullptr;
 class ArenaAllocator final : public c10::Allocator {
  public:
   static void install() {
-    static ArenaAllocator allocator;
-    static const bool installed = (c10::SetCPUAllocator(&allocator, /*priority=*/1), true);
+    static auto* const allocator = new ArenaAllocator;  // tensors may outlive every other static object
+    static const bool installed = (c10::SetCPUAllocator(allocator, /*priority=*/1), true);
     (void)installed;
   }
 
@@ -73,8 +98,14 @@ class ArenaAllocator final : public c10::Allocator {
     }
     return own_.allocate(size_bytes);
   }
-  c10::DeleterFnPtr raw_deleter() const override { return own_.raw_deleter(); }
-  void copy_data(void* to, const void* from, std::size_t count) const override { default_copy_data(to, from, count); }
+  c10::DeleterFnPtr raw_deleter() const override { return &free; }
+  void copy_data(void* to, const void* from, std::size_t count) const override {
+    default_copy_data(to, from, count);
+  }
+
+  static void free(void* data) {
+    if (!GradientPool::Lease::end(data)) c10::GetDefaultCPUAllocator()->raw_deleter()(data);
+  }
 
  private:
   c10::Allocator& own_ = *c10::GetDefaultCPUAllocator();
@@ -91,7 +122,9 @@ c10::DataPtr GradientPool::allocate(std::size_t size_bytes) {
   if (sizes_.count(size_bytes) == 0) return {};
   ArenaBlock* block = blocks_->take(size_bytes);
   if (block == nullptr) return {};
-  return {block->bytes().data(), new Lease{blocks_, block, size_bytes}, &Lease::end, c10::Device(c10::kCPU)};
+  Lease::begin({blocks_, block, size_bytes});
+  void* const data = block->bytes().data();
+  return {data, data, &ArenaAllocator::free, c10::Device(c10::kCPU)};
 }
 
 bool GradientPool::owns(const void* data) const {

@@ -9,12 +9,12 @@
 
 namespace cohort::train {
 
-/// Memory in the arena for large gradients: autograd computes them where the other ranks can read them, and nobody has
-/// to copy them there.
+/// Memory in the arena for large gradients: autograd computes them where the other ranks can read them, and
+/// nobody has to copy them there.
 ///
-/// torch asks one allocator of the process for all memory and tells it the size alone. So this takes part only while a
-/// Use lives on the thread that asks, and only for sizes that a gradient has; another tensor of the same size, such as
-/// an intermediate one, gets such memory too and gives it back like any other.
+/// torch asks one allocator of the process for all memory and tells it the size alone. So this takes part
+/// only while a Use lives on the thread that asks, and only for sizes that a gradient has; another tensor of
+/// the same size, such as an intermediate one, gets such memory too and gives it back like any other.
 ///
 /// Threads: every method from any thread.
 /// Lifetime: memory that was handed out must come back before the arena goes.

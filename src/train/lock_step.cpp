@@ -141,7 +141,8 @@ void LockStep::update(int index) {
   }
 }
 
-void LockStep::update_run(const Bucket& bucket, const BucketEntry& entry, const BucketSlice& slice, Moments& moments) {
+void LockStep::update_run(const Bucket& bucket, const BucketEntry& entry, const BucketSlice& slice,
+                          Moments& moments) {
   const std::size_t first = std::max(entry.first, slice.first);
   const std::size_t last = std::min(entry.first + entry.count, slice.first + slice.count);
   if (first >= last) return;
@@ -179,8 +180,8 @@ double LockStep::square_sum() const {
     return sum;
   }
   for (const Bucket& bucket : buckets_.layout().buckets) {
-    sum +=
-        cohort::square_sum(float_span(buckets_.gradients(bucket, slice_of(bucket, group_.rank(), group_.world()))));
+    sum += cohort::square_sum(
+        float_span(buckets_.gradients(bucket, slice_of(bucket, group_.rank(), group_.world()))));
   }
   return sum;
 }

@@ -164,13 +164,7 @@ void Replica::forward(int slot) {
   const Evaluation evaluation = objective_(batch_);
   loss_ = evaluation.loss;
   const double loss = loss_.item<double>();
-  if (!std::isfinite(loss) && !settings_.skip_non_finite) {
-    raise(Error(ErrorCode::kUsage, fmt::format("the loss is {} on rank {}, step {}, slot {}", loss,
-                                               group_.rank(), info_->step, slot))
-              .with_remedy(
-                  "Lower update.learning_rate, clip gradients with update.clip_norm, look for bad samples, "
-                  "or set update.skip_non_finite = true."));
-  }
+  if (!std::isfinite(loss) && tally_.bad_slot < 0) tally_.bad_slot = slot;
   slot_losses_.push_back(loss);
   tally_.weight += evaluation.weight;
   tally_.correct += evaluation.correct;
@@ -209,8 +203,8 @@ bool Replica::can_adopt(std::size_t p, const at::Tensor& gradient) const {
          gradient.strides() == buckets_->gradient(p).strides() && pool_->owns(gradient.const_data_ptr());
 }
 
-// Autograd has left the gradient in a buffer of its own. That buffer is taken as it is, or emptied into the bucket and
-// let go: both cost less than adding to a bucket that had to be zeroed.
+// Autograd has left the gradient in a buffer of its own. That buffer is taken as it is, or emptied into the
+// bucket and let go: both cost less than adding to a bucket that had to be zeroed.
 void Replica::arrived(std::size_t p) {
   if (info_ == nullptr) return;  // a backward that is not ours
   const at::Tensor& parameter = buckets_->parameters()[p];
@@ -247,6 +241,17 @@ void Replica::fill_rest() {
   }
 }
 
+// All ranks know by the vote, and the one it happened on says it.
+void Replica::refuse(const BadLoss& bad) const {
+  const Error what =
+      Error(ErrorCode::kUsage, fmt::format("the loss is {} on rank {}, step {}, slot {}", bad.loss, bad.rank,
+                                           info_->step, bad.slot))
+          .with_remedy(
+              "Lower update.learning_rate, clip gradients with update.clip_norm, look for bad samples, "
+              "or set update.skip_non_finite = true.");
+  raise(bad.rank == group_.rank() ? what : failure_of(bad.rank, what));
+}
+
 void Replica::settle() {
   tally_.loss = sum_as_tree(slot_losses_);
   tally_.wants_to_stop = info_->wants_to_stop ? 1 : 0;
@@ -255,6 +260,7 @@ void Replica::settle() {
     tally_.square_sum = lock_step_->square_sum();
   }
   verdict_ = vote(group_, tally_, settings_.summation);
+  if (verdict_.bad_loss && !settings_.skip_non_finite) refuse(*verdict_.bad_loss);
   if (settings_.skip_non_finite && !std::isfinite(verdict_.gradient_norm + verdict_.loss)) {
     verdict_.kind = Verdict::Kind::kSkip;
     buffers_.drop();

@@ -74,6 +74,7 @@ class Replica {
   void make_pool(Arena& arena);
   void fill_rest();
   void settle();
+  [[noreturn]] void refuse(const BadLoss& bad) const;
   void follow_observed_order();
   BucketLayout planned_layout(const std::vector<at::Tensor>& parameters,
                               const std::vector<std::size_t>& order) const;

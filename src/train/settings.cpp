@@ -2,6 +2,7 @@
 
 #include "update/groups.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <torch/nn/module.h>
 
@@ -51,24 +52,36 @@ ReplicaSettings replica_settings(const TrainerOptions& options) {
           .bucket_bytes = options.bucket_bytes};
 }
 
-std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const torch::nn::Module& module) {
-  const ModuleTensors tensors = tensors_of(module);
+std::vector<GroupSettings> check_groups(const TrainerOptions& options, const torch::nn::Module& module) {
   std::vector<std::string> names;
-  for (const NamedTensor& named : tensors.parameters) names.push_back(named.name);
+  for (const NamedTensor& named : tensors_of(module).parameters) names.push_back(named.name);
   const auto groups = value_or_throw(parse_groups(options.groups));
-  const auto settings = value_or_throw(settings_by_name(groups, names));
+  auto settings = value_or_throw(settings_by_name(groups, names));
+  if (std::all_of(settings.begin(), settings.end(),
+                  [](const GroupSettings& each) { return each.is_frozen; })) {
+    refuse("the module has no parameter to train", "Register one, or unfreeze one.");
+  }
+  const bool has_rates = std::any_of(settings.begin(), settings.end(),
+                                     [](const GroupSettings& each) { return each.learning_rate; });
+  if (has_rates && options.schedule.learning_rate == 0) {
+    refuse(
+        "groups have learning rates of their own, but update.learning_rate is 0: there is no curve to follow",
+        "Set update.learning_rate, and give the other parameters learning_rate=0 in a last group \"*\".");
+  }
+  return settings;
+}
+
+std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const torch::nn::Module& module) {
+  const std::vector<GroupSettings> settings = check_groups(options, module);
+  const ModuleTensors tensors = tensors_of(module);
   std::vector<ParameterUpdate> updates;
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  for (std::size_t i = 0; i < settings.size(); ++i) {
     if (settings[i].is_frozen) {
       at::Tensor(tensors.parameters[i].tensor).set_requires_grad(false);
       continue;
     }
     ParameterUpdate& update = updates.emplace_back(ParameterUpdate{.rule = options.rule});
     update.rule.weight_decay = settings[i].weight_decay.value_or(options.rule.weight_decay);
-    if (settings[i].learning_rate && options.schedule.learning_rate == 0) {
-      refuse("groups have learning rates of their own, but update.learning_rate is 0: there is no curve to follow",
-             "Set update.learning_rate, and give the other parameters learning_rate=0 in a last group \"*\".");
-    }
     if (settings[i].learning_rate) {
       update.rate_factor = *settings[i].learning_rate / options.schedule.learning_rate;
     }

@@ -96,9 +96,9 @@ void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTime
 
 // False if nothing has got better for as long as patience lasts, or somebody wants to stop.
 bool Trainer::Parts::look_at(const Dataset& test) {
-  const auto found = train::evaluate(group, *module, objective, test,
-                                     {.batch = std::max<std::int64_t>(options.batch, 64),
-                                      .wants_to_stop = options.wants_to_stop});
+  const auto found = train::evaluate(
+      group, *module, objective, test,
+      {.batch = std::max<std::int64_t>(options.batch, 64), .wants_to_stop = options.wants_to_stop});
   if (!found) {
     report.end = TrainingEnd::kStopped;
     return false;

@@ -39,6 +39,13 @@ void compare_replicas(const std::vector<Tally>& all) {
                 "fault. Start again from the last model that was written."));
 }
 
+std::optional<BadLoss> first_bad_loss(const std::vector<Tally>& all) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].bad_slot >= 0) return BadLoss{static_cast<int>(rank), all[rank].bad_slot, all[rank].loss};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<int> deviating_ranks(const std::vector<std::uint64_t>& hashes) {
@@ -69,6 +76,7 @@ Verdict vote(Communicator& group, const Tally& mine, Summation summation) {
   for (const Tally& tally : all) {
     verdict.stop = verdict.stop || tally.wants_to_stop != 0;
   }
+  verdict.bad_loss = first_bad_loss(all);
   return verdict;
 }
 

@@ -11,17 +11,24 @@ namespace cohort::train {
 
 /// What one rank says about its part of a step: 64 bytes.
 struct Tally {
-  double loss = 0;        ///< summed over its samples
-  double weight = 0;      ///< samples
-  double correct = 0;     ///< right answers
-  double counted = 0;     ///< answers
-  double square_sum = 0;  ///< of the gradients it has reduced
-  double reserved = 0;
+  double loss = 0;             ///< summed over its samples
+  double weight = 0;           ///< samples
+  double correct = 0;          ///< right answers
+  double counted = 0;          ///< answers
+  double square_sum = 0;       ///< of the gradients it has reduced
+  std::int64_t bad_slot = -1;  ///< the first whose loss is not finite
   std::uint64_t replica_hash = 0;
   std::uint32_t has_hash = 0;
   std::uint32_t wants_to_stop = 0;
 };
 static_assert(sizeof(Tally) == 64);
+
+/// Where a loss was not finite: the first such slot of the first such rank.
+struct BadLoss {
+  int rank;
+  std::int64_t slot;
+  double loss;
+};
 
 /// What follows from all tallies, the same on every rank.
 struct Verdict {
@@ -32,6 +39,7 @@ struct Verdict {
   double counted = 0;
   double gradient_norm = 0;  ///< of the mean gradient
   bool stop = false;         ///< somebody wants to stop
+  std::optional<BadLoss> bad_loss;
 };
 
 /// Every rank tells its tally and hears everybody's.

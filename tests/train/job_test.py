@@ -119,7 +119,7 @@ class Models(TrainJob):
 
     def test_a_group_learns_where_the_rest_does_not(self):
         start, _ = self.trained_tensors(changed(MLP, update={"learning_rate": 0.0}))
-        end, _ = self.trained_tensors(changed(MLP, update={"learning_rate": 0.0, "groups": ["*.bias: learning_rate=0.1"]}))
+        end, _ = self.trained_tensors(changed(MLP, update={"groups": ["*.bias: learning_rate=0.1", "*: learning_rate=0"]}))
         moved = {name for name in start if start[name] != end[name]}
         self.assertEqual(moved, {"layers.0.bias", "layers.1.bias", "layers.2.bias"})
 

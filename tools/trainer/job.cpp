@@ -82,8 +82,8 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
   return options;
 }
 
-// What the launcher has set; but where any world shall give the same bits, one, unless the job says otherwise: more
-// threads sum in another order.
+// What the launcher has set; but where any world shall give the same bits, one, unless the job says
+// otherwise: more threads sum in another order.
 int threads_of(const Config& config) {
   const bool any_world = config.train.deterministic == "any-world";
   return any_world ? config.launch.threads_per_rank.value_or(1) : at::get_num_threads();
@@ -106,8 +106,8 @@ void on_all_ranks(Context& context, const std::function<void()>& prepare) {
   throw FailedElsewhere{first};
 }
 
-// A rank that was aborted by another knows only what that one says itself. One that is lost cannot say anything: rank 0
-// does, or rank 1 if it is rank 0 that is lost.
+// A rank that was aborted by another knows only what that one says itself. One that is lost cannot say
+// anything: rank 0 does, or rank 1 if it is rank 0 that is lost.
 void leave_the_word_to_others(const Context& context, const Error& error) {
   const ErrorCode code = error.root().code();
   if (code == ErrorCode::kAborted) throw FailedElsewhere{};
@@ -147,6 +147,7 @@ int run_job(const JobOrder& order) {
   on_all_ranks(context, [&] {
     job = make_job(order);
     train::check_options(job.options, context.world());
+    train::check_groups(job.options, *job.model);
     output.emplace(order, job, context.rank(), context.world());
   });
   output->say_settings(settings);

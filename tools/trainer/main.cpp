@@ -20,7 +20,8 @@ int run(const std::function<int()>& work) {
   try {
     return work();
   } catch (const cohort::tool::FailedElsewhere&) {
-    // Whoever started the ranks takes the first that ends for the one at fault: this one leaves it the time to end.
+    // Whoever started the ranks takes the first that ends for the one at fault: this one leaves it the time
+    // to end.
     std::this_thread::sleep_for(std::chrono::seconds(2));
     return 1;
   } catch (const cohort::Error& error) {

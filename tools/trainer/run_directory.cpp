@@ -22,8 +22,8 @@ Status put_aside(LocalFileSystem& files, const std::string& path) {
 }
 
 Result<Descriptor> locked(const std::string& path) {
-  Descriptor lock(::open((path + "/.lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644));
-  if (lock.number() < 0) return system_error("cannot write to it", errno);
+  Descriptor lock(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (lock.number() < 0) return system_error("cannot open it", errno);
   if (::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno != EWOULDBLOCK) return system_error("cannot lock it", errno);
   return Error(ErrorCode::kUsage, "another job is writing to it");
