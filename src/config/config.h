@@ -26,6 +26,8 @@ struct LaunchConfig {
   std::uint64_t shared_memory_per_rank{};
   int open_files_per_rank{};
   std::vector<std::string> interfaces;
+  std::chrono::nanoseconds wait_limit{};
+  std::chrono::nanoseconds liveness{};
 };
 
 /// [doctor]: how the machine is examined.
@@ -51,6 +53,7 @@ struct DataConfig {
   double noise{};
   int context{};
   bool normalise{};
+  bool shuffle{};
   int loader_threads{};
   int prefetch{};
 };

@@ -47,6 +47,8 @@ std::vector<Key> sample_keys() {
                    "How many tokens of text a sample has."),
       flag("data.normalise", COHORT_FIELD(data.normalise), false,
            "Shift and scale inputs to mean 0 and deviation 1."),
+      flag("data.shuffle", COHORT_FIELD(data.shuffle), true,
+           "Give every epoch an order of its own; otherwise each takes the samples as they are."),
       whole_number("data.loader_threads", COHORT_FIELD(data.loader_threads), 1, {1, 256},
                    "Threads of each rank that prepare batches ahead."),
       whole_number("data.prefetch", COHORT_FIELD(data.prefetch), 4, {1, 1024},

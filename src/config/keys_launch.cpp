@@ -3,6 +3,8 @@
 namespace cohort::config {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::uint64_t kMiB = 1ull << 20;
 constexpr std::uint64_t kGiB = 1ull << 30;
 constexpr std::uint64_t kTiB = 1ull << 40;
@@ -24,6 +26,10 @@ std::vector<Key> launch_keys() {
                    "How many files and sockets one rank may hold open."),
       text_list("launch.interfaces", COHORT_FIELD(launch.interfaces), R"(["eth0", "eth1"])",
                 "Network interfaces that the job needs; each must exist and be up."),
+      duration("launch.wait_limit", COHORT_FIELD(launch.wait_limit), 5min, {1ms, 24h},
+               "How long a rank that trains waits for the others in one call, if they live."),
+      duration("launch.liveness", COHORT_FIELD(launch.liveness), 500ms, {10ms, 1h},
+               "How long a rank that trains may show no sign of life before it counts as lost."),
   };
 }
 

@@ -18,7 +18,7 @@ std::vector<Key> rule_keys() {
                   "What adam and adamw keep of the mean of gradients."),
       real_number("update.beta2", COHORT_FIELD(update.beta2), 0.999, {0.0, 0.999999},
                   "What adam and adamw keep of the mean of squared gradients."),
-      real_number("update.epsilon", COHORT_FIELD(update.epsilon), 1e-8, {0.0, 1.0},
+      real_number("update.epsilon", COHORT_FIELD(update.epsilon), 1e-8, {1e-30, 1.0},
                   "What adam and adamw add to the root they divide by."),
       real_number("update.weight_decay", COHORT_FIELD(update.weight_decay), 0.0, {0.0, 1000.0},
                   "How strongly parameters are drawn to 0: through the gradient, in adamw apart from it."),

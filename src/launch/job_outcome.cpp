@@ -45,10 +45,23 @@ std::string others(const JobOutcome& outcome) {
   return text;
 }
 
+std::vector<std::size_t> stopped_ranks(const JobOutcome& outcome) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t rank = 0; rank < outcome.ranks.size(); ++rank) {
+    if (outcome.ranks[rank].was_stopped) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+// Where a rank stood still the one that ended first only noticed it.
 std::string first_failure(const JobOutcome& outcome) {
   const int number = *outcome.first_failed;
   const RankOutcome& rank = outcome.ranks[static_cast<std::size_t>(number)];
-  std::string text = fmt::format("cohort: rank {} failed first: it {}\n", number, how_it_ended(rank));
+  const std::vector<std::size_t> stopped = stopped_ranks(outcome);
+  std::string text;
+  if (!stopped.empty()) text = fmt::format("cohort: {} stood still, stopped by a signal\n", list_of(stopped));
+  text += fmt::format("cohort: rank {} {} first: it {}\n", number, stopped.empty() ? "failed" : "gave up",
+                      how_it_ended(rank));
   if (rank.last_lines.empty()) return text + "cohort: it wrote nothing\n";
   text += fmt::format("cohort: its last {}:\n",
                       rank.last_lines.size() == 1 ? "line" : fmt::format("{} lines", rank.last_lines.size()));

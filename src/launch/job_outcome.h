@@ -23,6 +23,7 @@ enum class JobEnd {
 /// What became of one rank.
 struct RankOutcome {
   std::optional<ExitStatus> status{};    ///< none: it did not end even after SIGKILL
+  bool was_stopped = false;              ///< by a signal, when the job was ended
   std::deque<std::string> last_lines{};  ///< of both its streams, in the order they were read
 };
 

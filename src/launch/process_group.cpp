@@ -56,4 +56,10 @@ std::set<pid_t> living_groups() {
   return groups;
 }
 
+bool is_stopped(pid_t process) {
+  const auto member =
+      parse_stat(beginning_of(std::filesystem::path("/proc") / std::to_string(process) / "stat"));
+  return member && (member->state == 'T' || member->state == 't');
+}
+
 }  // namespace cohort::launch

@@ -19,5 +19,8 @@ namespace launch {
 /// Cost: a look at every process of the machine.
 std::set<pid_t> living_groups();
 
+/// Whether a signal has stopped the process, and none has let it go on.
+bool is_stopped(pid_t process);
+
 }  // namespace launch
 }  // namespace cohort

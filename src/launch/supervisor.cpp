@@ -192,6 +192,7 @@ void Supervisor::signal_all(int number) {
 
 void Supervisor::end_all() {
   ending_since_ = now();
+  for (Rank& rank : ranks_) rank.was_stopped = rank.process && launch::is_stopped(rank.process->pid());
   bool is_interrupt = false;
   {
     const std::lock_guard lock(mutex_);
@@ -245,7 +246,7 @@ JobOutcome Supervisor::outcome(JobEnd end) const {
   if (end == JobEnd::kRankFailed) outcome.first_failed = first_failed();
   const std::lock_guard lock(mutex_);
   for (const Rank& rank : ranks_) {
-    outcome.ranks.push_back({.status = rank.status});
+    outcome.ranks.push_back({.status = rank.status, .was_stopped = rank.was_stopped});
     if (rank.is_released) outcome.ranks.back().last_lines = rank.last_lines.lines();
   }
   if (end == JobEnd::kInterrupted) outcome.interrupted_by = interrupted_by_;

@@ -57,6 +57,7 @@ class Supervisor {
     launch::LastLines last_lines{};    // used by the thread of the process while there is one
     std::optional<ExitStatus> status{};
     std::optional<TimePoint> ended_at{};
+    bool was_stopped = false;  // when the job was ended
     std::thread release{};     // kills and reaps what is left, and writes its last line: both may take time
     bool is_released = false;  // under the mutex
   };

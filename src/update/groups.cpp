@@ -124,13 +124,22 @@ Error matches_nothing(const std::string& pattern, std::span<const std::string> n
                                        some.size() < names.size() ? ", …" : ""));
 }
 
-const GroupSettings* first_match(std::span<const Group> groups, const std::string& name) {
-  for (const Group& group : groups) {
-    for (const std::string& pattern : group.patterns) {
-      if (update::matches(pattern, name)) return &group.settings;
+// The number of groups if none matches.
+std::size_t first_match(std::span<const Group> groups, const std::string& name) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    for (const std::string& pattern : groups[i].patterns) {
+      if (update::matches(pattern, name)) return i;
     }
   }
-  return nullptr;
+  return groups.size();
+}
+
+Error in_the_shadow(const Group& group) {
+  return Error(ErrorCode::kUsage,
+               fmt::format("the group '{}' of update.groups decides nothing: groups before it match "
+                           "all of its parameters",
+                           fmt::join(group.patterns, ", ")))
+      .with_remedy("The first group that matches a parameter counts: put the narrower pattern first.");
 }
 
 }  // namespace
@@ -165,10 +174,15 @@ Result<std::vector<GroupSettings>> settings_by_name(std::span<const Group> group
   }
   std::vector<GroupSettings> settings;
   settings.reserve(names.size());
+  std::vector<bool> is_used(groups.size(), false);
   for (const std::string& name : names) {
-    const GroupSettings* found = first_match(groups, name);
-    settings.push_back(found == nullptr ? GroupSettings{} : *found);
+    const std::size_t found = first_match(groups, name);
+    settings.push_back(found == groups.size() ? GroupSettings{} : groups[found].settings);
+    if (found < groups.size()) is_used[found] = true;
   }
+  const auto unused = std::find(is_used.begin(), is_used.end(), false);
+  if (unused != is_used.end())
+    return in_the_shadow(groups[static_cast<std::size_t>(unused - is_used.begin())]);
   return settings;
 }
 

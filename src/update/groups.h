@@ -34,7 +34,7 @@ Result<std::vector<Group>> parse_groups(std::span<const std::string> texts);
 /// What each of the parameters with these names has of its own, in their order: the first group with a
 /// pattern that matches the name decides; `*` stands for any letters, `?` for one.
 ///
-/// Failure: kUsage for a pattern that matches no name at all.
+/// Failure: kUsage for a pattern that matches no name at all, and for a group that decides nothing.
 Result<std::vector<GroupSettings>> settings_by_name(std::span<const Group> groups,
                                                     std::span<const std::string> names);
 

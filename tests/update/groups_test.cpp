@@ -84,6 +84,11 @@ TEST(Groups, APatternWithoutParametersIsAMistake) {
   EXPECT_NE(text.find("The parameters are embedding.weight, layers.0.fc.weight"), std::string::npos) << text;
 }
 
+TEST(Groups, OneThatDecidesNothingIsAMistake) {
+  const std::string text = refusal(settings_of({"*: weight_decay=1", "*.bias: weight_decay=0"}));
+  EXPECT_NE(text.find("'*.bias' of update.groups decides nothing"), std::string::npos) << text;
+}
+
 TEST(Groups, SayWhatIsWrong) {
   const auto reason = [](const std::string& text) {
     const std::string whole = refusal(parse_group(text));

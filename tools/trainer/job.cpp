@@ -72,6 +72,7 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
       .evaluate_every = train.evaluate_every,
       .patience = train.patience,
       .seed = train.seed,
+      .shuffle = config.data.shuffle,
       .deterministic = train.deterministic == "any-world" ? Deterministic::kAnyWorld : Deterministic::kWorld,
       .directory = train.directory,
       .bucket_bytes = train.bucket_bytes,
@@ -140,8 +141,9 @@ Job make_job(const JobOrder& order) {
 
 int run_job(const JobOrder& order) {
   stop_at_the_next_step();
-  const std::string settings = train::settle_in(threads_of(config_of(order)));
-  Context context;
+  const Config config = config_of(order);
+  const std::string settings = train::settle_in(threads_of(config));
+  Context context({.limit = config.launch.wait_limit, .liveness = config.launch.liveness});
   Job job;
   std::optional<JobOutput> output;
   on_all_ranks(context, [&] {

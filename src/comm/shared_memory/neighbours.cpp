@@ -225,8 +225,8 @@ void Neighbours::look_at_heartbeats() {
                fmt::format("rank {} (process {}) has shown no sign of life for {} ms", rank,
                            others_[index]->process,
                            std::chrono::duration_cast<std::chrono::milliseconds>(options_.liveness).count()))
-             .with_remedy(
-                 "It is stopped (SIGSTOP, a debugger) or starved; allow it more with the liveness limit."));
+             .with_remedy("It is stopped (SIGSTOP, a debugger) or starved; allow it more with the liveness "
+                          "limit (launch.liveness of a job)."));
   }
 }
 
