@@ -81,7 +81,11 @@ struct TrainerOptions {
   std::string directory{};  ///< where best.safetensors and last.safetensors go; empty: nothing is written
 
   std::size_t bucket_bytes = std::size_t{4} << 20;
-  std::int64_t hash_every = 100;  ///< steps between comparisons of the ranks' parameters; 0: never
+  std::int64_t hash_every =
+      100;  ///< steps between comparisons of the ranks' copies of the parameters; 0: never
+  /// All ranks of a host look at one copy of the parameters, and each updates its slices of it. Code of yours
+  /// that changes parameters between steps would do so once for each rank: turn it off then.
+  bool one_copy = true;
   int loader_threads = 1;
   int prefetch = 4;
 
@@ -109,7 +113,7 @@ struct TrainingReport {
 
 /// What a rank needs of memory, by kind.
 struct TrainerMemory {
-  std::size_t parameters = 0;
+  std::size_t parameters = 0;  ///< its share, where all ranks look at one copy
   std::size_t gradients = 0;
   std::size_t moments = 0;
 };

@@ -30,6 +30,12 @@ Call Call::within(std::chrono::nanoseconds time) const {
   return copy;
 }
 
+Call Call::handed_to(const Consumer& taker) const {
+  Call copy = *this;
+  copy.consumer = &taker;
+  return copy;
+}
+
 std::string Call::text() const {
   const std::string_view verb = name(operation);
   const std::size_t count = std::max(input.count, output.count);

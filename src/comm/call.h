@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,10 @@ inline constexpr Operation kAllOperations[] = {
 std::string_view name(Operation operation);
 std::optional<Operation> operation_named(std::string_view name);
 
+/// Takes a result piece by piece, in order, while it is in the cache. `first` is where the piece begins in
+/// the output. May not throw, nor call the communicator.
+using Consumer = std::function<void(std::size_t first, ConstNumbers piece)>;
+
 /// One operation as one rank asks for it: plain data, made by the functions below, given to a Communicator.
 ///
 /// Lifetime: the numbers stay the caller's and must live, unmoved and untouched, until the operation is done.
@@ -56,8 +61,14 @@ struct Call {
   /// From the start of the call; if absent, the limit of the communicator. There is no endless one.
   std::optional<std::chrono::nanoseconds> limit{};
 
+  /// Of reduce_scatter: gets the result, and what the output then holds is not said. Must live as long as the
+  /// numbers.
+  const Consumer* consumer = nullptr;
+
   /// The same call with a limit of its own: `run(barrier().within(2s))`.
   [[nodiscard]] Call within(std::chrono::nanoseconds time) const;
+  /// The same reduce_scatter, its result handed to a consumer.
+  [[nodiscard]] Call handed_to(const Consumer& taker) const;
   /// The kind of numbers it is about: the output's where not every rank has an input.
   DType dtype() const {
     return operation == Operation::kScatter || operation == Operation::kReceive ? output.dtype : input.dtype;

@@ -38,6 +38,9 @@ class CallCheck {
     if (call_.limit && *call_.limit <= std::chrono::nanoseconds::zero()) {
       return fault("its limit is not longer than nothing", "Give it time, 30 s for instance.");
     }
+    if (call_.consumer != nullptr && call_.operation != Operation::kReduceScatter) {
+      return fault("its result cannot be handed to a consumer", "Only that of reduce_scatter can.");
+    }
     for (const auto* counts : {&call_.input_counts, &call_.output_counts}) {
       if (!counts->empty() && counts->size() != parts()) {
         return fault(fmt::format("{} counts are given for {} ranks", counts->size(), world_),

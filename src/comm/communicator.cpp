@@ -16,12 +16,26 @@ Error refused(const Error& error, const GroupFacts& facts) {
 
 Status Communicator::run(const Call& call) {
   if (Status fine = check_call(call, rank(), world()); !fine) return refused(fine.error(), facts_);
-  return do_run(call);
+  if (call.consumer == nullptr || hands_over()) return do_run(call);
+  Call plain = call;
+  plain.consumer = nullptr;
+  COHORT_RETURN_IF_ERROR(do_run(plain));
+  (*call.consumer)(0, call.output);
+  return {};
+}
+
+Result<std::byte*> Communicator::see(int /*owner*/, std::span<std::byte> mine) {
+  return world() == 1 ? mine.data() : nullptr;
 }
 
 Work Communicator::start(const Call& call) {
   if (Status fine = check_call(call, rank(), world()); !fine) {
     return Work::finished(refused(fine.error(), facts_));
+  }
+  if (call.consumer != nullptr) {
+    return Work::finished(refused(
+        Error(ErrorCode::kUsage, "a call that goes on by itself has no consumer").with_remedy("Use run()."),
+        facts_));
   }
   if (call.limit) return do_start(call);
   return do_start(call.within(facts_.limit));

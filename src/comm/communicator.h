@@ -63,6 +63,11 @@ class Communicator {
   /// No colour: this rank is in none of them and gets null.
   Result<std::unique_ptr<Communicator>> split(std::optional<int> colour, int key, const std::string& name);
 
+  /// Memory of the rank `owner` as this rank sees it: every rank calls this, and `mine` counts on the owner
+  /// alone, where it lies in the arena. Null where ranks do not share memory. Lifetime: until the owner gives
+  /// the memory back or this dies.
+  virtual Result<std::byte*> see(int owner, std::span<std::byte> mine);
+
   /// Requests between all members of the job, by their ranks in the first group. One at a time for each job.
   /// Lifetime: must die before the last communicator of the job here.
   virtual std::unique_ptr<Mailbox> open_mailbox() = 0;
@@ -76,6 +81,8 @@ class Communicator {
  protected:
   explicit Communicator(GroupFacts facts) : facts_(std::move(facts)) {}
 
+  /// Whether do_run() gives results to consumers itself, as they come.
+  virtual bool hands_over() const { return false; }
   /// The call was checked. It may have no limit of its own: see limit_of().
   virtual Status do_run(const Call& call) = 0;
   /// The call was checked, and has a limit.

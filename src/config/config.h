@@ -103,6 +103,7 @@ struct TrainConfig {
   std::string deterministic;  ///< world any-world
   std::string directory;      ///< load() fills in runs/<name of the job> where none is set
   std::uint64_t bucket_bytes{};
+  bool one_copy{};
   int hash_every{};  ///< steps between comparisons of the replicas; 0: never
 };
 

@@ -41,8 +41,10 @@ std::vector<Key> train_keys() {
            "runs/first"}),
       size("train.bucket_bytes", COHORT_FIELD(train.bucket_bytes), 4 * kMiB, {kKiB, 4 * kGiB},
            "About how many bytes of gradients are reduced at a time."),
+      flag("train.one_copy", COHORT_FIELD(train.one_copy), true,
+           "Let all ranks of a host look at one copy of the parameters; otherwise each has its own."),
       whole_number("train.hash_every", COHORT_FIELD(train.hash_every), 100, {0, kMost},
-                   "Steps between comparisons of the parameters of all ranks; 0: never."),
+                   "Steps between comparisons of the ranks' copies of the parameters; 0: never."),
   };
 }
 

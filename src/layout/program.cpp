@@ -20,8 +20,12 @@ std::string_view name(Verb verb) {
       return "vote";
     case Verb::kUpdate:
       return "update";
+    case Verb::kApply:
+      return "apply";
     case Verb::kGather:
       return "gather";
+    case Verb::kMeet:
+      return "meet";
   }
   return "?";
 }
@@ -33,37 +37,40 @@ std::string Action::text() const {
     case Verb::kBackward:
       return fmt::format("{} slot {}", name(verb), slot);
     case Verb::kVote:
+    case Verb::kMeet:
       return std::string(name(verb));
     default:
       return fmt::format("{} bucket {}", name(verb), bucket);
   }
 }
 
-Program data_parallel_program(const std::vector<int>& slots, int num_buckets, UpdateTime update) {
+Program data_parallel_program(const std::vector<int>& slots, int num_buckets, UpdateTime update,
+                              Copies copies) {
   Program program;
   const auto add = [&](Action action) {
     program.push_back(std::move(action));
     return program.size() - 1;
-  };
-  const auto change = [&](int bucket, std::vector<std::size_t> after) {
-    add({.verb = Verb::kUpdate, .bucket = bucket, .after = std::move(after)});
-    return add({.verb = Verb::kGather, .bucket = bucket});
   };
   for (const int slot : slots) {
     add({.verb = Verb::kLoad, .slot = slot});
     add({.verb = Verb::kForward, .slot = slot});
     add({.verb = Verb::kBackward, .slot = slot});
   }
+  const bool at_once = update == UpdateTime::kWhenReduced;
   std::vector<std::size_t> before_vote;
   for (int bucket = 0; bucket < num_buckets; ++bucket) {
     const std::size_t filled = add({.verb = Verb::kFill, .bucket = bucket});
-    const std::size_t reduced = add({.verb = Verb::kReduce, .bucket = bucket, .after = {filled}});
-    before_vote = {update == UpdateTime::kWhenReduced ? change(bucket, {}) : reduced};
+    before_vote = {
+        add({.verb = at_once ? Verb::kApply : Verb::kReduce, .bucket = bucket, .after = {filled}})};
+    if (at_once && copies == Copies::kPerRank) before_vote = {add({.verb = Verb::kGather, .bucket = bucket})};
   }
   const std::size_t vote = add({.verb = Verb::kVote, .after = before_vote});
-  if (update == UpdateTime::kAfterVote) {
-    for (int bucket = 0; bucket < num_buckets; ++bucket) change(bucket, {vote});
+  if (at_once) return program;  // whoever knows all votes knows that all have updated
+  for (int bucket = 0; bucket < num_buckets; ++bucket) {
+    add({.verb = Verb::kUpdate, .bucket = bucket, .after = {vote}});
+    if (copies == Copies::kPerRank) add({.verb = Verb::kGather, .bucket = bucket});
   }
+  if (copies == Copies::kOne) add({.verb = Verb::kMeet});
   return program;
 }
 

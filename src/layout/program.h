@@ -16,7 +16,9 @@ enum class Verb {
   kReduce,    ///< the ranks' gradients of a bucket become one; each rank holds its slice
   kVote,      ///< the ranks agree what becomes of the step
   kUpdate,    ///< the parameters of this rank's slice of a bucket change
+  kApply,     ///< reduce and update in one pass over memory
   kGather,    ///< every rank gets the others' slices
+  kMeet,      ///< nobody goes on before all have updated
 };
 std::string_view name(Verb verb);
 
@@ -26,13 +28,14 @@ enum class Lane { kSlots, kBuckets };
 struct Action {
   Verb verb = Verb::kLoad;
   int slot = 0;    ///< of load, forward, backward
-  int bucket = 0;  ///< of fill, reduce, update, gather
+  int bucket = 0;  ///< of fill, reduce, update, apply, gather
   std::vector<std::size_t>
       after{};  ///< actions that must be over before, besides those before it in its lane
 
   Lane lane() const {
-    const bool of_bucket = verb == Verb::kReduce || verb == Verb::kUpdate || verb == Verb::kGather;
-    return of_bucket ? Lane::kBuckets : Lane::kSlots;
+    const bool of_slots =
+        verb == Verb::kLoad || verb == Verb::kForward || verb == Verb::kBackward || verb == Verb::kVote;
+    return of_slots ? Lane::kSlots : Lane::kBuckets;
   }
   /// `forward slot 3`, `reduce bucket 0`.
   std::string text() const;
@@ -47,7 +50,15 @@ enum class UpdateTime {
   kAfterVote,    ///< when all ranks have agreed: clipping by norm, steps that may be skipped
 };
 
+/// How many copies of the parameters the ranks of a host keep.
+enum class Copies {
+  kOne,      ///< all ranks read the same memory, and each writes its slices of it: where they can see each
+             ///< other's
+  kPerRank,  ///< each rank has its own
+};
+
 /// The step of one rank of synchronous data-parallel training.
-Program data_parallel_program(const std::vector<int>& slots, int num_buckets, UpdateTime update);
+Program data_parallel_program(const std::vector<int>& slots, int num_buckets, UpdateTime update,
+                              Copies copies);
 
 }  // namespace cohort

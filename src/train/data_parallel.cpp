@@ -35,8 +35,7 @@ class MeanGradients {
                 std::size_t bucket_bytes)
       : group_(group),
         bucket_bytes_(bucket_bytes),
-        buckets_(arena, parameters, layout(parameters, expected_order(parameters.size())),
-                 Housed::kGradients),
+        buckets_(arena, parameters, layout(parameters, expected_order(parameters.size()))),
         arrived_(parameters.size(), false) {
     begin();
   }

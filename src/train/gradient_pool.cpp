@@ -1,5 +1,6 @@
 #include "train/gradient_pool.h"
 
+#include <ATen/ATen.h>
 #include <c10/core/CPUAllocator.h>
 #include <map>
 #include <mutex>
@@ -125,6 +126,14 @@ c10::DataPtr GradientPool::allocate(std::size_t size_bytes) {
   Lease::begin({blocks_, block, size_bytes});
   void* const data = block->bytes().data();
   return {data, data, &ArenaAllocator::free, c10::Device(c10::kCPU)};
+}
+
+at::Tensor GradientPool::tensor_like(const at::Tensor& other) {
+  const Use use(this);
+  at::Tensor tensor = at::empty_strided(other.sizes(), other.strides(), other.options().requires_grad(false));
+  if (!owns(tensor.const_data_ptr()))
+    raise(Error(ErrorCode::kExhausted, "no room for the gradients in the arena"));
+  return tensor;
 }
 
 bool GradientPool::owns(const void* data) const {

@@ -2,6 +2,7 @@
 
 #include "comm/shared_memory/arena.h"
 
+#include <ATen/core/Tensor.h>
 #include <c10/core/Allocator.h>
 #include <cstddef>
 #include <memory>
@@ -40,6 +41,9 @@ class GradientPool {
     GradientPool* const before_;
   };
 
+  /// A tensor in memory of the pool, with the sizes and strides of another. Throws kExhausted if the arena
+  /// has no more.
+  at::Tensor tensor_like(const at::Tensor& other);
   /// True if the memory is from this pool.
   bool owns(const void* data) const;
   /// Bytes of arena that it holds.

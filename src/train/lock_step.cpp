@@ -14,6 +14,17 @@ float* floats(const Numbers& numbers) {
   return reinterpret_cast<float*>(numbers.data);
 }
 
+const float* floats(const ConstNumbers& numbers) {
+  return reinterpret_cast<const float*>(numbers.data);
+}
+
+/// What lies in both; of no elements if nothing does.
+BucketSlice common_part(const BucketSlice& a, const BucketSlice& b) {
+  const std::size_t first = std::max(a.first, b.first);
+  const std::size_t last = std::min(a.first + a.count, b.first + b.count);
+  return {first, last > first ? last - first : 0};
+}
+
 std::span<const float> float_span(const Numbers& numbers) {
   return {floats(numbers), numbers.count};
 }
@@ -47,36 +58,36 @@ std::vector<LockStep::Moments> LockStep::empty_moments(const BucketLayout& layou
   return all;
 }
 
-void LockStep::move_to(BucketLayout layout) {
+void LockStep::move_to(BucketLayout layout, ParameterMemory values, Arena& arena) {
   std::vector<Moments> moved = empty_moments(layout);
-  move_moments(&Moments::first, layout, moved);
-  move_moments(&Moments::second, layout, moved);
+  {
+    const std::size_t size_bytes = std::max<std::size_t>(buckets_.layout().count, 1) * sizeof(float);
+    const ArenaBlock lent = value_or_throw(arena.allocate(size_bytes).within("no room to move the moments"));
+    move_moments(&Moments::first, layout, lent.as<float>(), moved);
+    move_moments(&Moments::second, layout, lent.as<float>(), moved);
+  }
   moments_ = std::move(moved);
-  buckets_.move_to(std::move(layout));
+  buckets_.move_to(std::move(layout), std::move(values));
 }
 
-// The gradients are used up: their memory carries everybody's moments to everybody.
+// `all` gets everybody's moments, as the old layout has them.
 void LockStep::move_moments(std::vector<float> Moments::*which, const BucketLayout& layout,
-                            std::vector<Moments>& to) {
+                            std::span<float> all, std::vector<Moments>& to) {
   const auto& buckets = buckets_.layout().buckets;
   for (std::size_t b = 0; b < buckets.size(); ++b) {
     const std::vector<float>& mine = moments_[b].*which;
     if (mine.empty()) continue;
-    const Numbers slice = buckets_.gradients(buckets[b], slice_of(buckets[b], group_.rank(), group_.world()));
-    std::memcpy(slice.data, mine.data(), slice.size_bytes());
-    value_or_throw(group_.run(all_gather(slice, buckets_.gradients(buckets[b]))));
+    const std::span<float> whole = all.subspan(buckets[b].first, buckets[b].count);
+    value_or_throw(group_.run(all_gather(std::span<const float>(mine), whole)));
   }
   for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
     std::vector<float>& target = to[b].*which;
     if (target.empty()) continue;
     const BucketSlice slice = slice_of(layout.buckets[b], group_.rank(), group_.world());
     for (const BucketEntry& entry : layout.buckets[b].entries) {
-      const std::size_t first = std::max(entry.first, slice.first);
-      const std::size_t last = std::min(entry.first + entry.count, slice.first + slice.count);
-      if (first >= last) continue;
-      const std::size_t from = buckets_.place(entry.parameter).first + entry.from + (first - entry.first);
-      std::memcpy(target.data() + (first - slice.first), floats(buckets_.all_gradients()) + from,
-                  (last - first) * sizeof(float));
+      const BucketSlice run = common_part({entry.first, entry.count}, slice);
+      const std::size_t from = buckets_.place(entry.parameter).first + entry.from + (run.first - entry.first);
+      if (run.count > 0) std::copy_n(all.data() + from, run.count, target.data() + (run.first - slice.first));
     }
   }
 }
@@ -96,6 +107,7 @@ void LockStep::open(const StepTerms& terms) {
 void LockStep::clear_untouched(const Bucket& bucket) {
   for (const BucketEntry& entry : bucket.entries) {
     if (touched_[entry.parameter] != 0) continue;
+    buckets_.provide(entry.parameter);
     const Numbers gradient = buckets_.gradients(bucket).slice(entry.first - bucket.first, entry.count);
     std::memset(gradient.data, 0, gradient.size_bytes());
   }
@@ -109,11 +121,15 @@ void LockStep::agree_on_use(const Bucket& bucket) {
   for (std::size_t i = 0; i < flags_.size(); ++i) used_[bucket.entries[i].parameter] = flags_[i];
 }
 
+void LockStep::prepare(const Bucket& bucket) {
+  clear_untouched(bucket);
+  agree_on_use(bucket);
+}
+
 void LockStep::reduce(int index) {
   const Bucket& bucket = buckets_.layout().buckets[static_cast<std::size_t>(index)];
   const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
-  clear_untouched(bucket);
-  agree_on_use(bucket);
+  prepare(bucket);
   if (summation_ == Summation::kByTree) return reduce_as_tree(bucket, slice);
   value_or_throw(group_.run(reduce_scatter(buckets_.gradients(bucket), buckets_.gradients(bucket, slice)))
                      .within(fmt::format("bucket {} was not reduced", index)));
@@ -134,31 +150,69 @@ void LockStep::update(int index) {
   const auto b = static_cast<std::size_t>(index);
   const Bucket& bucket = buckets_.layout().buckets[b];
   const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
+  count_updates(bucket);
+  update_piece(b, slice, floats(buckets_.gradients(bucket, slice)));
+  release_gradients(b);
+}
+
+void LockStep::apply(int index) {
+  if (summation_ == Summation::kByTree || group_.world() == 1) {
+    reduce(index);
+    return update(index);
+  }
+  const auto b = static_cast<std::size_t>(index);
+  const Bucket& bucket = buckets_.layout().buckets[b];
+  const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
+  prepare(bucket);
+  count_updates(bucket);
+  const Consumer consumer = [&](std::size_t first, ConstNumbers piece) {
+    update_piece(b, {slice.first + first, piece.count}, floats(piece));
+  };
+  value_or_throw(group_
+                     .run(reduce_scatter(buckets_.gradients(bucket), buckets_.gradients(bucket, slice))
+                              .handed_to(consumer))
+                     .within(fmt::format("bucket {} was not applied", index)));
+  release_gradients(b);
+}
+
+void LockStep::count_updates(const Bucket& bucket) {
   for (const BucketEntry& entry : bucket.entries) {
-    if (used_[entry.parameter] == 0) continue;
-    if (entry.from == 0) ++updates_[entry.parameter].count;
-    update_run(bucket, entry, slice, moments_[b]);
+    if (used_[entry.parameter] != 0 && entry.from == 0) ++updates_[entry.parameter].count;
   }
 }
 
-void LockStep::update_run(const Bucket& bucket, const BucketEntry& entry, const BucketSlice& slice,
-                          Moments& moments) {
-  const std::size_t first = std::max(entry.first, slice.first);
-  const std::size_t last = std::min(entry.first + entry.count, slice.first + slice.count);
-  if (first >= last) return;
-  const ParameterUpdate& how = updates_[entry.parameter];
-  const std::size_t place = first - slice.first;
-  apply(how.rule,
-        {.count = how.count,
-         .learning_rate = terms_.learning_rate * how.rate_factor,
-         .gradient_scale = terms_.gradient_scale,
-         .clip_value = terms_.clip_value,
-         .gradient = Gradient::kKeep},
-        {.parameters = floats(buckets_.all_values()) + first,
-         .gradients = floats(buckets_.gradients(bucket)) + (first - bucket.first),
-         .first = moments.first.empty() ? nullptr : moments.first.data() + place,
-         .second = moments.second.empty() ? nullptr : moments.second.data() + place,
-         .count = last - first});
+// `gradients` are those of the piece.
+void LockStep::update_piece(std::size_t b, BucketSlice piece, const float* gradients) {
+  const Bucket& bucket = buckets_.layout().buckets[b];
+  const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
+  for (const BucketEntry& entry : bucket.entries) {
+    const BucketSlice run = common_part({entry.first, entry.count}, piece);
+    if (run.count == 0 || used_[entry.parameter] == 0) continue;
+    update_run(updates_[entry.parameter], moments_[b], run.first - slice.first, run,
+               gradients + (run.first - piece.first));
+  }
+}
+
+// `place`: of the run's moments.
+void LockStep::update_run(const ParameterUpdate& how, Moments& moments, std::size_t place, BucketSlice run,
+                          const float* gradients) {
+  cohort::apply(how.rule,
+                {.count = how.count,
+                 .learning_rate = terms_.learning_rate * how.rate_factor,
+                 .gradient_scale = terms_.gradient_scale,
+                 .clip_value = terms_.clip_value,
+                 .gradient = Gradient::kKeep},
+                {.parameters = floats(buckets_.all_values()) + run.first,
+                 .gradients = const_cast<float*>(gradients),  // kept
+                 .first = moments.first.empty() ? nullptr : moments.first.data() + place,
+                 .second = moments.second.empty() ? nullptr : moments.second.data() + place,
+                 .count = run.count});
+}
+
+// Of a parameter that ends here.
+void LockStep::release_gradients(std::size_t b) {
+  const std::size_t parameter = buckets_.layout().buckets[b].entries.front().parameter;
+  if (buckets_.buckets_of(parameter).back() == b) buckets_.release(parameter);
 }
 
 void LockStep::gather(int index) {
@@ -166,8 +220,10 @@ void LockStep::gather(int index) {
   const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
   value_or_throw(group_.run(all_gather(buckets_.values(slice), buckets_.values(bucket)))
                      .within(fmt::format("bucket {} was not gathered", index)));
-  const std::size_t parameter = bucket.entries.front().parameter;
-  if (buckets_.buckets_of(parameter).back() == static_cast<std::size_t>(index)) buckets_.release(parameter);
+}
+
+void LockStep::meet() {
+  value_or_throw(group_.run(barrier()));
 }
 
 double LockStep::square_sum() const {

@@ -32,8 +32,8 @@ struct StepTerms {
 };
 
 /// Replicas that move in lock step. Each rank sums up its slice of everybody's gradients, updates its slice
-/// of the parameters and hands it to the others. So the work of an update, and the memory of its moments, is
-/// shared.
+/// of the parameters and hands it to the others, unless all look at one copy. So the work of an update, and
+/// the memory of its moments, is shared.
 ///
 /// Threads: one at a time.
 /// Lifetime: group and buckets must outlive it.
@@ -53,14 +53,17 @@ class LockStep {
 
   void reduce(int bucket);
   void update(int bucket);
+  /// Both, in one pass over memory where ranks see each other's.
+  void apply(int bucket);
   void gather(int bucket);
+  void meet();
 
   /// Of the reduced gradients: of this rank's slices, or with kByTree, after gather_gradients(), of all.
   double square_sum() const;
   void gather_gradients();
 
-  /// Moves buckets and moments to another layout, on all ranks together.
-  void move_to(BucketLayout layout);
+  /// Moves buckets and moments to another layout, on all ranks together. `arena` lends the memory for that.
+  void move_to(BucketLayout layout, ParameterMemory values, Arena& arena);
   /// Bytes of moments this rank keeps.
   std::size_t moment_bytes() const;
 
@@ -70,11 +73,17 @@ class LockStep {
   };
 
   std::vector<Moments> empty_moments(const BucketLayout& layout) const;
-  void move_moments(std::vector<float> Moments::*which, const BucketLayout& layout, std::vector<Moments>& to);
+  void move_moments(std::vector<float> Moments::*which, const BucketLayout& layout, std::span<float> all,
+                    std::vector<Moments>& to);
   void clear_untouched(const Bucket& bucket);
   void agree_on_use(const Bucket& bucket);
+  void prepare(const Bucket& bucket);
   void reduce_as_tree(const Bucket& bucket, const BucketSlice& slice);
-  void update_run(const Bucket& bucket, const BucketEntry& entry, const BucketSlice& slice, Moments& moments);
+  void count_updates(const Bucket& bucket);
+  void update_piece(std::size_t bucket, BucketSlice piece, const float* gradients);
+  void update_run(const ParameterUpdate& how, Moments& moments, std::size_t place, BucketSlice run,
+                  const float* gradients);
+  void release_gradients(std::size_t bucket);
 
   Communicator& group_;
   BucketSet& buckets_;

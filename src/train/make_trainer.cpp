@@ -49,8 +49,11 @@ EvaluationReport Trainer::evaluate(const Dataset& data) {
 }
 
 TrainerMemory Trainer::memory() const {
-  const std::size_t flat = parts_->replica.buckets().all_values().size_bytes();
-  return {.parameters = flat, .gradients = flat, .moments = parts_->replica.moment_bytes()};
+  const train::BucketSet& buckets = parts_->replica.buckets();
+  const auto sharers = static_cast<std::size_t>(buckets.has_common_values() ? parts_->group.world() : 1);
+  return {.parameters = buckets.all_values().size_bytes() / sharers,
+          .gradients = buckets.gradient_bytes(),
+          .moments = parts_->replica.moment_bytes()};
 }
 
 }  // namespace cohort

@@ -49,6 +49,7 @@ struct Replica::Tree {
 Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
                  Objective objective, std::vector<ParameterUpdate> updates, const ReplicaSettings& settings)
     : group_(group),
+      arena_(arena),
       module_(std::move(module)),
       objective_(std::move(objective)),
       settings_(settings),
@@ -57,17 +58,15 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
   check_types(tensors_);
   std::vector<at::Tensor> parameters = plain(tensors_.parameters);
   BucketLayout layout = planned_layout(parameters, expected_order(parameters.size()));
-  buckets_ =
-      std::make_unique<BucketSet>(arena, parameters, std::move(layout), Housed::kParametersAndGradients);
+  ParameterMemory memory = memory_for(layout);
+  const bool sums_slots = settings_.summation == Summation::kByTree;
+  buckets_ = std::make_unique<BucketSet>(arena_, parameters, std::move(layout), std::move(memory),
+                                         sums_slots ? GradientMemory::kFlat : GradientMemory::kPooled);
   lock_step_ = std::make_unique<LockStep>(group_, *buckets_, std::move(updates), settings_.summation);
-  if (settings_.summation == Summation::kByTree) {
-    tree_ = std::make_unique<Tree>();
-  } else {
-    make_pool(arena);
-  }
-  for (const auto* each : {&tensors_.parameters, &tensors_.frozen, &tensors_.buffers, &tensors_.counters}) {
+  if (sums_slots) tree_ = std::make_unique<Tree>();
+  if (copies() == Copies::kPerRank) send_from_first(group_, tensors_.parameters);
+  for (const auto* each : {&tensors_.frozen, &tensors_.buffers, &tensors_.counters})
     send_from_first(group_, *each);
-  }
   hooks_ = std::make_unique<GradientHooks>(buckets_->parameters(), [this](std::size_t p) { arrived(p); });
   engine_ = std::make_unique<Engine>([this](const Action& action) {
     try {
@@ -81,15 +80,9 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
 
 Replica::~Replica() = default;
 
-void Replica::make_pool(Arena& arena) {
-  std::set<std::size_t> sizes;
-  std::size_t padding = 0;
-  for (std::size_t p = 0; p < buckets_->parameters().size(); ++p) {
-    if (buckets_->buckets_of(p).size() < 2) continue;  // small ones are copied
-    sizes.insert(buckets_->parameters()[p].nbytes());
-    padding = std::max(padding, buckets_->padding(p) * sizeof(float));
-  }
-  if (!sizes.empty()) pool_ = std::make_unique<GradientPool>(arena, std::move(sizes), padding);
+ParameterMemory Replica::memory_for(const BucketLayout& layout) {
+  const std::size_t size_bytes = std::max<std::size_t>(layout.count, 1) * sizeof(float);
+  return {group_, arena_, size_bytes, settings_.copies};
 }
 
 UpdateTime update_time(const ReplicaSettings& settings) {
@@ -118,12 +111,14 @@ Verdict Replica::step(const StepInfo& info, const Load& load) {
                     .gradient_scale = 1 / info.weight,
                     .clip_value = settings_.clip_value});
   buffers_.open();
-  if (info.hash_replica) {  // before the update, which would mend or spread a difference
+  if (info.hash_replica &&
+      copies() == Copies::kPerRank) {  // before the update, which would mend or spread a difference
     const Numbers values = buckets_->all_values();
     tally_.replica_hash = content_hash({values.data, values.size_bytes()});
     tally_.has_hash = 1;
   }
-  const Program program = data_parallel_program(info.slots, static_cast<int>(buckets.size()), update_time());
+  const Program program =
+      data_parallel_program(info.slots, static_cast<int>(buckets.size()), update_time(), copies());
   engine_->run(program);
   info_ = nullptr;
   if (!order_is_known_) follow_observed_order();
@@ -146,6 +141,10 @@ void Replica::perform(const Action& action) {
     case Verb::kUpdate:
       if (verdict_.kind == Verdict::Kind::kApply) lock_step_->update(action.bucket);
       return;
+    case Verb::kApply:
+      return lock_step_->apply(action.bucket);
+    case Verb::kMeet:
+      return lock_step_->meet();
     case Verb::kGather:
       if (verdict_.kind == Verdict::Kind::kApply) lock_step_->gather(action.bucket);
       return;
@@ -176,7 +175,7 @@ void Replica::backward() {
   --slots_left_;
   if (!batch_.samples.empty()) {
     {
-      const GradientPool::Use use(pool_.get());
+      const GradientPool::Use use(buckets_->pool());
       loss_.backward();
     }
     loss_ = at::Tensor();
@@ -197,12 +196,6 @@ void Replica::backward() {
   if (slots_left_ == 0) fill_rest();
 }
 
-// A large gradient that was computed in the arena stays where it is.
-bool Replica::can_adopt(std::size_t p, const at::Tensor& gradient) const {
-  return pool_ != nullptr && buckets_->is_alone(p) && gradient.layout() == at::kStrided &&
-         gradient.strides() == buckets_->gradient(p).strides() && pool_->owns(gradient.const_data_ptr());
-}
-
 // Autograd has left the gradient in a buffer of its own. That buffer is taken as it is, or emptied into the
 // bucket and let go: both cost less than adding to a bucket that had to be zeroed.
 void Replica::arrived(std::size_t p) {
@@ -216,9 +209,10 @@ void Replica::arrived(std::size_t p) {
   const bool was_touched = tree_ != nullptr ? slot_touched_[p] : lock_step_->is_touched(p);
   if (was_touched) {
     buckets_->gradient(p).add_(gradient);
-  } else if (can_adopt(p, gradient)) {
+  } else if (buckets_->can_adopt(p, gradient)) {
     buckets_->adopt(p, std::move(gradient));
   } else {
+    buckets_->provide(p);
     buckets_->gradient(p).copy_(gradient);
   }
   slot_touched_[p] = true;
@@ -279,7 +273,9 @@ void Replica::follow_observed_order() {
   order_is_known_ = true;
   const auto order = agreed_order(group_, std::exchange(observed_, {}), buckets_->parameters().size());
   if (order == expected_order(order.size())) return;
-  lock_step_->move_to(planned_layout(buckets_->parameters(), order));
+  BucketLayout layout = planned_layout(buckets_->parameters(), order);
+  ParameterMemory memory = memory_for(layout);
+  lock_step_->move_to(std::move(layout), std::move(memory), arena_);
 }
 
 }  // namespace cohort::train

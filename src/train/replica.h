@@ -34,6 +34,7 @@ struct ReplicaSettings {
   double clip_value = 0;  ///< 0: none
   bool skip_non_finite = false;
   std::size_t bucket_bytes = std::size_t{4} << 20;
+  Copies copies = Copies::kOne;  ///< wanted
 };
 
 /// When parameters may change under these settings.
@@ -58,6 +59,7 @@ class Replica {
 
   Verdict step(const StepInfo& info, const Load& load);
 
+  Copies copies() const { return buckets_->has_common_values() ? Copies::kOne : Copies::kPerRank; }
   const BucketSet& buckets() const { return *buckets_; }
   const ModuleTensors& tensors() const { return tensors_; }
   std::size_t moment_bytes() const { return lock_step_->moment_bytes(); }
@@ -70,21 +72,20 @@ class Replica {
   void forward(int slot);
   void backward();
   void arrived(std::size_t parameter);
-  bool can_adopt(std::size_t parameter, const at::Tensor& gradient) const;
-  void make_pool(Arena& arena);
   void fill_rest();
   void settle();
   [[noreturn]] void refuse(const BadLoss& bad) const;
   void follow_observed_order();
+  ParameterMemory memory_for(const BucketLayout& layout);
   BucketLayout planned_layout(const std::vector<at::Tensor>& parameters,
                               const std::vector<std::size_t>& order) const;
 
   Communicator& group_;
+  Arena& arena_;
   const std::shared_ptr<torch::nn::Module> module_;
   const Objective objective_;
   const ReplicaSettings settings_;
   const ModuleTensors tensors_;
-  std::unique_ptr<GradientPool> pool_;  // none where slots are summed as a tree
   std::unique_ptr<BucketSet> buckets_;
   std::unique_ptr<LockStep> lock_step_;
   Buffers buffers_;

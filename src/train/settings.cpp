@@ -49,7 +49,8 @@ ReplicaSettings replica_settings(const TrainerOptions& options) {
           .clip_norm = options.clip_norm,
           .clip_value = options.clip_value,
           .skip_non_finite = options.skip_non_finite,
-          .bucket_bytes = options.bucket_bytes};
+          .bucket_bytes = options.bucket_bytes,
+          .copies = options.one_copy ? Copies::kOne : Copies::kPerRank};
 }
 
 std::vector<GroupSettings> check_groups(const TrainerOptions& options, const torch::nn::Module& module) {

@@ -12,27 +12,37 @@ std::vector<std::string> texts(const Program& program) {
 }
 
 TEST(Program, UpdatesEachBucketWhenItIsReduced) {
-  EXPECT_EQ(texts(data_parallel_program({4, 5}, 2, UpdateTime::kWhenReduced)),
+  EXPECT_EQ(texts(data_parallel_program({4, 5}, 2, UpdateTime::kWhenReduced, Copies::kPerRank)),
             (std::vector<std::string>{"load slot 4", "forward slot 4", "backward slot 4", "load slot 5",
-                                      "forward slot 5", "backward slot 5", "fill bucket 0", "reduce bucket 0",
-                                      "update bucket 0", "gather bucket 0", "fill bucket 1",
-                                      "reduce bucket 1", "update bucket 1", "gather bucket 1", "vote"}));
+                                      "forward slot 5", "backward slot 5", "fill bucket 0", "apply bucket 0",
+                                      "gather bucket 0", "fill bucket 1", "apply bucket 1", "gather bucket 1",
+                                      "vote"}));
 }
 
 TEST(Program, UpdatesAfterTheVoteWhereThatMayForbidIt) {
   EXPECT_EQ(
-      texts(data_parallel_program({0}, 2, UpdateTime::kAfterVote)),
+      texts(data_parallel_program({0}, 2, UpdateTime::kAfterVote, Copies::kPerRank)),
       (std::vector<std::string>{"load slot 0", "forward slot 0", "backward slot 0", "fill bucket 0",
                                 "reduce bucket 0", "fill bucket 1", "reduce bucket 1", "vote",
                                 "update bucket 0", "gather bucket 0", "update bucket 1", "gather bucket 1"}));
 }
 
+TEST(Program, GathersNothingWhereThereIsOneCopy) {
+  EXPECT_EQ(texts(data_parallel_program({0}, 2, UpdateTime::kWhenReduced, Copies::kOne)),
+            (std::vector<std::string>{"load slot 0", "forward slot 0", "backward slot 0", "fill bucket 0",
+                                      "apply bucket 0", "fill bucket 1", "apply bucket 1", "vote"}));
+  EXPECT_EQ(texts(data_parallel_program({0}, 2, UpdateTime::kAfterVote, Copies::kOne)),
+            (std::vector<std::string>{"load slot 0", "forward slot 0", "backward slot 0", "fill bucket 0",
+                                      "reduce bucket 0", "fill bucket 1", "reduce bucket 1", "vote",
+                                      "update bucket 0", "update bucket 1", "meet"}));
+}
+
 // Whatever runs in the other lane must be over first.
 TEST(Program, WaitsForWhatTheOtherLaneDoes) {
   for (const UpdateTime time : {UpdateTime::kWhenReduced, UpdateTime::kAfterVote}) {
-    const Program program = data_parallel_program({0}, 3, time);
+    const Program program = data_parallel_program({0}, 3, time, Copies::kPerRank);
     for (const Action& action : program) {
-      if (action.verb == Verb::kReduce) {
+      if (action.verb == Verb::kReduce || action.verb == Verb::kApply) {
         ASSERT_EQ(action.after.size(), 1u);
         EXPECT_EQ(program[action.after[0]].text(), "fill bucket " + std::to_string(action.bucket));
       }

@@ -56,7 +56,7 @@ TEST(Engine, BucketsRunBesideSlotsInOrder) {
   running = &engine;
   for (int i = 0; i < 100; ++i) {
     said.clear();
-    engine.run(data_parallel_program({3}, 2, UpdateTime::kAfterVote));
+    engine.run(data_parallel_program({3}, 2, UpdateTime::kAfterVote, Copies::kPerRank));
     ASSERT_EQ(said.size(), 10u);
     const auto place = [&](const std::string& text) {
       return std::find(said.begin(), said.end(), text) - said.begin();
@@ -76,7 +76,8 @@ TEST(Engine, AFailureInEitherLaneEndsBoth) {
       if (action.verb == Verb::kBackward) running->filled(0);
     });
     running = &engine;
-    EXPECT_THROW(engine.run(data_parallel_program({0}, 1, UpdateTime::kAfterVote)), std::runtime_error);
+    EXPECT_THROW(engine.run(data_parallel_program({0}, 1, UpdateTime::kAfterVote, Copies::kPerRank)),
+                 std::runtime_error);
   }
 }
 

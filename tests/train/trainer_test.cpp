@@ -328,6 +328,7 @@ TEST(Trainer, ARankWhoseParametersDifferIsNamed) {
     Objective inner = squared_error(layer);
     TrainerOptions options = exact_options();
     options.hash_every = 1;
+    options.one_copy = false;
     options.batch = 8;
     options.on_step = [&](const StepReport&) {
       if (group.rank() == 1) layer->weight.data().fill_(3);

@@ -39,10 +39,16 @@ void add_buckets(PlanReport& plan, const BucketLayout& layout,
   }
 }
 
+Copies copies_of(const Job& job, int world) {
+  return job.options.one_copy && world > 1 ? Copies::kOne : Copies::kPerRank;
+}
+
 void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, int world) {
   const std::uint64_t flat = layout.count * sizeof(float);
   const auto moments = static_cast<std::uint64_t>(num_moments(job.options.rule.kind));
-  plan.memory = {{"parameters", flat},
+  const bool one_copy = copies_of(job, world) == Copies::kOne;
+  plan.memory = {{one_copy ? fmt::format("parameters (1/{})", world) : std::string("parameters"),
+                  flat / static_cast<std::uint64_t>(one_copy ? world : 1)},
                  {"gradients", flat},
                  {fmt::format("moments (1/{})", world), moments * flat / static_cast<std::uint64_t>(world)}};
 }
@@ -69,12 +75,13 @@ void show_plan(const JobOrder& order) {
   if (job.options.steps) plan.steps = std::min(plan.steps, static_cast<std::uint64_t>(*job.options.steps));
   add_slots(plan, job, order.world);
   add_buckets(plan, layout, parameters);
+  const Copies copies = copies_of(job, order.world);
   const Program program =
       data_parallel_program(plan.slots_of_rank.front(), static_cast<int>(layout.buckets.size()),
-                            train::update_time(train::replica_settings(job.options)));
+                            train::update_time(train::replica_settings(job.options)), copies);
   for (const Action& action : program) plan.program.push_back(action.text());
   const auto world = static_cast<std::uint64_t>(order.world);
-  plan.bytes_per_step = 2 * layout.count * sizeof(float) * (world - 1) / world;
+  plan.bytes_per_step = (copies == Copies::kOne ? 1 : 2) * layout.count * sizeof(float) * (world - 1) / world;
   add_memory(plan, layout, job, order.world);
   const observe::Screen screen{.columns = order.terminal_columns.value_or(100)};
   std::cout << (order.json ? observe::plan_json(plan) + "\n" : observe::plan_text(plan, screen));

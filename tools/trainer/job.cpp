@@ -77,6 +77,7 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
       .directory = train.directory,
       .bucket_bytes = train.bucket_bytes,
       .hash_every = train.hash_every,
+      .one_copy = train.one_copy,
       .loader_threads = config.data.loader_threads,
       .prefetch = config.data.prefetch};
   if (train.steps) options.steps = *train.steps;

@@ -6,6 +6,7 @@
 #include "comm/shared_memory/parts.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -14,6 +15,9 @@ namespace {
 
 // What is larger and lies in the arena is better read where it is.
 constexpr std::size_t kAlwaysInline = 1024;
+
+// What a consumer gets at once: half of the first-level cache of most cores.
+constexpr std::size_t kPieceBytes = std::size_t{16} << 10;
 
 bool gives_root_only(Operation operation) {
   return operation == Operation::kBroadcast || operation == Operation::kScatter;
@@ -52,6 +56,7 @@ bool Collective::advance() {
       return true;
     case Phase::kStaged:
       if (!staged_->advance()) return false;
+      if (call_.consumer != nullptr) (*call_.consumer)(0, call_.output);
       phase_ = Phase::kOver;
       return true;
     case Phase::kOver:
@@ -206,6 +211,20 @@ void Collective::combine_slices() {
           mine.count);
 }
 
+// Neither written to memory nor read from it again.
+void Collective::combine_for_consumer(std::size_t count) {
+  alignas(64) std::array<std::byte, kPieceBytes> piece;
+  const std::size_t element_bytes = size_bytes(call_.input.dtype);
+  view_.targets[0] = piece.data();
+  for (std::size_t first = 0; first < count;) {
+    const std::size_t some = std::min(count - first, kPieceBytes / element_bytes);
+    combine(call_.reduce_op, call_.input.dtype, view_.sources, std::span(view_.targets).first(1), some);
+    (*call_.consumer)(first, {piece.data(), some, call_.input.dtype});
+    for (const std::byte*& from : view_.sources) from += some * element_bytes;
+    first += some;
+  }
+}
+
 void Collective::take() {
   const int rank = view_.rank();
   const int world = view_.world();
@@ -227,6 +246,7 @@ void Collective::take() {
     case Operation::kReduceScatter: {
       const PartEntry part = part_of(call_.input.count, call_.input_counts, rank, world);
       for (const std::byte*& from : view_.sources) from += part.first * element_bytes;
+      if (call_.consumer != nullptr) return combine_for_consumer(part.count);
       view_.targets[0] = call_.output.data;
       combine(call_.reduce_op, call_.input.dtype, view_.sources, std::span(view_.targets).first(1),
               part.count);

@@ -50,6 +50,7 @@ class Collective {
   void move_direct();
   bool somebody_gave_up() const;
   void combine_slices();
+  void combine_for_consumer(std::size_t count);
   /// Takes over what other members' inputs hold for this one, from where sources_ says they are.
   void take();
   const Posting& posted_by(int rank) const { return view_.member(rank).block->postings[parity_]; }

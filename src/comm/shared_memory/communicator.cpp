@@ -109,6 +109,24 @@ CommunicatorTraits SharedMemoryCommunicator::traits() const {
   return {.kind = "shared memory", .abortable = true, .zero_copy = true};
 }
 
+Result<std::byte*> SharedMemoryCommunicator::see(int owner, std::span<std::byte> mine) {
+  constexpr std::int64_t kElsewhere = -1;
+  std::array<std::int64_t, 2> place = {kElsewhere, 0};
+  if (rank() == owner) {
+    const auto offset = neighbours_.arena().offset_of(mine.data(), mine.size());
+    if (offset) place = {static_cast<std::int64_t>(*offset), static_cast<std::int64_t>(mine.size())};
+  }
+  COHORT_RETURN_IF_ERROR(run(broadcast(std::span<std::int64_t>(place), owner)));
+  const int neighbour = members_[static_cast<std::size_t>(owner)];
+  const auto offset = static_cast<std::uint64_t>(place[0]);
+  const std::size_t size_bytes = neighbours_.memory_bytes_of(neighbour);
+  if (place[0] == kElsewhere) return nullptr;
+  if (offset > size_bytes || static_cast<std::uint64_t>(place[1]) > size_bytes - offset) {
+    return Error(ErrorCode::kCorrupt, fmt::format("rank {} shows memory outside its arena", owner));
+  }
+  return neighbours_.memory_of(neighbour) + offset;
+}
+
 std::unique_ptr<Mailbox> SharedMemoryCommunicator::open_mailbox() {
   return comm::make_mailbox(host_.messages->exchange(), host_.messages->progress(),
                             {.generation = generation()});

@@ -37,6 +37,7 @@ class SharedMemoryCommunicator final : public Communicator {
   ~SharedMemoryCommunicator() override;
 
   CommunicatorTraits traits() const override;
+  Result<std::byte*> see(int owner, std::span<std::byte> mine) override;
   std::unique_ptr<Mailbox> open_mailbox() override;
   void abort(const Error& cause) override;
   std::optional<Error> failure() const override { return failure_.failure(); }
@@ -50,6 +51,7 @@ class SharedMemoryCommunicator final : public Communicator {
   SharedMemoryCommunicator(const GroupFacts& facts, std::uint64_t id, Host host, std::vector<int> members,
                            comm::OwnBlocks own, comm::GroupView view);
 
+  bool hands_over() const override { return true; }
   Status do_run(const Call& call) override;
   Work do_start(const Call& call) override;
   Result<std::unique_ptr<Communicator>> do_split(const GroupFacts& facts,

@@ -1,0 +1,87 @@
+#include "comm/conformance/kind.h"
+
+#include <numeric>
+#include <vector>
+
+namespace cohort::test {
+namespace {
+
+class Consumers : public Conformance {};
+
+using Floats = std::pmr::vector<float>;
+
+// Small enough to travel with the call; a few pieces; the last piece not whole.
+constexpr std::size_t kCounts[] = {0, 3, 4'096, 20'011};
+
+Floats numbers_of(const Seat& seat, std::size_t count) {
+  Floats numbers(count, seat.memory);
+  std::iota(numbers.begin(), numbers.end(), static_cast<float>(seat.index()));
+  return numbers;
+}
+
+Status compare(Seat& seat, std::size_t count) {
+  const auto world = static_cast<std::size_t>(seat.world());
+  const Floats given = numbers_of(seat, count * world);
+  Floats expected(count, seat.memory), room(count, seat.memory);
+  std::vector<float> taken;
+  const Consumer consumer = [&](std::size_t first, ConstNumbers piece) {
+    EXPECT_EQ(first, taken.size());
+    const auto* values = reinterpret_cast<const float*>(piece.data);
+    taken.insert(taken.end(), values, values + piece.count);
+  };
+  COHORT_RETURN_IF_ERROR(seat->run(reduce_scatter(std::span<const float>(given), std::span(expected))));
+  COHORT_RETURN_IF_ERROR(seat->run(reduce_scatter(std::span<const float>(given), std::span(room)).handed_to(consumer)));
+  if (!std::equal(taken.begin(), taken.end(), expected.begin(), expected.end())) {
+    return unexpected(seat, "{} of {} numbers came, or others", taken.size(), count);
+  }
+  return {};
+}
+
+TEST_P(Consumers, GetWhatTheOutputWouldHold) {
+  for (const int world : kWorlds) {
+    run(world, [](Seat& seat) -> Status {
+      for (const std::size_t count : kCounts) COHORT_RETURN_IF_ERROR(compare(seat, count));
+      return {};
+    });
+  }
+}
+
+TEST_P(Consumers, AreRefusedWhereThereIsNoWayToServeThem) {
+  run(2, [](Seat& seat) -> Status {
+    std::vector<float> numbers(4);
+    const std::span<const float> given(numbers);
+    const Consumer consumer = [](std::size_t, ConstNumbers) {};
+    const Status of_another = seat->run(all_reduce(std::span(numbers)).handed_to(consumer));
+    if (of_another || of_another.error().code() != ErrorCode::kUsage) return unexpected(seat, "an all_reduce was made");
+    const Status by_itself =
+        seat->start(reduce_scatter(given, std::span(numbers).first(2)).handed_to(consumer)).wait();
+    if (by_itself || by_itself.error().code() != ErrorCode::kUsage) return unexpected(seat, "it was started");
+    return seat->run(barrier());
+  });
+}
+
+COHORT_FOR_ALL_KINDS(Consumers);
+
+class Sight : public Conformance {};
+
+TEST_P(Sight, ShowsTheMemoryOfAnotherRankWhereThereIsAny) {
+  for (const int world : kWorlds) {
+    run(world, [](Seat& seat) -> Status {
+      const int owner = seat.world() - 1;
+      Floats numbers(1'000, seat.memory);
+      COHORT_ASSIGN_OR_RETURN(std::byte* const seen, seat->see(owner, std::as_writable_bytes(std::span(numbers))));
+      if (seen == nullptr) return {};
+      auto* theirs = reinterpret_cast<float*>(seen);
+      if (seat.index() == 0) theirs[7] = 3.5f;
+      COHORT_RETURN_IF_ERROR(seat->run(barrier()));
+      if (theirs[7] != 3.5f) return unexpected(seat, "rank {} has {}", owner, theirs[7]);
+      if (seat.index() == owner && numbers[7] != 3.5f) return unexpected(seat, "the owner sees another place");
+      return seat->run(barrier());
+    });
+  }
+}
+
+COHORT_FOR_ALL_KINDS(Sight);
+
+}  // namespace
+}  // namespace cohort::test
