@@ -12,7 +12,7 @@ TOOL = pathlib.Path(sys.argv.pop(1)).resolve()
 QUICK = ("--models", "tiny", "--rounds", "2", "--steps", "3")
 LIMIT = 200  # seconds; only a broken tool meets it
 PYTHON = pathlib.Path(__file__).resolve().parents[2] / ".venv/bin/python3"
-KEYS = ("ours_ms", "ours_alone_ms", "torch_alone_ms", "torch_ddp_ms")
+KEYS = ("ours_ms", "ours_alone_ms", "ours_apart_ms", "torch_alone_ms", "torch_ddp_ms")
 
 
 def bench(*arguments, **more):
@@ -33,10 +33,10 @@ class Report(unittest.TestCase):
     def test_json_has_a_row_per_model_and_batch(self):
         row = self.row()
         self.assertEqual((row["model"], row["batch"], row["ranks"]), ("tiny", 5, 2))
-        self.assertEqual([row[key] is None for key in KEYS], [False, False, True, True])
+        self.assertEqual([row[key] is None for key in KEYS], [False, False, False, True, True])
         self.assertGreater(row["ours_ms"], 0)
-        self.assertEqual(row["samples"], {"ours": 6, "ours_alone": 6})
-        self.assertEqual(list(row["ratios"]), ["ours_by_ours_alone"])
+        self.assertEqual(row["samples"], {"ours": 6, "ours_alone": 6, "ours_apart": 6})
+        self.assertEqual(list(row["ratios"]), ["ours_by_ours_alone", "ours_by_ours_apart"])
         self.check_ratio(row, "ours_by_ours_alone", "ours_ms", "ours_alone_ms")
         self.assertGreater(row["ours_rss"]["peak_bytes"], 1 << 20)
         self.assertGreater(row["ours_rss"]["pss_bytes"], 1 << 20)
@@ -45,7 +45,7 @@ class Report(unittest.TestCase):
         ways = ["data_parallel", "trainer_without_update", "data_parallel_without_update"]
         row = self.row("--ways", ",".join(ways), "--batch", "7", "-n", "3")
         self.assertEqual((row["batch"], row["ranks"]), (7, 3))
-        self.assertEqual([row[key] for key in KEYS], [None] * 4)
+        self.assertEqual([row[key] for key in KEYS], [None] * 5)
         self.assertEqual(sorted(row["samples"]), sorted(ways))
         self.check_ratio(row, "data_parallel_by_trainer_without_update", "data_parallel_ms", "trainer_without_update_ms")
         self.check_ratio(row, "data_parallel_without_update_by_trainer_without_update", "data_parallel_without_update_ms",
@@ -64,7 +64,7 @@ class Report(unittest.TestCase):
         self.assertGreater(row["first_step_ms"]["torch"], row["torch_ddp_ms"])
         self.assertIn("our_first_step_by_torch", row["ratios"])
         alone = self.row("--against", "torch", "--python", PYTHON)
-        self.assertEqual([alone[key] is None for key in KEYS], [False, False, False, True])
+        self.assertEqual([alone[key] is None for key in KEYS], [False, False, False, False, True])
         self.assertNotIn("first_step_ms", alone)
 
     def test_the_table_is_for_people_and_nothing_is_left(self):

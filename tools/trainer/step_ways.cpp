@@ -45,13 +45,13 @@ RuleKind rule_named(const std::string& word) {
 // The step of `cohort train`, with a batch that is there already.
 class TrainerWay final : public StepWay {
  public:
-  TrainerWay(Context& context, const BenchStepOrder& order)
-      : task_(make_task(order, context.rank())), options_(options_of(order)) {
+  TrainerWay(Communicator& group, Arena& arena, const BenchStepOrder& order)
+      : task_(make_task(order, group.rank())), options_(options_of(order)) {
     info_ = {.learning_rate = order.learning_rate,
-             .weight = static_cast<double>(order.batch * context.world()),
-             .slots = {context.rank()}};
+             .weight = static_cast<double>(order.batch * group.world()),
+             .slots = {group.rank()}};
     replica_ = std::make_unique<train::Replica>(
-        context.communicator(), context.arena(), task_.model,
+        group, arena, task_.model,
         [this](const Batch& batch) { return evaluate(*task_.model, task_.loss, batch); },
         train::updates_of(options_, *task_.model), train::replica_settings(options_));
   }
@@ -71,6 +71,21 @@ class TrainerWay final : public StepWay {
   const TrainerOptions options_;
   train::StepInfo info_;
   std::unique_ptr<train::Replica> replica_;
+};
+
+// As many trainers of one rank as there are ranks, at the same time: what a machine does not let be faster,
+// however little they have to tell each other.
+class ApartWay final : public StepWay {
+ public:
+  ApartWay(Context& context, const BenchStepOrder& order)
+      : own_(value_or_throw(context.communicator().split(context.rank(), 0, "apart"))),
+        way_(*own_, context.arena(), order) {}
+
+  void step() override { way_.step(); }
+
+ private:
+  const std::unique_ptr<Communicator> own_;
+  TrainerWay way_;
 };
 
 enum class LoopUpdate { kNone, kOptimizer };
@@ -111,7 +126,10 @@ class LoopWay final : public StepWay {
 }  // namespace
 
 std::unique_ptr<StepWay> make_step_way(Context& context, const BenchStepOrder& order) {
-  if (order.way == "trainer") return std::make_unique<TrainerWay>(context, order);
+  if (order.way == "trainer") {
+    return std::make_unique<TrainerWay>(context.communicator(), context.arena(), order);
+  }
+  if (order.way == "apart") return std::make_unique<ApartWay>(context, order);
   if (order.way == "data_parallel") {
     return std::make_unique<LoopWay>(context, order, LoopUpdate::kOptimizer);
   }

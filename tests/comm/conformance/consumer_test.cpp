@@ -30,7 +30,8 @@ Status compare(Seat& seat, std::size_t count) {
     taken.insert(taken.end(), values, values + piece.count);
   };
   COHORT_RETURN_IF_ERROR(seat->run(reduce_scatter(std::span<const float>(given), std::span(expected))));
-  COHORT_RETURN_IF_ERROR(seat->run(reduce_scatter(std::span<const float>(given), std::span(room)).handed_to(consumer)));
+  COHORT_RETURN_IF_ERROR(
+      seat->run(reduce_scatter(std::span<const float>(given), std::span(room)).handed_to(consumer)));
   if (!std::equal(taken.begin(), taken.end(), expected.begin(), expected.end())) {
     return unexpected(seat, "{} of {} numbers came, or others", taken.size(), count);
   }
@@ -52,7 +53,8 @@ TEST_P(Consumers, AreRefusedWhereThereIsNoWayToServeThem) {
     const std::span<const float> given(numbers);
     const Consumer consumer = [](std::size_t, ConstNumbers) {};
     const Status of_another = seat->run(all_reduce(std::span(numbers)).handed_to(consumer));
-    if (of_another || of_another.error().code() != ErrorCode::kUsage) return unexpected(seat, "an all_reduce was made");
+    if (of_another || of_another.error().code() != ErrorCode::kUsage)
+      return unexpected(seat, "an all_reduce was made");
     const Status by_itself =
         seat->start(reduce_scatter(given, std::span(numbers).first(2)).handed_to(consumer)).wait();
     if (by_itself || by_itself.error().code() != ErrorCode::kUsage) return unexpected(seat, "it was started");
@@ -69,13 +71,15 @@ TEST_P(Sight, ShowsTheMemoryOfAnotherRankWhereThereIsAny) {
     run(world, [](Seat& seat) -> Status {
       const int owner = seat.world() - 1;
       Floats numbers(1'000, seat.memory);
-      COHORT_ASSIGN_OR_RETURN(std::byte* const seen, seat->see(owner, std::as_writable_bytes(std::span(numbers))));
+      COHORT_ASSIGN_OR_RETURN(std::byte* const seen,
+                              seat->see(owner, std::as_writable_bytes(std::span(numbers))));
       if (seen == nullptr) return {};
       auto* theirs = reinterpret_cast<float*>(seen);
       if (seat.index() == 0) theirs[7] = 3.5f;
       COHORT_RETURN_IF_ERROR(seat->run(barrier()));
       if (theirs[7] != 3.5f) return unexpected(seat, "rank {} has {}", owner, theirs[7]);
-      if (seat.index() == owner && numbers[7] != 3.5f) return unexpected(seat, "the owner sees another place");
+      if (seat.index() == owner && numbers[7] != 3.5f)
+        return unexpected(seat, "the owner sees another place");
       return seat->run(barrier());
     });
   }

@@ -141,7 +141,7 @@ class BenchStepCommand final : public Command {
 
   std::vector<std::string> contenders() const {
     std::vector<std::string> all;
-    if (contains(ways_, kTrainerWay)) all = {kOurs, kOursAlone};
+    if (contains(ways_, kTrainerWay)) all = {kOurs, kOursAlone, kOursApart};
     for (const std::string& way : step_ways()) {
       if (contains(ways_, way)) all.push_back(way);
     }

@@ -14,17 +14,21 @@ namespace {
 
 constexpr std::chrono::seconds kStartLimit{120};
 
+std::string way_of(const std::string& contender) {
+  if (contender == kOurs || contender == kOursAlone || contender == kTrainerWithoutUpdate) return "trainer";
+  return contender == kOursApart ? "apart" : contender;
+}
+
 std::vector<std::string> ours_line(const std::string& contender, const StepCell& cell,
                                    const Session& session) {
   const bool updates = contender != kTrainerWithoutUpdate;
-  const bool is_trainer = contender == kOurs || contender == kOursAlone || !updates;
   return {trainer_program(session),
           "--bench-step",
           cell.model.name,
           "--group",
           contender,
           "--way",
-          is_trainer ? "trainer" : contender,
+          way_of(contender),
           "--batch",
           std::to_string(cell.batch),
           "--rule",

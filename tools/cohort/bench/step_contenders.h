@@ -33,6 +33,7 @@ struct StepCell {
 /// Who makes steps. The name of a contender is that of its group.
 inline constexpr const char* kOurs = "ours";
 inline constexpr const char* kOursAlone = "ours_alone";
+inline constexpr const char* kOursApart = "ours_apart";  ///< as many trainers of one rank, at the same time
 inline constexpr const char* kTorchAlone = "torch_alone";
 inline constexpr const char* kTorchDdp = "torch_ddp";
 inline constexpr const char* kTrainerWithoutUpdate = "trainer_without_update";

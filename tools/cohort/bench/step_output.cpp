@@ -31,6 +31,13 @@ Number peak_of(const StepRow& row, const std::string& contender) {
   return static_cast<double>(found->second.peak_bytes);
 }
 
+// What others have mapped, too, is divided among them.
+Number share_of(const StepRow& row, const std::string& contender) {
+  const auto found = row.memory.find(contender);
+  if (found == row.memory.end()) return std::nullopt;
+  return static_cast<double>(found->second.proportional_bytes);
+}
+
 Number ratio(const StepRow& row, const std::string& a, const std::string& b) {
   return ratio_of(time_of(row, a), time_of(row, b));
 }
@@ -49,12 +56,16 @@ std::vector<Comparison> comparisons() {
       {"torch_ddp_by_ours", "ddp / ours", [](const StepRow& row) { return ratio(row, kTorchDdp, kOurs); }},
       {"ours_by_ours_alone", "ours / alone",
        [](const StepRow& row) { return ratio(row, kOurs, kOursAlone); }},
+      {"ours_by_ours_apart", "ours / apart",
+       [](const StepRow& row) { return ratio(row, kOurs, kOursApart); }},
       {"data_parallel_by_trainer_without_update", "data_parallel / trainer without update",
        [](const StepRow& row) { return ratio(row, kDataParallel, kTrainerWithoutUpdate); }},
       {"data_parallel_without_update_by_trainer_without_update", "both without update",
        [](const StepRow& row) { return ratio(row, kDataParallelWithoutUpdate, kTrainerWithoutUpdate); }},
       {"ours_peak_by_ddp_peak", "memory / ddp",
        [](const StepRow& row) { return ratio_of(peak_of(row, kOurs), peak_of(row, kTorchDdp)); }},
+      {"ours_pss_by_ddp_pss", "share of memory / ddp",
+       [](const StepRow& row) { return ratio_of(share_of(row, kOurs), share_of(row, kTorchDdp)); }},
       {"our_first_step_by_torch", "first step / torch",
        [](const StepRow& row) { return ratio_of(row.our_first_step_ns, row.torch_first_step_ns); }}};
 }
@@ -80,7 +91,7 @@ void add_memory(ordered_json& object, const StepRow& row, const std::string& con
 
 ordered_json row_json(const StepRow& row) {
   ordered_json object{{"model", row.model}, {"batch", row.batch}, {"ranks", row.ranks}};
-  for (const char* contender : {kOurs, kOursAlone, kTorchAlone, kTorchDdp}) {
+  for (const char* contender : {kOurs, kOursAlone, kOursApart, kTorchAlone, kTorchDdp}) {
     object[std::string(contender) + "_ms"] = milliseconds(time_of(row, contender));
   }
   for (const std::string& way : step_ways()) {
@@ -114,7 +125,7 @@ std::string time_text(const Number& ns) {
 std::vector<Column> columns() {
   std::vector<Column> all{{"model", [](const StepRow& row) { return row.model; }},
                           {"batch", [](const StepRow& row) { return std::to_string(row.batch); }}};
-  std::vector<std::string> contenders{kOurs, kOursAlone, kTorchAlone, kTorchDdp};
+  std::vector<std::string> contenders{kOurs, kOursAlone, kOursApart, kTorchAlone, kTorchDdp};
   for (const std::string& way : step_ways()) contenders.push_back(way);
   for (const std::string& contender : contenders) {
     all.push_back(
