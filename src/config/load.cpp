@@ -88,6 +88,15 @@ std::string shortened(const std::string& text) {
   return text.size() <= kMostShown ? text : text.substr(0, kMostShown) + "…";
 }
 
+// On the command line a text needs no quotes, even if it looks like a number: --set train.directory=nan.
+void take_text_as_it_is(std::span<const Key> keys, const std::string& assignment, Entry& entry) {
+  const Key* key = find_key(keys, entry.key);
+  const bool is_list = std::holds_alternative<Value::TextList>(entry.value.data);
+  if (key == nullptr || key->type != "text" || is_list) return;
+  if (std::holds_alternative<std::string>(entry.value.data)) return;
+  entry.value.data = assignment.substr(assignment.find('=') + 1);
+}
+
 // `runs/job` for `jobs/job.toml`.
 std::string run_directory(const std::string& file_name) {
   const std::string stem = std::filesystem::path(file_name).stem().string();
@@ -113,6 +122,7 @@ Result<Loaded> load(std::span<const Key> keys, const Sources& sources) {
   COHORT_ASSIGN_OR_RETURN(std::vector<Entry> entries, parse_document(sources.text, sources.file_name));
   for (const std::string& assignment : sources.overrides) {
     auto entry = parse_override(assignment);
+    if (entry) take_text_as_it_is(keys, assignment, *entry);
     if (entry) {
       entries.push_back(std::move(*entry));
     } else {

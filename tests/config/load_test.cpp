@@ -121,6 +121,14 @@ TEST(Load, TextIsTextAndTheUnsetIsNotWritten) {
             "9223372036854775807");
 }
 
+TEST(Load, TextOnTheCommandLineNeedsNoQuotes) {
+  for (const std::string word : {"nan", "7", "true", "1979-05-27", "plain"}) {
+    const auto loaded = load(kKeys, {.text = "", .file_name = "", .overrides = {"train.directory=" + word}});
+    ASSERT_TRUE(loaded) << loaded.error().text();
+    EXPECT_EQ(loaded->config.train.directory, word);
+  }
+}
+
 TEST(Load, ARunIsNamedAfterItsJob) {
   const auto directory = [](const std::string& file) {
     return load(kKeys, {.text = "", .file_name = file, .overrides = {}})->config.train.directory;

@@ -3,9 +3,11 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 TOOL = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -74,6 +76,19 @@ class Report(unittest.TestCase):
             lines = result.stdout.splitlines()
             self.assertEqual(lines[0].split()[:4], ["model", "batch", "ours", "ours_alone"])
             self.assertEqual(lines[1].split()[:2], ["tiny", "5"])
+            self.assertEqual(os.listdir(folder), [])
+
+
+    def test_an_interrupt_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            job = subprocess.Popen([TOOL, "bench", "step", "--models", "tiny", "--rounds", "1000000"], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": folder})
+            deadline = time.monotonic() + 60
+            while not os.listdir(folder) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            job.send_signal(signal.SIGINT)
+            self.assertEqual(job.wait(60), 128 + signal.SIGINT)
+            job.stderr.close()
             self.assertEqual(os.listdir(folder), [])
 
 

@@ -84,7 +84,7 @@ void show_plan(const JobOrder& order) {
   plan.bytes_per_step = (copies == Copies::kOne ? 1 : 2) * layout.count * sizeof(float) * (world - 1) / world;
   add_memory(plan, layout, job, order.world);
   const observe::Screen screen{.columns = order.terminal_columns.value_or(100)};
-  std::cout << (order.json ? observe::plan_json(plan) + "\n" : observe::plan_text(plan, screen));
+  std::cout << (order.json ? observe::plan_json(plan) : observe::plan_text(plan, screen));
 }
 
 }  // namespace cohort::tool

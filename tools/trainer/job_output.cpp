@@ -97,7 +97,7 @@ void JobOutput::close(const TrainingReport& report) {
   if (report.last) summary_.metrics = metrics_of(*report.last);
   summary_.seconds = std::chrono::duration<double>(clock_.now() - start_).count();
   summary_.parameters_hash = report.parameters_hash;
-  std::cout << (order_.json ? observe::summary_json(summary_) + "\n"
+  std::cout << (order_.json ? observe::summary_json(summary_)
                             : observe::summary_table(summary_, screen_of(order_)))
             << std::flush;
 }

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace cohort::tool {
 namespace {
@@ -34,6 +35,14 @@ Error with_remedy_of(const GroupStart& group, const Error& error) {
   return group.remedy.empty() ? error : error.with_remedy(group.remedy);
 }
 
+// The processes of the bench end with this one.
+[[noreturn]] void leave_at_once(const std::string& folder, int signal) {
+  constexpr int kSignalBase = 128;
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  ::_exit(kSignalBase + signal);
+}
+
 }  // namespace
 
 GroupProcesses::Folder::~Folder() {
@@ -41,8 +50,9 @@ GroupProcesses::Folder::~Folder() {
   if (!path.empty()) std::filesystem::remove_all(path, ignored);
 }
 
-GroupProcesses::GroupProcesses(measure::Controller controller, Folder folder)
-    : controller_(std::move(controller)), folder_(std::move(folder)) {}
+GroupProcesses::GroupProcesses(measure::Controller controller, Folder folder,
+                               std::unique_ptr<SignalWatch> watch)
+    : controller_(std::move(controller)), folder_(std::move(folder)), watch_(std::move(watch)) {}
 
 Result<GroupProcesses> GroupProcesses::open() {
   COHORT_ASSIGN_OR_RETURN(measure::Controller controller, measure::Controller::open());
@@ -52,7 +62,10 @@ Result<GroupProcesses> GroupProcesses::open() {
   std::string path = (parent / "cohort-bench-XXXXXX").string();
   if (::mkdtemp(path.data()) == nullptr)
     return system_error(fmt::format("cannot make the folder '{}'", path), errno);
-  return GroupProcesses(std::move(controller), Folder(std::move(path)));
+  Folder folder(path);
+  COHORT_ASSIGN_OR_RETURN(auto watch,
+                          SignalWatch::start([path](int signal) { leave_at_once(path, signal); }));
+  return GroupProcesses(std::move(controller), std::move(folder), std::move(watch));
 }
 
 GroupProcesses::~GroupProcesses() {

@@ -3,9 +3,11 @@
 #include "base/result.h"
 #include "launch/process.h"
 #include "measure/controller.h"
+#include "signal_watch.h"
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,8 +38,8 @@ struct MemoryUse {
 /// The processes of all groups of one bench: started, asked in turns, ended. Each has one compute thread.
 ///
 /// Threads: one.
-/// Lifetime: the destructor ends all processes and removes the folder they share.
-/// Failure: names the rank or process, with how it ended and what it wrote last.
+/// Lifetime: the destructor ends all processes and removes the folder they share; so does Ctrl-C, and ends
+/// the program. Failure: names the rank or process, with how it ended and what it wrote last.
 class GroupProcesses {
  public:
   static Result<GroupProcesses> open();
@@ -73,13 +75,14 @@ class GroupProcesses {
     Folder& operator=(Folder&&) = delete;
   };
 
-  GroupProcesses(measure::Controller controller, Folder folder);
+  GroupProcesses(measure::Controller controller, Folder folder, std::unique_ptr<SignalWatch> watch);
   static TimePoint deadline_of(std::chrono::nanoseconds limit);
   Status still_alive(const GroupStart& group);
   Error with_last_words(const Error& error, const std::string& group);
 
   measure::Controller controller_;
   Folder folder_;
+  std::unique_ptr<SignalWatch> watch_;
   std::map<std::string, std::vector<Process>> processes_;
 };
 
