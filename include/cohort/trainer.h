@@ -66,8 +66,9 @@ struct TrainerOptions {
   std::vector<std::string> groups{};
   double clip_norm = 0;   ///< the largest norm of the mean gradient; 0: none
   double clip_value = 0;  ///< the largest element of it; 0: none
-  bool skip_non_finite =
-      false;  ///< a step whose gradients are not finite changes nothing; else it is an error
+  /// A step whose loss or gradients are not finite changes nothing. Otherwise such a loss is an error that
+  /// ends all, the parameters being spoilt already, and so is, where clip_norm asks for it, such a norm.
+  bool skip_non_finite = false;
 
   std::int64_t batch = 64;  ///< over all ranks; 0: all samples
   int slots = 0;            ///< pieces a batch is cut into; 0: one per rank
@@ -128,7 +129,7 @@ struct TrainerMemory {
 ///
 /// Threads: one at a time.
 /// Lifetime: the context must outlive it; while it lives the module's parameters lie in memory shared with
-/// the other ranks.
+/// the other ranks. A gradient that a hook of yours keeps must not outlive the context.
 /// Failure: throws; what one rank throws, in its objective too, ends the step of all, and they throw what it
 /// was.
 class COHORT_EXPORT Trainer {

@@ -13,4 +13,15 @@ Error failure_of(int rank, const std::exception& cause);
 /// failure_of() this one; what is the failure of another rank already is known to all.
 void abort_with(Communicator& group, const std::exception& cause);
 
+/// Does something that all ranks do together; what it throws ends the others, too.
+template <class Work>
+void or_abort(Communicator& group, const Work& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    abort_with(group, error);
+    throw;
+  }
+}
+
 }  // namespace cohort::train

@@ -129,7 +129,11 @@ at::Tensor BucketSet::view_at(void* first, std::size_t parameter) const {
 }
 
 bool BucketSet::can_adopt(std::size_t p, const at::Tensor& gradient) const {
+  // Autograd may leave a view of memory that others still read. In its hook two tensors look at a gradient of
+  // our own: the one it computed and the one it hands out.
+  constexpr std::size_t kOwnSight = 2;
   return places_[p].is_pooled && gradient.layout() == at::kStrided &&
+         gradient.storage().use_count() <= kOwnSight && gradient.storage().nbytes() == gradient.nbytes() &&
          gradient.scalar_type() == parameters_[p].scalar_type() &&
          gradient.strides() == parameters_[p].strides() && pool_->owns(gradient.const_data_ptr());
 }
@@ -166,7 +170,6 @@ void BucketSet::move_to(BucketLayout layout, ParameterMemory values) {
   COHORT_CHECK_EQ(static_cast<bool>(values), static_cast<bool>(values_));
   const std::vector<at::Tensor> before = gradient_views_;
   const ArenaBlock block = std::exchange(gradient_block_, ArenaBlock());  // what the views look at
-  ParameterMemory old_values = std::exchange(values_, std::move(values));
   layout_ = std::move(layout);
   find_places();
   allocate_gradients();
@@ -174,16 +177,17 @@ void BucketSet::move_to(BucketLayout layout, ParameterMemory values) {
     if (before[p].defined() && gradient_views_[p].defined()) gradient_views_[p].copy_(before[p]);
   }
   if (!values_) return;
+  ParameterMemory old_values = std::exchange(values_, std::move(values));
   house_parameters();
   old_values.give_back();
 }
 
-bool BucketSet::is_attached() const {
-  if (!values_) return true;
+std::optional<std::size_t> BucketSet::first_detached() const {
+  if (!values_) return std::nullopt;
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
-    if (parameters_[p].const_data_ptr() != all_values().slice(place(p).first, 0).data) return false;
+    if (parameters_[p].const_data_ptr() != all_values().slice(place(p).first, 0).data) return p;
   }
-  return true;
+  return std::nullopt;
 }
 
 }  // namespace cohort::train

@@ -9,6 +9,7 @@
 #include <ATen/core/Tensor.h>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -82,9 +83,9 @@ class BucketSet {
   /// memory for the parameters, if they are housed here.
   void move_to(BucketLayout layout, ParameterMemory values = {});
 
-  /// True while every parameter is where it was housed; code that replaces a parameter's memory, such as a
-  /// change of type, ends that.
-  bool is_attached() const;
+  /// A parameter that is no longer where it was housed: code that replaces its memory does that, such as a
+  /// change of type or torch::load.
+  std::optional<std::size_t> first_detached() const;
 
  private:
   struct Place {

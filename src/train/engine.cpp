@@ -1,5 +1,7 @@
 #include "train/engine.h"
 
+#include "base/result.h"
+
 #include <algorithm>
 
 namespace cohort::train {
@@ -11,6 +13,11 @@ Engine::Engine(Perform perform) : perform_(std::move(perform)) {}
 void Engine::run(const Program& program) {
   {
     const std::lock_guard lock(mutex_);
+    if (failed_) {
+      raise(
+          Error(ErrorCode::kAborted, "an earlier step failed")
+              .with_remedy("What failed cannot go on; make a new trainer, in a world that has not failed."));
+    }
     program_ = &program;
     done_.assign(program.size(), false);
   }

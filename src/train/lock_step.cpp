@@ -60,7 +60,7 @@ std::vector<LockStep::Moments> LockStep::empty_moments(const BucketLayout& layou
 
 void LockStep::move_to(BucketLayout layout, ParameterMemory values, Arena& arena) {
   std::vector<Moments> moved = empty_moments(layout);
-  {
+  if (moment_bytes() > 0) {
     const std::size_t size_bytes = std::max<std::size_t>(buckets_.layout().count, 1) * sizeof(float);
     const ArenaBlock lent = value_or_throw(arena.allocate(size_bytes).within("no room to move the moments"));
     move_moments(&Moments::first, layout, lent.as<float>(), moved);

@@ -17,15 +17,19 @@ Trainer::Trainer(Context& context, std::shared_ptr<torch::nn::Module> module, Ob
 
 Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
                  Objective objective, TrainerOptions options) {
-  train::check_options(options, group.world());
-  std::vector<train::ParameterUpdate> updates = train::updates_of(options, *module);
-  const train::ReplicaSettings settings = train::replica_settings(options);
-  parts_ = std::unique_ptr<Parts>(
-      new Parts{.group = group,
-                .module = module,
-                .objective = objective,
-                .options = std::move(options),
-                .replica = {group, arena, module, objective, std::move(updates), settings}});
+  train::or_abort(group, [&] {
+    train::check_options(options, group.world());
+    train::Frozen frozen(options, *module);
+    std::vector<train::ParameterUpdate> updates = train::updates_of(options, *module);
+    const train::ReplicaSettings settings = train::replica_settings(options);
+    parts_ = std::unique_ptr<Parts>(
+        new Parts{.group = group,
+                  .module = module,
+                  .objective = objective,
+                  .options = std::move(options),
+                  .frozen = std::move(frozen),
+                  .replica = {group, arena, module, objective, std::move(updates), settings}});
+  });
 }
 
 Trainer::~Trainer() = default;
@@ -34,18 +38,19 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   if (data->size() == 0) throw UsageError("there is no sample to train with");
   parts_->module->train();
   parts_->report = {};
-  try {
-    parts_->fit(std::move(data), test.get());
-  } catch (const std::exception& error) {
-    train::abort_with(parts_->group, error);
-    throw;
-  }
+  parts_->samples = 0;
+  parts_->evaluations_since_best = 0;
+  train::or_abort(parts_->group, [&] { parts_->fit(std::move(data), test.get()); });
   parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());
   return parts_->report;
 }
 
 EvaluationReport Trainer::evaluate(const Dataset& data) {
-  return *train::evaluate(parts_->group, *parts_->module, parts_->objective, data, {});
+  std::optional<EvaluationReport> report;
+  train::or_abort(parts_->group, [&] {
+    report = train::evaluate(parts_->group, *parts_->module, parts_->objective, data, {});
+  });
+  return *report;
 }
 
 TrainerMemory Trainer::memory() const {

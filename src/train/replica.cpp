@@ -4,6 +4,7 @@
 #include "train/abort.h"
 #include "train/arrival_order.h"
 #include "train/initial_values.h"
+#include "train/same_module.h"
 #include "train/slot_tree.h"
 #include <cohort/dropout.h>
 #include <cohort/random.h>
@@ -56,6 +57,7 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
       tensors_(tensors_of(*module_)),
       buffers_(group_, tensors_) {
   check_types(tensors_);
+  check_same_module(group_, tensors_);
   std::vector<at::Tensor> parameters = plain(tensors_.parameters);
   BucketLayout layout = planned_layout(parameters, expected_order(parameters.size()));
   ParameterMemory memory = memory_for(layout);
@@ -97,8 +99,25 @@ BucketLayout Replica::planned_layout(const std::vector<at::Tensor>& parameters,
 }
 
 Verdict Replica::step(const StepInfo& info, const Load& load) {
-  info_ = &info;
+  open(info);
   load_ = &load;
+  info_ = &info;
+  // A backward that is not of a step shall keep its gradients, even after a step that failed.
+  const std::unique_ptr<const StepInfo*, void (*)(const StepInfo**)> over(
+      &info_, [](const StepInfo** i) { *i = nullptr; });
+  const auto num_buckets = static_cast<int>(buckets_->layout().buckets.size());
+  engine_->run(data_parallel_program(info.slots, num_buckets, update_time(), copies()));
+  if (!order_is_known_) follow_observed_order();
+  return verdict_;
+}
+
+void Replica::open(const StepInfo& info) {
+  if (const auto detached = buckets_->first_detached()) {
+    throw UsageError(
+        UsageError(fmt::format("the memory of parameter '{}' was replaced while a trainer uses it",
+                               tensors_.parameters[*detached].name))
+            .with_remedy("Copy values into a parameter, with copy_(), or make the trainer afterwards."));
+  }
   tally_ = {};
   slot_losses_.clear();
   slots_left_ = info.slots.size();
@@ -106,7 +125,8 @@ Verdict Replica::step(const StepInfo& info, const Load& load) {
   pending_.clear();
   for (const Bucket& bucket : buckets) pending_.push_back(bucket.entries.size());
   bucket_filled_.assign(buckets.size(), false);
-  slot_touched_.assign(buckets_->parameters().size(), false);
+  comes_twice_.resize(buckets_->parameters().size(), false);
+  for (const at::Tensor& parameter : buckets_->parameters()) parameter.mutable_grad() = at::Tensor();
   lock_step_->open({.learning_rate = info.learning_rate,
                     .gradient_scale = 1 / info.weight,
                     .clip_value = settings_.clip_value});
@@ -117,12 +137,6 @@ Verdict Replica::step(const StepInfo& info, const Load& load) {
     tally_.replica_hash = content_hash({values.data, values.size_bytes()});
     tally_.has_hash = 1;
   }
-  const Program program =
-      data_parallel_program(info.slots, static_cast<int>(buckets.size()), update_time(), copies());
-  engine_->run(program);
-  info_ = nullptr;
-  if (!order_is_known_) follow_observed_order();
-  return verdict_;
 }
 
 void Replica::perform(const Action& action) {
@@ -154,6 +168,7 @@ void Replica::perform(const Action& action) {
 }
 
 void Replica::forward(int slot) {
+  slot_touched_.assign(buckets_->parameters().size(), false);
   if (batch_.samples.empty()) return;
   const auto step = static_cast<std::uint64_t>(info_->step);
   // The library's own layers draw by position; those of torch share one generator.
@@ -163,7 +178,10 @@ void Replica::forward(int slot) {
   const Evaluation evaluation = objective_(batch_);
   loss_ = evaluation.loss;
   const double loss = loss_.item<double>();
-  if (!std::isfinite(loss) && tally_.bad_slot < 0) tally_.bad_slot = slot;
+  if (!std::isfinite(loss) && tally_.bad_slot < 0) {
+    tally_.bad_slot = slot;
+    bad_loss_ = loss;
+  }
   slot_losses_.push_back(loss);
   tally_.weight += evaluation.weight;
   tally_.correct += evaluation.correct;
@@ -182,7 +200,6 @@ void Replica::backward() {
     if (tree_ != nullptr) {
       for (std::size_t p = 0; p < slot_touched_.size(); ++p) {
         if (!slot_touched_[p]) buckets_->gradient(p).zero_();
-        slot_touched_[p] = false;
       }
     }
   } else if (tree_ != nullptr) {
@@ -215,18 +232,33 @@ void Replica::arrived(std::size_t p) {
     buckets_->provide(p);
     buckets_->gradient(p).copy_(gradient);
   }
+  const bool is_second = slot_touched_[p];
   slot_touched_[p] = true;
   lock_step_->touched(p);
+  if (is_second) take_note_of_second_part(p);
   if (!order_is_known_) {
     observed_.push_back(p);
     return;
   }
-  if (slots_left_ > 0 || tree_ != nullptr) return;
+  if (slots_left_ > 0 || tree_ != nullptr || comes_twice_[p]) return;
   for (const std::size_t bucket : buckets_->buckets_of(p)) {
     if (--pending_[bucket] > 0) continue;
     bucket_filled_[bucket] = true;
     engine_->filled(static_cast<int>(bucket));
   }
+}
+
+// A backward inside of backward, as of layers that are computed anew, may bring a gradient in parts.
+void Replica::take_note_of_second_part(std::size_t p) {
+  if (order_is_known_ && tree_ == nullptr && slots_left_ == 0 && !comes_twice_[p]) {
+    throw UsageError(
+        UsageError(fmt::format("the gradient of parameter '{}' came in two parts, and the first was used "
+                               "already",
+                               tensors_.parameters[p].name))
+            .with_remedy("The first step shows which gradients do so: let it use the module as later ones "
+                         "do."));
+  }
+  comes_twice_[p] = true;
 }
 
 void Replica::fill_rest() {
@@ -246,20 +278,32 @@ void Replica::refuse(const BadLoss& bad) const {
   raise(bad.rank == group_.rank() ? what : failure_of(bad.rank, what));
 }
 
+// All ranks see the same norm: the first says it.
+void Replica::refuse_norm() const {
+  const Error what =
+      Error(ErrorCode::kUsage,
+            fmt::format("the norm of the gradient is {} in step {}", verdict_.gradient_norm, info_->step))
+          .with_remedy(
+              "Lower update.learning_rate, look for bad samples, or set update.skip_non_finite = true.");
+  raise(group_.rank() == 0 ? what : failure_of(0, what));
+}
+
 void Replica::settle() {
-  tally_.loss = sum_as_tree(slot_losses_);
+  tally_.loss = tally_.bad_slot < 0 ? sum_as_tree(slot_losses_) : bad_loss_;
   tally_.wants_to_stop = info_->wants_to_stop ? 1 : 0;
   if (update_time() == UpdateTime::kAfterVote) {
     if (settings_.summation == Summation::kByTree) lock_step_->gather_gradients();
     tally_.square_sum = lock_step_->square_sum();
   }
   verdict_ = vote(group_, tally_, settings_.summation);
+  verdict_.gradient_norm *= verdict_.weight / info_->weight;  // of the gradient as it is applied
   if (verdict_.bad_loss && !settings_.skip_non_finite) refuse(*verdict_.bad_loss);
   if (settings_.skip_non_finite && !std::isfinite(verdict_.gradient_norm + verdict_.loss)) {
     verdict_.kind = Verdict::Kind::kSkip;
     buffers_.drop();
     return;
   }
+  if (update_time() == UpdateTime::kAfterVote && !std::isfinite(verdict_.gradient_norm)) refuse_norm();
   buffers_.merge();
   double scale = 1 / info_->weight;
   if (settings_.clip_norm > 0 && verdict_.gradient_norm > settings_.clip_norm) {

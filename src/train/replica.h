@@ -72,8 +72,11 @@ class Replica {
   void forward(int slot);
   void backward();
   void arrived(std::size_t parameter);
+  void take_note_of_second_part(std::size_t parameter);
   void fill_rest();
+  void open(const StepInfo& info);
   void settle();
+  [[noreturn]] void refuse_norm() const;
   [[noreturn]] void refuse(const BadLoss& bad) const;
   void follow_observed_order();
   ParameterMemory memory_for(const BucketLayout& layout);
@@ -99,11 +102,14 @@ class Replica {
   at::Tensor loss_;
   Tally tally_;
   std::vector<double> slot_losses_;
+  double bad_loss_ = 0;  // the first that is not finite
   Verdict verdict_;
   std::size_t slots_left_ = 0;
   std::vector<bool> slot_touched_;    // by the slot that is going on
   std::vector<std::size_t> pending_;  // per bucket: parameters whose gradient has not come
   std::vector<bool> bucket_filled_;
+  std::vector<bool>
+      comes_twice_;  // parameters whose gradient came in two parts: known at the end of backward only
   struct Tree;
   std::unique_ptr<Tree> tree_;
   std::vector<std::size_t> observed_;  // the order in which gradients came in the first step

@@ -72,20 +72,29 @@ std::vector<GroupSettings> check_groups(const TrainerOptions& options, const tor
   return settings;
 }
 
-std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const torch::nn::Module& module) {
+Frozen::Frozen(const TrainerOptions& options, const torch::nn::Module& module) {
   const std::vector<GroupSettings> settings = check_groups(options, module);
   const ModuleTensors tensors = tensors_of(module);
-  std::vector<ParameterUpdate> updates;
   for (std::size_t i = 0; i < settings.size(); ++i) {
-    if (settings[i].is_frozen) {
-      at::Tensor(tensors.parameters[i].tensor).set_requires_grad(false);
-      continue;
-    }
+    if (settings[i].is_frozen) tensors_.push_back(tensors.parameters[i].tensor);
+  }
+  for (at::Tensor& tensor : tensors_) tensor.set_requires_grad(false);
+}
+
+Frozen::~Frozen() {
+  for (at::Tensor& tensor : tensors_) tensor.set_requires_grad(true);
+}
+
+std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const torch::nn::Module& module) {
+  std::vector<std::string> names;
+  for (const NamedTensor& named : tensors_of(module).parameters) names.push_back(named.name);
+  const auto groups = value_or_throw(parse_groups(options.groups));
+  std::vector<ParameterUpdate> updates;
+  for (const std::string& name : names) {
+    const GroupSettings settings = settings_of(groups, name);
     ParameterUpdate& update = updates.emplace_back(ParameterUpdate{.rule = options.rule});
-    update.rule.weight_decay = settings[i].weight_decay.value_or(options.rule.weight_decay);
-    if (settings[i].learning_rate) {
-      update.rate_factor = *settings[i].learning_rate / options.schedule.learning_rate;
-    }
+    update.rule.weight_decay = settings.weight_decay.value_or(options.rule.weight_decay);
+    if (settings.learning_rate) update.rate_factor = *settings.learning_rate / options.schedule.learning_rate;
   }
   return updates;
 }

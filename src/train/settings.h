@@ -23,9 +23,20 @@ ReplicaSettings replica_settings(const TrainerOptions& options);
 /// train.
 std::vector<GroupSettings> check_groups(const TrainerOptions& options, const torch::nn::Module& module);
 
-/// How each parameter is updated, from the rule and the groups. Parameters of frozen groups stop asking for
-/// gradients.
+/// The parameters of frozen groups, which ask for no gradients while this lives.
 /// Failure: as check_groups().
+class Frozen {
+ public:
+  Frozen(const TrainerOptions& options, const torch::nn::Module& module);
+  ~Frozen();
+  Frozen(Frozen&& other) noexcept = default;
+  Frozen& operator=(Frozen&&) = delete;
+
+ private:
+  std::vector<at::Tensor> tensors_;
+};
+
+/// How each parameter that is not frozen is updated, from the rule and the groups.
 std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const torch::nn::Module& module);
 
 }  // namespace cohort::train

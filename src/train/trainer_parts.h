@@ -3,6 +3,7 @@
 #include "data/slot_loader.h"
 #include "storage/local_file_system.h"
 #include "train/replica.h"
+#include "train/settings.h"
 #include <cohort/trainer.h>
 
 #include <string>
@@ -22,6 +23,7 @@ struct Trainer::Parts {
   std::shared_ptr<torch::nn::Module> module;
   Objective objective;
   TrainerOptions options;
+  train::Frozen frozen;
   train::Replica replica;
   LocalFileSystem files{};
   TrainingReport report{};

@@ -165,6 +165,11 @@ Result<std::vector<Group>> parse_groups(std::span<const std::string> texts) {
   return groups;
 }
 
+GroupSettings settings_of(std::span<const Group> groups, const std::string& name) {
+  const std::size_t found = first_match(groups, name);
+  return found == groups.size() ? GroupSettings{} : groups[found].settings;
+}
+
 Result<std::vector<GroupSettings>> settings_by_name(std::span<const Group> groups,
                                                     std::span<const std::string> names) {
   for (const Group& group : groups) {
@@ -181,9 +186,8 @@ Result<std::vector<GroupSettings>> settings_by_name(std::span<const Group> group
     if (found < groups.size()) is_used[found] = true;
   }
   const auto unused = std::find(is_used.begin(), is_used.end(), false);
-  if (unused != is_used.end())
-    return in_the_shadow(groups[static_cast<std::size_t>(unused - is_used.begin())]);
-  return settings;
+  if (unused == is_used.end()) return settings;
+  return in_the_shadow(groups[static_cast<std::size_t>(unused - is_used.begin())]);
 }
 
 }  // namespace cohort

@@ -31,6 +31,9 @@ struct Group {
 Result<Group> parse_group(const std::string& text);
 Result<std::vector<Group>> parse_groups(std::span<const std::string> texts);
 
+/// What the parameter of this name has of its own, by the first group that matches.
+GroupSettings settings_of(std::span<const Group> groups, const std::string& name);
+
 /// What each of the parameters with these names has of its own, in their order: the first group with a
 /// pattern that matches the name decides; `*` stands for any letters, `?` for one.
 ///

@@ -58,7 +58,7 @@ void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, in
 void show_plan(const JobOrder& order) {
   const Job job = make_job(order);
   train::check_options(job.options, order.world);
-  train::updates_of(job.options, *job.model);
+  const train::Frozen frozen(job.options, *job.model);
   const auto parameters = train::tensors_of(*job.model).parameters;
   const BucketLayout layout = layout_of(parameters, job, order.world);
   const auto samples = static_cast<std::uint64_t>(job.data.train->size());

@@ -91,6 +91,12 @@ int threads_of(const Config& config) {
   return any_world ? config.launch.threads_per_rank.value_or(1) : at::get_num_threads();
 }
 
+ContextOptions context_options(const LaunchConfig& launch) {
+  ContextOptions options{.limit = launch.wait_limit, .liveness = launch.liveness};
+  options.arena_bytes = std::max<std::size_t>(options.arena_bytes, launch.shared_memory_per_rank);
+  return options;
+}
+
 // Most mistakes are the same on all ranks: the first of those that failed says it, the others are silent.
 void on_all_ranks(Context& context, const std::function<void()>& prepare) {
   std::exception_ptr mine;
@@ -144,7 +150,7 @@ int run_job(const JobOrder& order) {
   stop_at_the_next_step();
   const Config config = config_of(order);
   const std::string settings = train::settle_in(threads_of(config));
-  Context context({.limit = config.launch.wait_limit, .liveness = config.launch.liveness});
+  Context context(context_options(config.launch));
   Job job;
   std::optional<JobOutput> output;
   on_all_ranks(context, [&] {

@@ -1,0 +1,149 @@
+#include "small_models.h"
+#include "training_world.h"
+
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace cohort::test {
+namespace {
+
+// What users do to a module before, between and during the steps of a trainer.
+
+TrainerOptions short_options() {
+  return {.rule = {.kind = RuleKind::kMomentum, .momentum = 0.5},
+          .schedule = {.learning_rate = 0.0625},
+          .batch = 16,
+          .epochs = 1};
+}
+
+std::string failure_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TrainerMisuse, GradientsOfBeforeAreNotUsed) {
+  const auto data = std::make_shared<WholeNumbers>(32);
+  std::array<std::vector<float>, 2> trained;
+  for (const bool has_gradients : {false, true}) {
+    const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+      auto layer = exact_linear();
+      Trainer trainer(group, arena, layer.ptr(), squared_error(layer), short_options());
+      if (has_gradients) layer->weight.mutable_grad() = torch::ones_like(layer->weight);
+      trainer.fit(data);
+      if (group.rank() == 0) trained.at(has_gradients ? 1 : 0) = numbers_of(*layer);
+    });
+    EXPECT_WORLD_OK(outcome);
+  }
+  EXPECT_EQ(trained[0], trained[1]);
+}
+
+TEST(TrainerMisuse, AfterAFailureNothingIsTrained) {
+  const auto outcome = run_training(1, [&](Communicator& group, Arena& arena) {
+    auto layer = exact_linear();
+    bool fails = true;
+    Objective inner = squared_error(layer);
+    Trainer trainer(
+        group, arena, layer.ptr(),
+        [&](const Batch& batch) {
+          if (fails) throw std::runtime_error("planted");
+          return inner(batch);
+        },
+        short_options());
+    const auto data = std::make_shared<WholeNumbers>(32);
+    EXPECT_NE(failure_of([&] { trainer.fit(data); }).find("planted"), std::string::npos);
+    fails = false;
+    EXPECT_NE(failure_of([&] { trainer.fit(data); }), "");
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
+TEST(TrainerMisuse, AParameterWhoseMemoryWasReplacedIsNamed) {
+  const auto outcome = run_training(1, [&](Communicator& group, Arena& arena) {
+    auto layer = exact_linear();
+    Trainer trainer(group, arena, layer.ptr(), squared_error(layer), short_options());
+    layer->weight.set_data(layer->weight.detach().clone());
+    const std::string said = failure_of([&] { trainer.fit(std::make_shared<WholeNumbers>(32)); });
+    EXPECT_NE(said.find("'weight' was replaced"), std::string::npos) << said;
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
+TEST(TrainerMisuse, ARankWithAnotherModuleIsNamed) {
+  std::array<std::string, 3> said;
+  const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
+    auto net = group.rank() == 1 ? torch::nn::Sequential(torch::nn::Linear(5, 2), torch::nn::Linear(2, 5))
+                                 : torch::nn::Sequential(torch::nn::Linear(2, 5), torch::nn::Linear(5, 2));
+    said.at(static_cast<std::size_t>(group.rank())) = failure_of([&] {
+      const Trainer trainer(group, arena, net.ptr(), [](const Batch&) { return Evaluation{}; });
+    });
+  });
+  EXPECT_WORLD_OK(outcome);
+  for (const std::string& text : said) EXPECT_NE(text.find("the module of rank 1"), std::string::npos) << text;
+}
+
+TEST(TrainerMisuse, WhatATrainerFrozeThawsWithIt) {
+  const auto outcome = run_training(1, [&](Communicator& group, Arena& arena) {
+    auto layer = exact_linear();
+    TrainerOptions options = short_options();
+    options.groups = {"bias: frozen"};
+    for (int i = 0; i < 2; ++i) {
+      const Trainer trainer(group, arena, layer.ptr(), squared_error(layer), options);
+      EXPECT_FALSE(layer->bias.requires_grad());
+    }
+    EXPECT_TRUE(layer->bias.requires_grad());
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
+// Forward without a graph, and again, with one, in backward: what saves the memory of activations.
+struct Recomputed : torch::autograd::Function<Recomputed> {
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& input,
+                            const torch::nn::Linear& layer) {
+    context->save_for_backward({input});
+    context->saved_data["layer"] = reinterpret_cast<std::int64_t>(layer.get());
+    return torch::tanh(torch::linear(input, layer->weight, layer->bias));
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 const torch::autograd::variable_list& gradients) {
+    const at::AutoGradMode with_graph(true);
+    auto* layer = reinterpret_cast<torch::nn::LinearImpl*>(context->saved_data["layer"].toInt());
+    const at::Tensor input = context->get_saved_variables()[0].detach().requires_grad_();
+    const at::Tensor output = torch::tanh(torch::linear(input, layer->weight, layer->bias));
+    torch::autograd::backward({output}, {gradients[0]});
+    return {input.grad(), at::Tensor()};
+  }
+};
+
+TEST(TrainerMisuse, AGradientThatComesInTwoPartsIsWaitedFor) {
+  const auto data = std::make_shared<RoughNumbers>(64);
+  std::array<std::vector<float>, 2> trained;
+  for (const bool recomputes : {false, true}) {
+    const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+      auto net = with_fixed_numbers(torch::nn::Sequential(torch::nn::Linear(6, 6), torch::nn::Linear(6, 3)));
+      torch::nn::Linear shared(std::dynamic_pointer_cast<torch::nn::LinearImpl>(net->ptr(0)));
+      torch::nn::Linear last(std::dynamic_pointer_cast<torch::nn::LinearImpl>(net->ptr(1)));
+      const auto layer = [&](const at::Tensor& x) {
+        return recomputes ? Recomputed::apply(x, shared) : torch::tanh(shared->forward(x));
+      };
+      const auto loss = [&](const Batch& batch) -> at::Tensor {
+        const at::Tensor x = batch.input.clone().requires_grad_();
+        return at::cross_entropy_loss(last->forward(layer(layer(x))), batch.target);
+      };
+      Trainer trainer(group, arena, net.ptr(), mean_loss(loss),
+                      {.schedule = {.learning_rate = 0.1}, .batch = 16, .epochs = 2});
+      trainer.fit(data);
+      if (group.rank() == 0) trained.at(recomputes ? 1 : 0) = numbers_of(*net);
+    });
+    EXPECT_WORLD_OK(outcome);
+  }
+  ASSERT_EQ(trained[0].size(), trained[1].size());
+  for (std::size_t i = 0; i < trained[0].size(); ++i) EXPECT_NEAR(trained[0][i], trained[1][i], 1e-5) << i;
+}
+
+}  // namespace
+}  // namespace cohort::test
