@@ -96,6 +96,7 @@ void BucketSet::allocate_gradients() {
   gradient_block_ = value_or_throw(arena_.allocate(std::max<std::size_t>(count, 1) * size_bytes(dtype_))
                                        .within("no room for the gradients"));
   adopted_.assign(parameters_.size(), at::Tensor());
+  adopted_data_.clear();
   gradient_views_.assign(parameters_.size(), at::Tensor());
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     if (places_[p].is_pooled) continue;
@@ -129,20 +130,37 @@ at::Tensor BucketSet::view_at(void* first, std::size_t parameter) const {
 }
 
 bool BucketSet::can_adopt(std::size_t p, const at::Tensor& gradient) const {
-  // Autograd may leave a view of memory that others still read. In its hook two tensors look at a gradient of
-  // our own: the one it computed and the one it hands out.
-  constexpr std::size_t kOwnSight = 2;
+  // Autograd may leave a view: of more than this gradient, or of what another parameter has got, too.
   return places_[p].is_pooled && gradient.layout() == at::kStrided &&
-         gradient.storage().use_count() <= kOwnSight && gradient.storage().nbytes() == gradient.nbytes() &&
+         gradient.storage().nbytes() == gradient.nbytes() &&
          gradient.scalar_type() == parameters_[p].scalar_type() &&
-         gradient.strides() == parameters_[p].strides() && pool_->owns(gradient.const_data_ptr());
+         gradient.strides() == parameters_[p].strides() && pool_->owns(gradient.const_data_ptr()) &&
+         !is_adopted(gradient.const_data_ptr());
+}
+
+bool BucketSet::is_adopted(const void* data) const {
+  const std::lock_guard lock(mutex_);
+  return adopted_data_.count(data) != 0;
 }
 
 void BucketSet::adopt(std::size_t parameter, at::Tensor gradient) {
   COHORT_CHECK(can_adopt(parameter, gradient));
   auto* end = static_cast<std::byte*>(gradient.mutable_data_ptr()) + gradient.nbytes();
   std::memset(end, 0, places_[parameter].padding * size_bytes(dtype_));
+  {
+    const std::lock_guard lock(mutex_);
+    adopted_data_.insert(gradient.const_data_ptr());
+  }
   adopted_[parameter] = std::move(gradient);
+}
+
+void BucketSet::release(std::size_t parameter) {
+  if (!adopted_[parameter].defined()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    adopted_data_.erase(adopted_[parameter].const_data_ptr());
+  }
+  adopted_[parameter] = at::Tensor();
 }
 
 void BucketSet::provide(std::size_t parameter) {

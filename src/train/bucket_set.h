@@ -9,7 +9,9 @@
 #include <ATen/core/Tensor.h>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -57,13 +59,13 @@ class BucketSet {
   /// Where large gradients come from; null if there are none.
   GradientPool* pool() const { return pool_.get(); }
   /// True if this gradient can stay where it is: in memory of the pool, in the order of elements that its
-  /// buckets have.
+  /// buckets have. Backward may still read it, for others: until that is over it is not to be written to.
   bool can_adopt(std::size_t parameter, const at::Tensor& gradient) const;
   void adopt(std::size_t parameter, at::Tensor gradient);
   /// Makes sure that there is memory for the gradient.
   void provide(std::size_t parameter);
   /// The gradient is used up.
-  void release(std::size_t parameter) { adopted_[parameter] = at::Tensor(); }
+  void release(std::size_t parameter);
 
   Numbers gradients(const Bucket& bucket) const;
   Numbers gradients(const Bucket& bucket, const BucketSlice& slice) const {
@@ -96,6 +98,7 @@ class BucketSet {
     std::size_t padding = 0;  // elements its buckets have beyond it
   };
 
+  bool is_adopted(const void* data) const;
   void find_places();
   void make_pool();
   void allocate_gradients();
@@ -114,6 +117,9 @@ class BucketSet {
   std::vector<std::size_t> gradient_firsts_;  // per bucket, from the start of the block
   std::vector<at::Tensor> gradient_views_;
   std::vector<at::Tensor> adopted_;
+  mutable std::mutex mutex_;
+  std::set<const void*>
+      adopted_data_;  // where those lie: under the mutex, as backward asks while others are released
   std::vector<Place> places_;
 };
 

@@ -41,6 +41,7 @@ LockStep::LockStep(Communicator& group, BucketSet& buckets, std::vector<Paramete
       used_(updates_.size(), 0) {
   COHORT_CHECK_EQ(updates_.size(), buckets_.parameters().size());
   moments_ = empty_moments(buckets_.layout());
+  reduced_.resize(buckets_.layout().buckets.size());
 }
 
 std::vector<LockStep::Moments> LockStep::empty_moments(const BucketLayout& layout) const {
@@ -67,6 +68,7 @@ void LockStep::move_to(BucketLayout layout, ParameterMemory values, Arena& arena
     move_moments(&Moments::second, layout, lent.as<float>(), moved);
   }
   moments_ = std::move(moved);
+  reduced_.assign(layout.buckets.size(), {});
   buckets_.move_to(std::move(layout), std::move(values));
 }
 
@@ -127,12 +129,22 @@ void LockStep::prepare(const Bucket& bucket) {
 }
 
 void LockStep::reduce(int index) {
-  const Bucket& bucket = buckets_.layout().buckets[static_cast<std::size_t>(index)];
+  const auto b = static_cast<std::size_t>(index);
+  const Bucket& bucket = buckets_.layout().buckets[b];
   const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
   prepare(bucket);
   if (summation_ == Summation::kByTree) return reduce_as_tree(bucket, slice);
-  value_or_throw(group_.run(reduce_scatter(buckets_.gradients(bucket), buckets_.gradients(bucket, slice)))
+  if (reduces_in_place()) return;
+  reduced_[b].resize(slice.count);
+  value_or_throw(group_.run(reduce_scatter(buckets_.gradients(bucket), std::span(reduced_[b])))
                      .within(fmt::format("bucket {} was not reduced", index)));
+  release_gradients(b);
+}
+
+float* LockStep::reduced(std::size_t b) {
+  if (!reduces_in_place()) return reduced_[b].data();
+  const Bucket& bucket = buckets_.layout().buckets[b];
+  return floats(buckets_.gradients(bucket, slice_of(bucket, group_.rank(), group_.world())));
 }
 
 void LockStep::reduce_as_tree(const Bucket& bucket, const BucketSlice& slice) {
@@ -151,7 +163,7 @@ void LockStep::update(int index) {
   const Bucket& bucket = buckets_.layout().buckets[b];
   const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
   count_updates(bucket);
-  update_piece(b, slice, floats(buckets_.gradients(bucket, slice)));
+  update_piece(b, slice, reduced(b));
   release_gradients(b);
 }
 
@@ -226,7 +238,7 @@ void LockStep::meet() {
   value_or_throw(group_.run(barrier()));
 }
 
-double LockStep::square_sum() const {
+double LockStep::square_sum() {
   double sum = 0;
   if (summation_ == Summation::kByTree) {
     for (std::size_t p = 0; p < buckets_.parameters().size(); ++p) {
@@ -235,9 +247,9 @@ double LockStep::square_sum() const {
     }
     return sum;
   }
-  for (const Bucket& bucket : buckets_.layout().buckets) {
-    sum += cohort::square_sum(
-        float_span(buckets_.gradients(bucket, slice_of(bucket, group_.rank(), group_.world()))));
+  for (std::size_t b = 0; b < buckets_.layout().buckets.size(); ++b) {
+    const BucketSlice slice = slice_of(buckets_.layout().buckets[b], group_.rank(), group_.world());
+    sum += cohort::square_sum(std::span<const float>(reduced(b), slice.count));
   }
   return sum;
 }

@@ -38,7 +38,8 @@ struct StepTerms {
 /// Threads: one at a time.
 /// Lifetime: group and buckets must outlive it.
 /// Failure: throws what the group says; a failed step leaves replicas in an unknown state.
-/// Cost: moments of one slice; with kByTree a copy of one bucket.
+/// Cost: moments of one slice, and as much for what is reduced before the vote; with kByTree a copy of one
+/// bucket.
 class LockStep {
  public:
   LockStep(Communicator& group, BucketSet& buckets, std::vector<ParameterUpdate> updates,
@@ -59,7 +60,7 @@ class LockStep {
   void meet();
 
   /// Of the reduced gradients: of this rank's slices, or with kByTree, after gather_gradients(), of all.
-  double square_sum() const;
+  double square_sum();
   void gather_gradients();
 
   /// Moves buckets and moments to another layout, on all ranks together. `arena` lends the memory for that.
@@ -84,6 +85,10 @@ class LockStep {
   void update_run(const ParameterUpdate& how, Moments& moments, std::size_t place, BucketSlice run,
                   const float* gradients);
   void release_gradients(std::size_t bucket);
+  /// What was reduced stays among the gradients; otherwise it has memory of its own, since others may still
+  /// read those.
+  bool reduces_in_place() const { return summation_ == Summation::kByTree || group_.world() == 1; }
+  float* reduced(std::size_t bucket);
 
   Communicator& group_;
   BucketSet& buckets_;
@@ -93,8 +98,9 @@ class LockStep {
   std::vector<std::uint8_t> touched_;  // by this rank
   std::vector<std::uint8_t> used_;     // by any rank: known when reduced
   std::vector<std::uint8_t> flags_;
-  std::vector<Moments> moments_;  // per bucket
-  std::vector<float> gathered_;   // kByTree: everybody's version of this rank's slice
+  std::vector<Moments> moments_;             // per bucket
+  std::vector<std::vector<float>> reduced_;  // per bucket: this rank's slice, from reduce() to update()
+  std::vector<float> gathered_;              // kByTree: everybody's version of this rank's slice
 };
 
 }  // namespace cohort::train

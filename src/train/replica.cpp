@@ -224,7 +224,12 @@ void Replica::arrived(std::size_t p) {
   const at::NoGradGuard no_grad;
   if (gradient.is_sparse()) gradient = gradient.to_dense();
   const bool was_touched = tree_ != nullptr ? slot_touched_[p] : lock_step_->is_touched(p);
-  if (was_touched) {
+  if (was_touched && slot_touched_[p]) {  // backward may still read the first part
+    const at::Tensor sum = buckets_->gradient(p) + gradient;
+    buckets_->release(p);
+    buckets_->provide(p);
+    buckets_->gradient(p).copy_(sum);
+  } else if (was_touched) {
     buckets_->gradient(p).add_(gradient);
   } else if (buckets_->can_adopt(p, gradient)) {
     buckets_->adopt(p, std::move(gradient));

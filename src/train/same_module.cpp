@@ -31,12 +31,14 @@ void check_same_module(Communicator& group, const ModuleTensors& tensors) {
   std::vector<std::uint64_t> all(static_cast<std::size_t>(group.world()));
   const std::span<const std::byte> from = std::as_bytes(std::span(mine));
   const std::span<std::byte> to = std::as_writable_bytes(std::span(all));
-  value_or_throw(group.run(all_gather({from.data(), from.size(), DType::kU8}, {to.data(), to.size(), DType::kU8})));
+  value_or_throw(
+      group.run(all_gather({from.data(), from.size(), DType::kU8}, {to.data(), to.size(), DType::kU8})));
   const std::vector<int> others = deviating_ranks(all);
   if (others.empty()) return;
-  throw UsageError(UsageError(fmt::format("the module of {} is another than that of the rest", comm::ranks_text(others)))
-                       .with_remedy("Build the same module on every rank: the same names, sizes and types, registered "
-                                    "in the same order."));
+  throw UsageError(
+      UsageError(fmt::format("the module of {} is another than that of the rest", comm::ranks_text(others)))
+          .with_remedy("Build the same module on every rank: the same names, sizes and types, registered "
+                       "in the same order."));
 }
 
 }  // namespace cohort::train

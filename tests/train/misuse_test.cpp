@@ -78,12 +78,12 @@ TEST(TrainerMisuse, ARankWithAnotherModuleIsNamed) {
   const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
     auto net = group.rank() == 1 ? torch::nn::Sequential(torch::nn::Linear(5, 2), torch::nn::Linear(2, 5))
                                  : torch::nn::Sequential(torch::nn::Linear(2, 5), torch::nn::Linear(5, 2));
-    said.at(static_cast<std::size_t>(group.rank())) = failure_of([&] {
-      const Trainer trainer(group, arena, net.ptr(), [](const Batch&) { return Evaluation{}; });
-    });
+    said.at(static_cast<std::size_t>(group.rank())) = failure_of(
+        [&] { const Trainer trainer(group, arena, net.ptr(), [](const Batch&) { return Evaluation{}; }); });
   });
   EXPECT_WORLD_OK(outcome);
-  for (const std::string& text : said) EXPECT_NE(text.find("the module of rank 1"), std::string::npos) << text;
+  for (const std::string& text : said)
+    EXPECT_NE(text.find("the module of rank 1"), std::string::npos) << text;
 }
 
 TEST(TrainerMisuse, WhatATrainerFrozeThawsWithIt) {
@@ -143,6 +143,42 @@ TEST(TrainerMisuse, AGradientThatComesInTwoPartsIsWaitedFor) {
   }
   ASSERT_EQ(trained[0].size(), trained[1].size());
   for (std::size_t i = 0; i < trained[0].size(); ++i) EXPECT_NEAR(trained[0][i], trained[1][i], 1e-5) << i;
+}
+
+struct Sum : torch::nn::Module {
+  Sum() {
+    a = register_parameter("a", torch::full({64}, 0.5f));
+    b = register_parameter("b", torch::full({8, 8}, -0.25f));
+    c = register_parameter("c", torch::full({1, 64}, 0.125f));
+  }
+  at::Tensor a, b, c;
+};
+
+// Autograd hands the same memory to both ends of a sum, as views. Buckets of 64 bytes make these parameters
+// large ones.
+TEST(TrainerMisuse, GradientsThatLieInTheSameMemory) {
+  const auto data = std::make_shared<WholeNumbers>(32);
+  for (const double clip_norm : {0.0, 1000.0}) {
+    std::vector<std::vector<float>> trained;
+    for (const std::size_t bucket_bytes : {std::size_t{64}, std::size_t{1} << 20}) {
+      const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+        auto net = std::make_shared<Sum>();
+        const auto loss = [net](const Batch& batch) -> Evaluation {
+          const at::Tensor x = batch.input.sum() * (net->a + net->b.view({64}) + net->c.squeeze(0));
+          return {.loss = (x * x).sum() * 0.001, .weight = static_cast<double>(batch.samples.size())};
+        };
+        TrainerOptions options = short_options();
+        options.slots = 4;
+        options.clip_norm = clip_norm;
+        options.bucket_bytes = bucket_bytes;
+        Trainer trainer(group, arena, net, loss, options);
+        trainer.fit(data);
+        if (group.rank() == 0) trained.push_back(numbers_of(*net));
+      });
+      EXPECT_WORLD_OK(outcome);
+    }
+    EXPECT_EQ(trained.at(0), trained.at(1)) << clip_norm;
+  }
 }
 
 }  // namespace
