@@ -55,7 +55,7 @@ tidy: ## static analysis of the torch-free folders
 
 asan: ## run pure, world and process tiers under the address and undefined-behaviour sanitizers
 	@dev/setup build test check
-	@dev/build asan
+	@dev/build asan tier_pure tier_world tier_process
 	@dev/run-tests asan -L 'pure|world|process' -LE slow
 
 tsan: ## run the world tier under the thread sanitizer
@@ -63,9 +63,9 @@ tsan: ## run the world tier under the thread sanitizer
 	@dev/build tsan tier_world
 	@dev/run-tests tsan -L world
 
-gcc: ## compile library, tools and examples with the other compiler
+gcc: ## compile library and tools with the other compiler
 	@dev/setup build check
-	@dev/build --without-tests gcc
+	@dev/build --without-tests gcc cohort cohort_tool cohort_trainer cohort_libtorch_probe
 
 check: format-check tidy asan tsan gcc ## all of the five above
 
