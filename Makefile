@@ -58,14 +58,14 @@ asan: ## run pure, world and process tiers under the address and undefined-behav
 	@dev/build asan tier_pure tier_world tier_process
 	@dev/run-tests asan -L 'pure|world|process' -LE slow
 
-tsan: ## run the world tier under the thread sanitizer
+tsan: ## run the world tier below the torch line under the thread sanitizer
 	@dev/setup build test check
 	@dev/build tsan tier_world
 	@dev/run-tests tsan -L world
 
-gcc: ## compile library and tools with the other compiler
+gcc: ## compile the tool, and with it all below the torch line, with the other compiler
 	@dev/setup build check
-	@dev/build --without-tests gcc cohort cohort_tool cohort_trainer cohort_libtorch_probe
+	@dev/build --without-tests gcc cohort_tool
 
 check: format-check tidy asan tsan gcc ## all of the five above
 

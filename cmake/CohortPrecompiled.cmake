@@ -1,8 +1,9 @@
-# Three precompiled headers for the whole build: reading headers is most of the time a file takes.
+# Four precompiled headers for the whole build: reading headers is most of the time a file takes.
 #   cohort_precompiled_plain    the standard library's and fmt's, below the torch line: every torch-free folder has it
+#   cohort_precompiled_tool     that and CLI11
 #   cohort_precompiled_tensor   ATen and the autograd engine: files that work on tensors
 #   cohort_precompiled_nn       torch/nn.h: files that define or train modules
-# A target takes one with cohort_precompile(<target> plain|tensor|nn). With COHORT_PRECOMPILE_PLAIN off, as in the preset
+# A target takes one with cohort_precompile(<target> plain|tool|tensor|nn). With COHORT_PRECOMPILE_PLAIN off, as in the preset
 # gcc, torch-free files see only what they include themselves.
 option(COHORT_PRECOMPILE_PLAIN "Precompile the headers that torch-free files share" ON)
 
@@ -18,16 +19,17 @@ function(_cohort_precompiled name)
   file(CONFIGURE OUTPUT "${source}" CONTENT "// Carrier of a precompiled header.\n")
   add_library(${target} OBJECT "${source}")
   target_link_libraries(${target} PRIVATE cohort_options)
-  if(NOT name STREQUAL plain)
+  if(name MATCHES "tensor|nn")
     target_link_libraries(${target} PRIVATE cohort_torch)
   endif()
   target_precompile_headers(${target} PRIVATE ${ARGN})
 endfunction()
 
 if(COHORT_PRECOMPILE_PLAIN)
-  _cohort_precompiled(plain
-    <algorithm> <array> <atomic> <chrono> <condition_variable> <functional> <map> <memory> <mutex> <optional> <set>
+  set(_plain <algorithm> <array> <atomic> <chrono> <condition_variable> <functional> <map> <memory> <mutex> <optional> <set>
     <span> <string> <string_view> <thread> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
+  _cohort_precompiled(plain ${_plain})
+  _cohort_precompiled(tool ${_plain} <CLI/CLI.hpp>)
 endif()
 _cohort_precompiled(tensor
   <ATen/ATen.h>
@@ -38,7 +40,7 @@ _cohort_precompiled(tensor
 _cohort_precompiled(nn <torch/nn.h>)
 
 function(cohort_precompile target name)
-  if(name STREQUAL plain AND NOT COHORT_PRECOMPILE_PLAIN)
+  if(name MATCHES "plain|tool" AND NOT COHORT_PRECOMPILE_PLAIN)
     return()
   endif()
   target_precompile_headers(${target} REUSE_FROM cohort_precompiled_${name})

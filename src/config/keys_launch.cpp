@@ -21,9 +21,9 @@ std::vector<Key> launch_keys() {
            "What one rank is expected to need of memory, shared memory not counted."),
       size("launch.shared_memory_per_rank", COHORT_FIELD(launch.shared_memory_per_rank), 256 * kMiB,
            {0, 64 * kTiB},
-           "What one rank is expected to share with its peers on the machine: gradients, rank 0 the "
-           "parameters, too. "
-           "Up to 8 GiB there is room in any case."),
+           "What one rank is expected to share with its peers on the machine: gradients, and rank 0 the "
+           "parameters; "
+           "up to 8 GiB there is room in any case."),
       whole_number("launch.open_files_per_rank", COHORT_FIELD(launch.open_files_per_rank), 256, {16, 1048576},
                    "How many files and sockets one rank may hold open."),
       text_list("launch.interfaces", COHORT_FIELD(launch.interfaces), R"(["eth0", "eth1"])",

@@ -64,7 +64,7 @@ class Conformance : public ::testing::TestWithParam<Kind> {
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
-#if __has_feature(thread_sanitizer)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 inline constexpr int kWorlds[] = {1, 2, 3, 5};  // many slow threads on few cores show nothing more
 #else
 inline constexpr int kWorlds[] = {1, 2, 3, 4, 5, 8};
