@@ -113,18 +113,11 @@ Result<std::chrono::nanoseconds> torch_first_step(const StepCell& cell, const St
                                 std::to_string(cell.ranks),
                                 folder + "/torch_step.py",
                                 "--ddp",
-                                "--model",
-                                cell.model.name,
-                                "--batch",
-                                std::to_string(cell.batch),
-                                "--rule",
-                                cell.model.rule,
-                                "--lr",
-                                fmt::format("{}", cell.model.learning_rate),
                                 "--steps",
                                 "1"};
+  const std::vector<std::string> told = torch_step_arguments(cell, peers);
+  argv.insert(argv.end(), told.begin(), told.end());
   if (!cell.model.spec.empty()) argv.insert(argv.end(), {"--spec", cell.model.spec});
-  if (peers.channels_last) argv.emplace_back("--channels-last");
   return time_to_mark(std::move(argv), "\"step\": 1");
 }
 

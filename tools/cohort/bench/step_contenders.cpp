@@ -57,19 +57,9 @@ Result<GroupStart> torch(const std::string& contender, const StepCell& cell, con
   COHORT_RETURN_IF_ERROR(write_peer_scripts(folder));
   const int ranks = contender == kTorchAlone ? 1 : cell.ranks;
   GroupStart start{.name = contender, .ranks = ranks, .remedy = kPeerSetUp, .limit = kStartLimit};
-  std::vector<std::string> line{peer_python(peers.python),
-                                folder + "/torch_step.py",
-                                "--model",
-                                cell.model.name,
-                                "--batch",
-                                std::to_string(cell.batch),
-                                "--rule",
-                                cell.model.rule,
-                                "--lr",
-                                fmt::format("{}", cell.model.learning_rate),
-                                "--serve",
-                                contender};
-  if (peers.channels_last) line.emplace_back("--channels-last");
+  std::vector<std::string> line{peer_python(peers.python), folder + "/torch_step.py", "--serve", contender};
+  const std::vector<std::string> told = torch_step_arguments(cell, peers);
+  line.insert(line.end(), told.begin(), told.end());
   if (contender == kTorchDdp) {
     line.insert(line.end(),
                 {"--ddp", "--meeting", fmt::format("{}/{}-{}", folder, cell.model.name, cell.batch)});
@@ -112,6 +102,14 @@ std::vector<StepModel> step_models() {
 
 std::vector<std::string> step_ways() {
   return {kDataParallel, kTrainerWithoutUpdate, kDataParallelWithoutUpdate};
+}
+
+std::vector<std::string> torch_step_arguments(const StepCell& cell, const StepPeers& peers) {
+  std::vector<std::string> arguments{
+      "--model", cell.model.name, "--batch", std::to_string(cell.batch),
+      "--rule",  cell.model.rule, "--lr",    fmt::format("{}", cell.model.learning_rate)};
+  if (peers.channels_last) arguments.emplace_back("--channels-last");
+  return arguments;
 }
 
 Status write_peer_scripts(const std::string& folder) {

@@ -54,6 +54,9 @@ struct StepPeers {
 Result<GroupStart> start_of(const std::string& contender, const StepCell& cell, const Session& session,
                             const StepPeers& peers, const std::string& folder);
 
+/// What torch_step.py is told of a cell, whoever starts it.
+std::vector<std::string> torch_step_arguments(const StepCell& cell, const StepPeers& peers);
+
 /// Puts the scripts of torch into a folder.
 Status write_peer_scripts(const std::string& folder);
 
