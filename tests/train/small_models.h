@@ -62,6 +62,14 @@ inline torch::nn::Linear exact_linear() {
   return layer;
 }
 
+/// Numbers that keep the layer exact over a few steps.
+inline TrainerOptions exact_options() {
+  return {.rule = {.kind = RuleKind::kMomentum, .momentum = 0.5},
+          .schedule = {.learning_rate = 0.0625},
+          .batch = 16,
+          .epochs = 1};
+}
+
 /// The same numbers on every rank and in every world.
 inline torch::nn::Sequential with_fixed_numbers(torch::nn::Sequential net) {
   const at::NoGradGuard no_grad;
