@@ -89,7 +89,8 @@ TEST(Trainer, WhatOneRankThrowsInAnEvaluationEndsAll) {
     (void)group.run(barrier());  // nobody leaves before all were told
   });
   EXPECT_WORLD_OK(outcome);
-  for (const std::string& text : said) EXPECT_NE(text.find("planted in an evaluation"), std::string::npos) << text;
+  for (const std::string& text : said)
+    EXPECT_NE(text.find("planted in an evaluation"), std::string::npos) << text;
 }
 
 TEST(Trainer, ARankWhoseParametersDifferIsNamed) {
