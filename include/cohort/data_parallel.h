@@ -38,7 +38,8 @@ struct DataParallelOptions {
 /// Lifetime: context and module must outlive it. Gradients lie in memory shared with the other ranks; they
 /// are gone when it is.
 /// Failure: backward() throws Error: kPeerLost names the rank that is gone, kTimedOut the one that has not
-/// arrived. Every rank must call backward() as often as the others.
+/// arrived. Every rank must call backward() as often as the others; after one that threw, none is possible
+/// any more.
 class COHORT_EXPORT DataParallel {
  public:
   DataParallel(Context& context, torch::nn::Module& module, const DataParallelOptions& options = {});
@@ -64,6 +65,7 @@ class COHORT_EXPORT DataParallel {
 
  private:
   struct Parts;
+  class Round;
   std::unique_ptr<Parts> parts_;
 };
 

@@ -115,7 +115,7 @@ struct TrainingReport {
 /// What a rank needs of memory, by kind.
 struct TrainerMemory {
   std::size_t parameters = 0;  ///< its share, where all ranks look at one copy
-  std::size_t gradients = 0;
+  std::size_t gradients = 0;   ///< at once, at most so far
   std::size_t moments = 0;
 };
 

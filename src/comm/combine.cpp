@@ -27,6 +27,17 @@ void widen(ConstNumbers from, Numbers to) {
   }
 }
 
+template <class T>
+void divide_each(Numbers sums, std::size_t num_inputs) {
+  const auto divisor = static_cast<T>(num_inputs);
+  for (std::size_t i = 0; i < sums.count; ++i) {
+    T value;
+    std::memcpy(&value, sums.data + i * sizeof value, sizeof value);
+    value = static_cast<T>(value / divisor);
+    std::memcpy(sums.data + i * sizeof value, &value, sizeof value);
+  }
+}
+
 template <std::uint16_t (*kStore)(float)>
 void narrow(ConstNumbers from, Numbers to) {
   for (std::size_t i = 0; i < from.count; ++i) {
@@ -49,6 +60,27 @@ void combine(ReduceOp op, DType dtype, std::span<const std::byte* const> inputs,
   COHORT_CHECK(run != nullptr, "{} cannot be combined", name(dtype));
   COHORT_CHECK(!inputs.empty());
   run({inputs.data(), inputs.size(), targets.data(), targets.size(), count});
+}
+
+ReduceOp partial_op(ReduceOp op) {
+  return op == ReduceOp::kMean ? ReduceOp::kSum : op;
+}
+
+void divide(Numbers sums, std::size_t num_inputs) {
+  switch (sums.dtype) {
+    case DType::kF32:
+      return divide_each<float>(sums, num_inputs);
+    case DType::kF64:
+      return divide_each<double>(sums, num_inputs);
+    case DType::kI32:
+      return divide_each<std::int32_t>(sums, num_inputs);
+    case DType::kI64:
+      return divide_each<std::int64_t>(sums, num_inputs);
+    case DType::kU8:
+      return divide_each<std::uint8_t>(sums, num_inputs);
+    default:
+      COHORT_CHECK(false, "{} is no type of partial results", name(sums.dtype));
+  }
 }
 
 DType accumulator_of(DType dtype) {

@@ -11,12 +11,18 @@ namespace cohort::comm {
 bool is_combinable(DType dtype);
 
 /// targets[t][i] = inputs[0][i] ∘ inputs[1][i] ∘ … for every target, from the left, i < count. 16-bit floats
-/// are combined in f32 and rounded once. Integers wrap. A NaN in any input of min or max gives a NaN.
+/// are combined in f32 and rounded once. Integers wrap. The mean is the sum over the number of inputs. A NaN
+/// in any input of min or max gives a NaN.
 ///
 /// A target may be one of the inputs exactly; other overlaps are not allowed. Inputs must be at least one.
 /// Cost: every input is read once, every target written once.
 void combine(ReduceOp op, DType dtype, std::span<const std::byte* const> inputs,
              std::span<std::byte* const> targets, std::size_t count);
+
+/// How partial results are combined: a mean is a sum until the end.
+ReduceOp partial_op(ReduceOp op);
+/// What makes a sum of `num_inputs` a mean.
+void divide(Numbers sums, std::size_t num_inputs);
 
 /// What partial results of `dtype` are kept in while they travel: f32 for the 16-bit floats, else `dtype`.
 DType accumulator_of(DType dtype);

@@ -83,10 +83,17 @@ T combined(T a, T b) {
     using Wide = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
     const auto x = static_cast<Wide>(a);
     const auto y = static_cast<Wide>(b);
-    return static_cast<T>(kOp == ReduceOp::kSum ? x + y : x * y);
+    return static_cast<T>(kOp == ReduceOp::kProduct ? x * y : x + y);
   } else {
-    return kOp == ReduceOp::kSum ? a + b : a * b;
+    return kOp == ReduceOp::kProduct ? a * b : a + b;
   }
+}
+
+// What is left to do when all are combined.
+template <ReduceOp kOp, class T>
+T finished(T value, T num_inputs) {
+  if constexpr (kOp == ReduceOp::kMean) return static_cast<T>(value / num_inputs);
+  return value;
 }
 
 // A block of accumulators stays in the first-level cache while the inputs pass by.
@@ -95,6 +102,7 @@ void combine_in_blocks(const CombineArguments& args) {
   using Stored = typename Format::Stored;
   using Value = typename Format::Value;
   constexpr std::size_t kBlock = 1024 / sizeof(Value);
+  const auto num_inputs = static_cast<Value>(args.num_inputs);
   alignas(64) Value sum[kBlock];
   alignas(64) Stored out[kBlock];
   for (std::size_t first = 0; first < args.count; first += kBlock) {
@@ -105,7 +113,7 @@ void combine_in_blocks(const CombineArguments& args) {
       const auto* next = reinterpret_cast<const Stored*>(args.inputs[k]) + first;
       for (std::size_t i = 0; i < length; ++i) sum[i] = combined<kOp>(sum[i], Format::load(next[i]));
     }
-    for (std::size_t i = 0; i < length; ++i) out[i] = Format::store(sum[i]);
+    for (std::size_t i = 0; i < length; ++i) out[i] = Format::store(finished<kOp>(sum[i], num_inputs));
     for (std::size_t t = 0; t < args.num_targets; ++t) {
       std::memcpy(reinterpret_cast<Stored*>(args.targets[t]) + first, out, length * sizeof(Stored));
     }
@@ -117,7 +125,11 @@ void combine_in_blocks(const CombineArguments& args) {
 template <class Format, ReduceOp kOp, std::size_t kTargets>
 void combine_two(const CombineArguments& args) {
   using Stored = typename Format::Stored;
+  using Value = typename Format::Value;
   constexpr std::size_t kStep = 128 / sizeof(Stored);
+  const auto two = [](Stored x, Stored y) {
+    return Format::store(finished<kOp>(combined<kOp>(Format::load(x), Format::load(y)), Value{2}));
+  };
   const auto* a = reinterpret_cast<const Stored*>(args.inputs[0]);
   const auto* b = reinterpret_cast<const Stored*>(args.inputs[1]);
   auto* s = reinterpret_cast<Stored*>(args.targets[0]);
@@ -130,13 +142,13 @@ void combine_two(const CombineArguments& args) {
     std::memcpy(x, a + i, sizeof x);
     std::memcpy(y, b + i, sizeof y);
     for (std::size_t k = 0; k < kStep; ++k) {
-      x[k] = Format::store(combined<kOp>(Format::load(x[k]), Format::load(y[k])));
+      x[k] = two(x[k], y[k]);
     }
     std::memcpy(s + i, x, sizeof x);
     if constexpr (kTargets == 2) std::memcpy(t + i, x, sizeof x);
   }
   for (; i < count; ++i) {
-    const Stored value = Format::store(combined<kOp>(Format::load(a[i]), Format::load(b[i])));
+    const Stored value = two(a[i], b[i]);
     s[i] = value;
     if constexpr (kTargets == 2) t[i] = value;
   }
@@ -160,6 +172,8 @@ CombineKernel kernel_for(ReduceOp op) {
       return combine_with<Format, ReduceOp::kMax>;
     case ReduceOp::kProduct:
       return combine_with<Format, ReduceOp::kProduct>;
+    case ReduceOp::kMean:
+      return combine_with<Format, ReduceOp::kMean>;
   }
   return nullptr;
 }

@@ -5,7 +5,7 @@
 namespace cohort {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames = {"sum", "min", "max", "product"};
+constexpr std::array<std::string_view, 5> kNames = {"sum", "min", "max", "product", "mean"};
 static_assert(kNames.size() == std::size(kAllReduceOps));
 
 }  // namespace

@@ -23,12 +23,6 @@ std::string slots_text(const std::vector<int>& slots) {
   return fmt::format("{}–{}", slots.front(), slots.back());
 }
 
-std::uint64_t total(const std::vector<PlanMemory>& memory) {
-  std::uint64_t bytes = 0;
-  for (const PlanMemory& part : memory) bytes += part.bytes;
-  return bytes;
-}
-
 std::string overview(const PlanReport& plan, const Screen& screen) {
   Table table({"plan", ""});
   const auto row = [&](const std::string& what, const std::string& value) {
@@ -41,7 +35,7 @@ std::string overview(const PlanReport& plan, const Screen& screen) {
   row("batch", fmt::format("{} samples", plan.batch));
   row("steps", fmt::format("{}, {} in each of {} epochs", plan.steps, plan.steps_per_epoch, plan.epochs));
   row("exchanged", fmt::format("{} per rank and step", format_bytes(plan.bytes_per_step)));
-  row("memory", fmt::format("{} per rank", format_bytes(total(plan.memory))));
+  row("memory", fmt::format("{} per rank", format_bytes(total_bytes(plan.memory))));
   row("written to", plan.run_directory);
   return table.text(screen);
 }
@@ -84,7 +78,7 @@ std::string program_section(const PlanReport& plan, const Screen& screen) {
 
 std::string memory_section(const PlanReport& plan, const Screen& screen) {
   Table table({"memory of a rank", "size"});
-  for (const PlanMemory& part : plan.memory) table.add({{part.what}, {format_bytes(part.bytes)}});
+  for (const MemoryPart& part : plan.memory) table.add({{part.what}, {format_bytes(part.bytes)}});
   return section(table, 0, screen);
 }
 
@@ -96,12 +90,6 @@ Json buckets_json(const PlanReport& plan) {
                     {"first", bucket.first},
                     {"last", bucket.last}});
   }
-  return list;
-}
-
-Json memory_json(const PlanReport& plan) {
-  Json list = Json::array();
-  for (const PlanMemory& part : plan.memory) list.push_back({{"what", part.what}, {"bytes", part.bytes}});
   return list;
 }
 
@@ -129,8 +117,8 @@ std::string plan_json(const PlanReport& plan) {
                     {"buckets", buckets_json(plan)},
                     {"program", plan.program},
                     {"bytes_per_step", plan.bytes_per_step},
-                    {"memory_bytes", total(plan.memory)},
-                    {"memory", memory_json(plan)},
+                    {"memory_bytes", total_bytes(plan.memory)},
+                    {"memory", memory_json(plan.memory)},
                     {"run_directory", plan.run_directory}});
 }
 

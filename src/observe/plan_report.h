@@ -1,5 +1,6 @@
 #pragma once
 
+#include "observe/memory_part.h"
 #include "observe/screen.h"
 
 #include <cstdint>
@@ -16,12 +17,6 @@ struct PlanBucket {
   std::string last{};
 };
 
-/// What one rank needs of memory, and for what.
-struct PlanMemory {
-  std::string what{};
-  std::uint64_t bytes = 0;
-};
-
 /// What `cohort train --dry-run` tells: everything that is decided before the first step.
 struct PlanReport {
   std::string data{};   ///< in words
@@ -36,7 +31,7 @@ struct PlanReport {
   std::vector<PlanBucket> buckets{};
   std::vector<std::string> program{};  ///< the actions of a step, in order
   std::uint64_t bytes_per_step = 0;    ///< that each rank exchanges
-  std::vector<PlanMemory> memory{};    ///< of each rank
+  std::vector<MemoryPart> memory{};    ///< of each rank
   std::string run_directory{};
 };
 

@@ -27,6 +27,14 @@ std::string steps_text(const RunSummary& summary) {
   return text;
 }
 
+std::string memory_text(const std::vector<MemoryPart>& memory) {
+  std::string parts;
+  for (const MemoryPart& part : memory) {
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", part.what, format_bytes(part.bytes));
+  }
+  return fmt::format("{} a rank: {}", format_bytes(total_bytes(memory)), parts);
+}
+
 Json or_null(const std::optional<double>& number) {
   return number ? Json(*number) : Json(nullptr);
 }
@@ -83,6 +91,7 @@ std::string summary_table(const RunSummary& summary, const Screen& screen) {
   row("time", duration_text(summary.seconds));
   row("communication", format_share(summary.communication_share()) + " of the steps");
   row("waiting for data", format_share(summary.stall_share()) + " of the steps");
+  if (!summary.memory.empty()) row("memory", memory_text(summary.memory));
   if (!summary.parameters_hash.empty()) row("parameters", summary.parameters_hash);
   if (!summary.run_directory.empty()) row("written to", summary.run_directory);
   return table.text(screen);
@@ -105,6 +114,8 @@ std::string summary_json(const RunSummary& summary) {
                     {"step_seconds", summary.step_seconds},
                     {"communication_share", summary.communication_share()},
                     {"stall_share", summary.stall_share()},
+                    {"memory_bytes", total_bytes(summary.memory)},
+                    {"memory", memory_json(summary.memory)},
                     {"parameters_hash", summary.parameters_hash},
                     {"run_directory", summary.run_directory}});
 }

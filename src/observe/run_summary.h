@@ -1,11 +1,13 @@
 #pragma once
 
+#include "observe/memory_part.h"
 #include "observe/screen.h"
 #include "observe/step_record.h"
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cohort::observe {
 
@@ -33,6 +35,7 @@ struct RunSummary {
   double step_seconds = 0;            ///< of that, in steps
   double communication_seconds = 0;   ///< of step_seconds
   double stall_seconds = 0;           ///< of step_seconds
+  std::vector<MemoryPart> memory{};   ///< of this rank, for parameters and what belongs to them
   std::string parameters_hash{};
   std::string run_directory{};
 

@@ -70,8 +70,9 @@ void BucketSet::find_places() {
     Place& place = places_[p];
     COHORT_CHECK_EQ(place.slice.count, static_cast<std::size_t>(parameters_[p].numel()), "parameter {}", p);
     // Small ones are better copied into a bucket they share.
-    place.is_pooled = gradients_ == GradientMemory::kPooled && place.is_alone && place.buckets.size() > 1 &&
-                      parameters_[p].is_non_overlapping_and_dense();
+    place.is_large =
+        place.is_alone && place.buckets.size() > 1 && parameters_[p].is_non_overlapping_and_dense();
+    place.is_pooled = place.is_large && gradients_ == GradientMemory::kPooled;
   }
 }
 
@@ -130,12 +131,9 @@ at::Tensor BucketSet::view_at(void* first, std::size_t parameter) const {
 }
 
 bool BucketSet::can_adopt(std::size_t p, const at::Tensor& gradient) const {
-  // Autograd may leave a view: of more than this gradient, or of what another parameter has got, too.
-  return places_[p].is_pooled && gradient.layout() == at::kStrided &&
-         gradient.storage().nbytes() == gradient.nbytes() &&
+  return places_[p].is_pooled && pool_->lends(gradient) &&
          gradient.scalar_type() == parameters_[p].scalar_type() &&
-         gradient.strides() == parameters_[p].strides() && pool_->owns(gradient.const_data_ptr()) &&
-         !is_adopted(gradient.const_data_ptr());
+         gradient.strides() == parameters_[p].strides() && !is_adopted(gradient.const_data_ptr());
 }
 
 bool BucketSet::is_adopted(const void* data) const {

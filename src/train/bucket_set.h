@@ -53,6 +53,8 @@ class BucketSet {
   const std::vector<std::size_t>& buckets_of(std::size_t parameter) const {
     return places_[parameter].buckets;
   }
+  /// It has buckets of its own, several: better computed where it is reduced than copied there.
+  bool is_large(std::size_t parameter) const { return places_[parameter].is_large; }
   /// Where all of it lies, from the start of the flat memory.
   BucketSlice place(std::size_t parameter) const { return places_[parameter].slice; }
 
@@ -94,6 +96,7 @@ class BucketSet {
     BucketSlice slice{};
     std::vector<std::size_t> buckets{};
     bool is_alone = true;  // in its buckets
+    bool is_large = false;
     bool is_pooled = false;
     std::size_t padding = 0;  // elements its buckets have beyond it
   };

@@ -1,6 +1,7 @@
 #include "train/gradient_pool.h"
 
 #include <ATen/ATen.h>
+#include <atomic>
 #include <c10/core/CPUAllocator.h>
 #include <map>
 #include <mutex>
@@ -79,9 +80,14 @@ namespace {
 
 // torch's allocator interface has no room for a context: which pool a thread uses can be said in no other
 // way.
-thread_local GradientPool* pool_of_thread = nullptr;
+thread_local std::shared_ptr<GradientPool::Turn> turn_of_thread;
 
 }  // namespace
+
+struct GradientPool::Turn {
+  explicit Turn(GradientPool* of) : pool(of) {}
+  std::atomic<GradientPool*> pool;  // null when it is over
+};
 
 /// What torch asks for memory: the pool of this thread, or torch's own allocator.
 class ArenaAllocator final : public c10::Allocator {
@@ -93,8 +99,9 @@ class ArenaAllocator final : public c10::Allocator {
   }
 
   c10::DataPtr allocate(std::size_t size_bytes) override {
-    if (pool_of_thread != nullptr) {
-      c10::DataPtr memory = pool_of_thread->allocate(size_bytes);
+    GradientPool* const pool = turn_of_thread ? turn_of_thread->pool.load() : nullptr;
+    if (pool != nullptr) {
+      c10::DataPtr memory = pool->allocate(size_bytes);
       if (memory) return memory;
     }
     return own_.allocate(size_bytes);
@@ -149,10 +156,18 @@ std::size_t GradientPool::size_bytes() const {
   return blocks_->held_bytes;
 }
 
-GradientPool::Use::Use(GradientPool* pool) : before_(std::exchange(pool_of_thread, pool)) {}
+bool GradientPool::lends(const at::Tensor& tensor) const {
+  return tensor.layout() == at::kStrided && tensor.storage().nbytes() == tensor.nbytes() &&
+         owns(tensor.const_data_ptr());
+}
+
+GradientPool::Use::Use(GradientPool* pool) : before_(turn_of_thread), mine_(std::make_shared<Turn>(pool)) {
+  turn_of_thread = mine_;
+}
 
 GradientPool::Use::~Use() {
-  pool_of_thread = before_;
+  mine_->pool = nullptr;
+  if (turn_of_thread == mine_) turn_of_thread = before_;
 }
 
 }  // namespace cohort::train

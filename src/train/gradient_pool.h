@@ -29,7 +29,9 @@ class GradientPool {
   GradientPool(const GradientPool&) = delete;
   GradientPool& operator=(const GradientPool&) = delete;
 
-  /// While it lives, tensors that this thread makes come from the pool, if they have one of its sizes.
+  struct Turn;
+  /// While it lives, tensors that this thread makes come from the pool, if they have one of its sizes. May
+  /// end on another thread.
   class Use {
    public:
     explicit Use(GradientPool* pool);
@@ -38,14 +40,15 @@ class GradientPool {
     Use& operator=(const Use&) = delete;
 
    private:
-    GradientPool* const before_;
+    std::shared_ptr<Turn> before_, mine_;
   };
 
   /// A tensor in memory of the pool, with the sizes and strides of another. Throws kExhausted if the arena
   /// has no more.
   at::Tensor tensor_like(const at::Tensor& other);
-  /// True if the memory is from this pool.
-  bool owns(const void* data) const;
+  /// True if all of the tensor, and nothing else, lies in a block of this pool. Autograd may leave a view, so
+  /// that several tensors are the same block.
+  bool lends(const at::Tensor& tensor) const;
   /// Bytes of arena that it holds.
   std::size_t size_bytes() const;
 
@@ -53,6 +56,8 @@ class GradientPool {
   friend class ArenaAllocator;
   struct Blocks;
   struct Lease;
+
+  bool owns(const void* data) const;
 
   /// Nothing if the size is none of its own, or the arena has no more.
   c10::DataPtr allocate(std::size_t size_bytes);

@@ -100,6 +100,12 @@ std::size_t LockStep::moment_bytes() const {
   return count * sizeof(float);
 }
 
+std::size_t LockStep::reduced_bytes() const {
+  std::size_t count = gathered_.capacity();
+  for (const std::vector<float>& slice : reduced_) count += slice.capacity();
+  return count * sizeof(float);
+}
+
 void LockStep::open(const StepTerms& terms) {
   terms_ = terms;
   std::fill(touched_.begin(), touched_.end(), std::uint8_t{0});

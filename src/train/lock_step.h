@@ -67,6 +67,8 @@ class LockStep {
   void move_to(BucketLayout layout, ParameterMemory values, Arena& arena);
   /// Bytes of moments this rank keeps.
   std::size_t moment_bytes() const;
+  /// Bytes of reduced gradients that have memory of their own.
+  std::size_t reduced_bytes() const;
 
  private:
   struct Moments {

@@ -57,7 +57,7 @@ TrainerMemory Trainer::memory() const {
   const train::BucketSet& buckets = parts_->replica.buckets();
   const auto sharers = static_cast<std::size_t>(buckets.has_common_values() ? parts_->group.world() : 1);
   return {.parameters = buckets.all_values().size_bytes() / sharers,
-          .gradients = buckets.gradient_bytes(),
+          .gradients = parts_->replica.gradient_bytes(),
           .moments = parts_->replica.moment_bytes()};
 }
 

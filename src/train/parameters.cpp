@@ -21,4 +21,10 @@ ModuleTensors tensors_of(const torch::nn::Module& module) {
   return tensors;
 }
 
+std::vector<at::Tensor> plain(const std::vector<NamedTensor>& named) {
+  std::vector<at::Tensor> tensors;
+  for (const NamedTensor& each : named) tensors.push_back(each.tensor);
+  return tensors;
+}
+
 }  // namespace cohort::train

@@ -24,5 +24,6 @@ struct ModuleTensors {
 };
 
 ModuleTensors tensors_of(const torch::nn::Module& module);
+std::vector<at::Tensor> plain(const std::vector<NamedTensor>& named);
 
 }  // namespace cohort::train

@@ -20,12 +20,6 @@
 namespace cohort::train {
 namespace {
 
-std::vector<at::Tensor> plain(const std::vector<NamedTensor>& named) {
-  std::vector<at::Tensor> tensors;
-  for (const NamedTensor& each : named) tensors.push_back(each.tensor);
-  return tensors;
-}
-
 void check_types(const ModuleTensors& tensors) {
   if (tensors.parameters.empty()) {
     throw UsageError("the module has no parameter to train").with_remedy("Register one, or unfreeze one.");
@@ -81,6 +75,11 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
 }
 
 Replica::~Replica() = default;
+
+std::size_t Replica::gradient_bytes() const {
+  const std::size_t sums = tree_ != nullptr ? tree_->sums.size_bytes() : 0;
+  return buckets_->gradient_bytes() + lock_step_->reduced_bytes() + sums;
+}
 
 ParameterMemory Replica::memory_for(const BucketLayout& layout) {
   const std::size_t size_bytes = std::max<std::size_t>(layout.count, 1) * sizeof(float);

@@ -63,6 +63,7 @@ class Replica {
   const BucketSet& buckets() const { return *buckets_; }
   const ModuleTensors& tensors() const { return tensors_; }
   std::size_t moment_bytes() const { return lock_step_->moment_bytes(); }
+  std::size_t gradient_bytes() const;
   UpdateTime update_time() const { return train::update_time(settings_); }
   /// How long steps waited for communication that nothing hid, in all.
   std::chrono::nanoseconds waited() const { return engine_->waited(); }

@@ -18,6 +18,12 @@ void add_to(float* sum, const float* other, std::size_t count) {
 
 }  // namespace
 
+std::size_t SlotTree::size_bytes() const {
+  std::size_t count = 0;
+  for (const std::vector<float>& level : levels_) count += level.capacity();
+  return count * sizeof(float);
+}
+
 void SlotTree::add(std::span<float> numbers, std::size_t index, std::size_t count) {
   std::size_t level = 0;
   for (; (index >> level) % 2 == 1; ++level) add_to(numbers.data(), levels_[level].data(), numbers.size());

@@ -21,6 +21,7 @@ class SlotTree {
  public:
   /// `numbers` holds the gradients of the next slot; after the last of `count` slots it holds their sum.
   void add(std::span<float> numbers, std::size_t index, std::size_t count);
+  std::size_t size_bytes() const;
 
  private:
   std::vector<std::vector<float>> levels_;

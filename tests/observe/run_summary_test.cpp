@@ -20,6 +20,7 @@ RunSummary three_steps() {
                  .skipped = step == 2});
   }
   summary.seconds = 2;
+  summary.memory = {{"parameters", 1024}, {"gradients", 2048}};
   summary.parameters_hash = "0123456789abcdef";
   summary.run_directory = "runs/job";
   return summary;
@@ -49,6 +50,7 @@ TEST(RunSummary, AsATable) {
             "time              2 s\n"
             "communication     25 % of the steps\n"
             "waiting for data  12 % of the steps\n"
+            "memory            3 KiB a rank: parameters 1 KiB, gradients 2 KiB\n"
             "parameters        0123456789abcdef\n"
             "written to        runs/job\n");
 }
@@ -60,6 +62,8 @@ TEST(RunSummary, AsJson) {
   EXPECT_EQ(object.at("loss"), 1.0 / 3);
   EXPECT_EQ(object.at("metrics").at("accuracy"), 0.975);
   EXPECT_EQ(object.at("samples_per_second"), 128);
+  EXPECT_EQ(object.at("memory_bytes"), 3072);
+  EXPECT_EQ(object.at("memory").at(1).at("what"), "gradients");
   EXPECT_EQ(object.at("parameters_hash"), "0123456789abcdef");
   EXPECT_EQ(object.at("run_directory"), "runs/job");
 }

@@ -2,8 +2,7 @@
 
 Usage: against_torch_test.py TOOL PYTHON [CLASS...]; PYTHON is one that may have torch. Without it: skipped.
 
-Every step takes the whole data set (train.batch = 0), so that the order of samples, which is Cohort's own, changes
-nothing but the order of sums.
+Samples come in the order in which they are stored (data.shuffle = false); most steps take the whole data set (train.batch = 0).
 
 How far losses may be apart: two sums of m numbers in different orders differ by about sqrt(m) u of what is added, u = 2^-24
 being the rounding of one operation on f32. A loss and its gradient come from sums of at most m = samples x width, and a step
@@ -32,6 +31,7 @@ if len(sys.argv) > 2 and os.sep in sys.argv[2]:
     go_on_with_torch()
 
 import dataclasses
+import itertools
 import random
 import unittest
 
@@ -54,13 +54,20 @@ RULES = {
 }
 
 
-def losses_of(spec, model, optimizer, batch, steps):
-    """The loss before each step."""
+def batches_of(samples, size):
+    """The samples cut into batches as they come, the last one shorter where it must be, again and again."""
+    while True:
+        for first in range(0, len(samples[0]), size):
+            yield samples[0][first:first + size], samples[1][first:first + size]
+
+
+def losses_of(spec, model, optimizer, samples, steps, size=None):
+    """The loss before each step, with batches of a size or of all samples."""
     losses = []
     model.train()
-    for _ in range(steps):
+    for input, target in itertools.islice(batches_of(samples, size or len(samples[0])), steps):
         optimizer.zero_grad()
-        loss = torch_models.mean_loss(spec, model(batch[0]), batch[1])
+        loss = torch_models.mean_loss(spec, model(input), target)
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
@@ -117,7 +124,7 @@ class AgainstTorch(TrainJob):
         windows = torch.tensor(tokens).unfold(0, context + 1, 1)
         return {"kind": "text", "path": str(path), "context": context, "test_share": 0.0}, (windows[:, :-1], windows[:, 1:])
 
-    def losses(self, data, spec, model, steps, rule, ranks):
+    def losses(self, data, spec, model, steps, rule, ranks, size=0):
         """Those of `cohort train` from the weights of the model."""
         weights = {name: tensor for name, tensor in model.state_dict().items() if not name.endswith("num_batches_tracked")}
         file = self.folder / "start.safetensors"
@@ -127,9 +134,9 @@ class AgainstTorch(TrainJob):
             keys["hidden"] = list(spec.hidden)
         if spec.kind == "gpt":
             keys.update(layers=spec.layers, width=spec.width, heads=spec.heads)
-        self.train({"data": data, "model": keys,
+        self.train({"data": {**data, "shuffle": False}, "model": keys,
                     "update": {"rule": rule, "learning_rate": RATE, "weight_decay": DECAY},
-                    "train": {"batch": 0, "epochs": steps, "evaluate_every": 0}}, ranks=ranks)
+                    "train": {"batch": size, "epochs": steps, "steps": steps, "evaluate_every": 0}}, ranks=ranks)
         return [line["loss"] for line in self.steps()]
 
     def assert_close(self, ours, theirs, sums, what):
@@ -153,9 +160,17 @@ class Rules(AgainstTorch):
         model.load_state_dict(self.start)
         return model
 
-    def theirs(self, rule):
+    def theirs(self, rule, size=None):
         model = self.model()
-        return losses_of(self.spec, model, RULES[rule](model.parameters()), self.batch, 100)
+        return losses_of(self.spec, model, RULES[rule](model.parameters()), self.batch, 100, size)
+
+    def test_batches(self):
+        """Full, mini, with a last one of 13 of 16, and single-sample: the same code with another batch size."""
+        for size in (61, 16, 1):
+            theirs = self.theirs("momentum", size)
+            for ranks in (1, 2):
+                ours = self.losses(self.data, self.spec, self.model(), 100, "momentum", ranks, size)
+                self.assert_close(ours, theirs, self.SUMS, f"batches of {size} on {ranks} ranks")
 
     def test_rules_are_told_apart(self):
         """Each curve is further from the others than it may be from its own."""
@@ -183,7 +198,7 @@ for name in RULES:
 
 
 class Models(AgainstTorch):
-    def compare(self, spec, source, width, layers, steps=10, ranks=(1, 2)):
+    def compare(self, spec, source, width, layers, steps=100, ranks=(1, 2)):
         data, batch = source
         for world in ranks:
             torch.manual_seed(11)
@@ -215,7 +230,7 @@ class Models(AgainstTorch):
     def test_resnet18(self):
         # Statistics are those of a slot, so one rank with one slot. Every convolution is followed by the sums of a norm.
         spec = torch_models.Spec("resnet18", input_shape=(1, 16, 16), classes=4, channels_last=True)
-        self.compare(spec, self.images(8, 16, 4), 512 * 9, 36, steps=3, ranks=(1,))
+        self.compare(spec, self.images(8, 16, 4), 512 * 9, 36, ranks=(1,))
 
     def test_gpt(self):
         spec = torch_models.Spec("gpt", layers=2, width=12, heads=3, input_shape=(9,), vocabulary=len(LETTERS), context=9)

@@ -4,6 +4,7 @@
 #include <cohort/data_parallel.h>
 
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/custom_function.h>
 #include <torch/optim/sgd.h>
 
 namespace cohort::test {
@@ -137,6 +138,147 @@ TEST(DataParallel, WhatSomeRanksUseHasAGradientOnAllWhatNobodyUsesHasNone) {
     }
   });
   EXPECT_WORLD_OK(outcome);
+}
+
+// Large enough for buckets of its own: its gradient is computed in memory that other ranks see.
+struct Large : torch::nn::Module {
+  Large() {
+    const at::NoGradGuard no_grad;
+    wide = register_parameter("wide", at::arange(16 * 24, at::kFloat).view({16, 24}).remainder(7) - 3);
+    twin = register_parameter("twin", at::arange(24 * 16, at::kFloat).view({24, 16}).remainder(5) - 2);
+    last = register_parameter("last", at::ones({16}));
+  }
+  at::Tensor loss(const at::Tensor& input) const {
+    return input.matmul(wide + twin.t()).matmul(ends()).sum();
+  }
+  at::Tensor ends() const { return at::cat({last, last.slice(0, 0, 8)}); }
+  at::Tensor wide, twin, last;
+};
+
+at::Tensor whole_numbers(int rank) {
+  return (at::arange(5 * 16, at::kFloat).view({5, 16}) + rank).remainder(4);
+}
+
+TEST(DataParallel, LargeGradientsAreAveragedWhereTheyWereComputed) {
+  for (const int world : {1, 2, 4}) {
+    const auto outcome = run_training(world, [&](Communicator& group, Arena& arena) {
+      Large net, alone;
+      DataParallel parallel(group, arena, net, {.bucket_bytes = 256});
+      for (int round = 0; round < 4; ++round) {
+        net.zero_grad();
+        alone.zero_grad();
+        net.loss(whole_numbers(group.rank() + round)).backward();
+        for (int rank = 0; rank < group.world(); ++rank) {
+          (alone.loss(whole_numbers(rank + round)) / group.world()).backward();
+        }
+        EXPECT_EQ(gradients(net), gradients(alone)) << "round " << round;
+      }
+    });
+    EXPECT_WORLD_OK(outcome);
+  }
+}
+
+TEST(DataParallel, LargeGradientsMayBeClippedHeldAndAddedTo) {
+  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+    Large net, alone;
+    DataParallel parallel(group, arena, net, {.bucket_bytes = 256});
+    for (int round = 0; round < 4; ++round) {
+      net.zero_grad();
+      net.loss(whole_numbers(group.rank())).backward();
+      const std::vector<float> once = gradients(net);
+      net.wide.mutable_grad().mul_(group.rank() + 2);  // of one's own
+      EXPECT_EQ(net.wide.grad().flatten()[30].item<float>(), once[30] * static_cast<float>(group.rank() + 2));
+      net.zero_grad();
+      for (int i = 0; i < 2; ++i) net.loss(whole_numbers(group.rank())).backward();
+      std::vector<float> twice = once;
+      for (float& each : twice) each *= 2;
+      EXPECT_EQ(gradients(net), twice) << "round " << round;
+    }
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
+// Its backward makes another backward, as layers do that are computed anew.
+struct ComputedAnew : torch::autograd::Function<ComputedAnew> {
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& input,
+                            const at::Tensor& weight) {
+    context->save_for_backward({input, weight});
+    return input.matmul(weight);
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 const torch::autograd::variable_list& gradient) {
+    const auto saved = context->get_saved_variables();
+    const at::AutoGradMode with_gradients(true);
+    const at::Tensor input = saved[0].detach().requires_grad_();
+    input.matmul(saved[1]).backward(gradient[0]);
+    return {input.grad(), at::Tensor()};
+  }
+};
+
+TEST(DataParallel, GradientsMayComeInParts) {
+  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+    Large net, alone;
+    DataParallel parallel(group, arena, net, {.bucket_bytes = 256});
+    const auto loss = [](const Large& module, int rank) {
+      const at::Tensor input = whole_numbers(rank).requires_grad_();
+      const at::Tensor inner = ComputedAnew::apply(input, module.wide);
+      return module.loss(input) + ComputedAnew::apply(inner, module.twin).sum();
+    };
+    for (int round = 0; round < 3; ++round) {
+      net.zero_grad();
+      alone.zero_grad();
+      loss(net, group.rank()).backward();
+      for (int rank = 0; rank < 2; ++rank) (loss(alone, rank) / 2).backward();
+      EXPECT_EQ(gradients(net), gradients(alone)) << "round " << round;
+    }
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
+struct Refusal : torch::autograd::Function<Refusal> {
+  static at::Tensor forward(torch::autograd::AutogradContext*, const at::Tensor& input) { return input * 1; }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                 const torch::autograd::variable_list&) {
+    throw std::runtime_error("refused in backward");
+  }
+};
+
+TEST(DataParallel, ABackwardThatFailedIsNotForgotten) {
+  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+    Two net;
+    DataParallel parallel(group, arena, net);
+    const Batch batch = share(group, 16);
+    const auto loss = [&](bool fails) {
+      at::Tensor hidden = net.used->forward(batch.input);
+      if (fails) hidden = Refusal::apply(hidden);
+      return net.other->forward(hidden.expand({hidden.size(0), batch.input.size(1)})).sum();
+    };
+    loss(false).backward();
+    net.zero_grad();
+    EXPECT_ANY_THROW(loss(true).backward());
+    net.zero_grad();
+    try {
+      loss(false).backward();
+      ADD_FAILURE() << "went on";
+    } catch (const Error& error) {
+      EXPECT_NE(error.text().find("an earlier backward failed"), std::string::npos) << error.text();
+    }
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
+TEST(DataParallel, AnotherModuleOnOneRankIsRefused) {
+  std::string said;
+  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+    torch::nn::Linear layer(3, group.rank() + 1);
+    try {
+      DataParallel parallel(group, arena, *layer);
+    } catch (const Error& error) {
+      if (group.rank() == 1) said = error.text();
+    }
+  });
+  EXPECT_WORLD_OK(outcome);
+  EXPECT_NE(said.find("module"), std::string::npos) << said;
 }
 
 TEST(DataParallel, GradientsAreGoneWithIt) {

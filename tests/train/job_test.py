@@ -81,6 +81,23 @@ class Report(TrainJob):
             self.assertIn(word, text)
 
 
+class Memory(TrainJob):
+    def test_it_is_what_the_formula_says(self):
+        """Parameters once per host, gradients once per rank, moments once over all ranks."""
+        wide = changed(MLP, model={"hidden": [1200, 1200, 1200]}, train={"steps": 3})
+        for rule, moments in (("sgd", 0), ("momentum", 1), ("adamw", 2)):
+            for ranks in (1, 2, 3):
+                sections = changed(wide, update={"rule": rule, "learning_rate": 0.001})
+                plan = json.loads(self.run_job(sections, "--dry-run", "--json", ranks=ranks).stdout)
+                seen = self.train(sections, ranks=ranks)
+                formula = 4 * plan["parameters"] * (1 / ranks + 1 + moments / ranks)
+                with self.subTest(rule=rule, ranks=ranks):
+                    self.assertLessEqual(seen["memory_bytes"], 1.03 * formula, seen["memory"])
+                    self.assertLessEqual(abs(plan["memory_bytes"] / formula - 1), 0.03, plan["memory"])
+                    kept = {part["what"]: part["bytes"] for part in seen["memory"]}
+                    self.assertGreaterEqual(kept["moments"], 4 * plan["parameters"] * moments // ranks)
+
+
 class Models(TrainJob):
     def test_the_models_are_written(self):
         self.train(MLP)

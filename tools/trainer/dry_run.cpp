@@ -47,9 +47,11 @@ void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, in
   const std::uint64_t flat = layout.count * sizeof(float);
   const auto moments = static_cast<std::uint64_t>(num_moments(job.options.rule.kind));
   const bool one_copy = copies_of(job, world) == Copies::kOne;
+  const bool waits = train::update_time(train::replica_settings(job.options)) == UpdateTime::kAfterVote;
+  const std::uint64_t reduced = waits && world > 1 ? flat / static_cast<std::uint64_t>(world) : 0;
   plan.memory = {{one_copy ? fmt::format("parameters (1/{})", world) : std::string("parameters"),
                   flat / static_cast<std::uint64_t>(one_copy ? world : 1)},
-                 {"gradients", flat},
+                 {"gradients", flat + reduced},
                  {fmt::format("moments (1/{})", world), moments * flat / static_cast<std::uint64_t>(world)}};
 }
 

@@ -166,7 +166,7 @@ int run_job(const JobOrder& order) {
   try {
     Trainer trainer(context, job.model, job.objective(), job.options);
     const TrainingReport report = trainer.fit(job.data.train, job.data.test);
-    output->close(report);
+    output->close(report, trainer.memory());
     return report.end == TrainingEnd::kStopped ? kStoppedExitCode : 0;
   } catch (const Error& error) {
     leave_the_word_to_others(context, error);

@@ -87,7 +87,7 @@ void JobOutput::evaluated(const EvaluationReport& seen) {
   progress_->epoch_end({.epoch = seen.epoch, .loss = summary_.loss.value_or(0), .metrics = metrics_of(seen)});
 }
 
-void JobOutput::close(const TrainingReport& report) {
+void JobOutput::close(const TrainingReport& report, const TrainerMemory& memory) {
   if (rank_ != 0) return;
   check(log_->close());
   progress_->close();
@@ -96,6 +96,8 @@ void JobOutput::close(const TrainingReport& report) {
   if (report.best) summary_.best_loss = report.best->loss;
   if (report.last) summary_.metrics = metrics_of(*report.last);
   summary_.seconds = std::chrono::duration<double>(clock_.now() - start_).count();
+  summary_.memory = {
+      {"parameters", memory.parameters}, {"gradients", memory.gradients}, {"moments", memory.moments}};
   summary_.parameters_hash = report.parameters_hash;
   std::cout << (order_.json ? observe::summary_json(summary_)
                             : observe::summary_table(summary_, screen_of(order_)))

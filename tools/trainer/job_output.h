@@ -23,7 +23,7 @@ class JobOutput {
   void say_settings(const std::string& settings);
   void step(const StepReport& step);
   void evaluated(const EvaluationReport& seen);
-  void close(const TrainingReport& report);
+  void close(const TrainingReport& report, const TrainerMemory& memory);
 
  private:
   void check(const Status& status);

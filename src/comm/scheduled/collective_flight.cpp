@@ -21,17 +21,18 @@ CollectiveFlight::CollectiveFlight(Facts facts, const Schedule& schedule, int ra
       mine_(announcement_of(call(), world)),
       signature_(mine_.signature()),
       to_next_(encode(mine_)),
+      world_(world),
+      has_output_(call().operation != Operation::kReduce || call().peer == rank),
       work_dtype_(comm::work_dtype(call())),
-      executor_(schedule, memories(schedule.scratch_count, rank)) {}
+      executor_(schedule, memories(schedule.scratch_count)) {}
 
-Executor::Memories CollectiveFlight::memories(std::size_t scratch_count, int rank) {
+Executor::Memories CollectiveFlight::memories(std::size_t scratch_count) {
   const Numbers scratch = room_for(scratch_count, work_dtype_, scratch_);
   if (!is_reducing(call().operation) || work_dtype_ == call().input.dtype) {
     return {call().input, call().output, scratch, call().reduce_op};
   }
-  const bool has_output = call().operation != Operation::kReduce || call().peer == rank;
   const Numbers input = room_for(call().input.count, work_dtype_, wide_input_);
-  const Numbers output = room_for(has_output ? call().output.count : 0, work_dtype_, wide_output_);
+  const Numbers output = room_for(has_output_ ? call().output.count : 0, work_dtype_, wide_output_);
   return {input, output, scratch, call().reduce_op};
 }
 
@@ -96,8 +97,12 @@ Status CollectiveFlight::compare() const {
 void CollectiveFlight::finish() {
   if (finished_) return;
   finished_ = true;
-  if (wide_output_.empty()) return;
-  convert(ConstNumbers(wide_output_.data(), call().output.count, work_dtype_), call().output);
+  if (!has_output_ || !is_reducing(call().operation)) return;
+  const bool is_wide = work_dtype_ != call().output.dtype;
+  const Numbers result =
+      is_wide ? Numbers(wide_output_.data(), call().output.count, work_dtype_) : call().output;
+  if (call().reduce_op == ReduceOp::kMean) divide(result, static_cast<std::size_t>(world_));
+  if (is_wide) convert(result, call().output);
 }
 
 bool CollectiveFlight::is_done() const {

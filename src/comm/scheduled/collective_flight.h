@@ -15,7 +15,8 @@ namespace cohort::comm {
 /// Failure: numbers of a rank that made another call are refused wherever they arrive, so no result is made
 /// of them; the ring finds out which two calls differ.
 ///
-/// 16-bit floats are combined in f32: the input is widened once, the result rounded once.
+/// 16-bit floats are combined in f32: the input is widened once, the result rounded once. A mean is divided
+/// once.
 class CollectiveFlight final : public Flight {
  public:
   CollectiveFlight(Facts facts, const Schedule& schedule, int rank, int world);
@@ -37,7 +38,7 @@ class CollectiveFlight final : public Flight {
   void go_on(Line& line);
   Status compare() const;
   void finish();
-  Executor::Memories memories(std::size_t scratch_count, int rank);
+  Executor::Memories memories(std::size_t scratch_count);
 
   const Announcement mine_;
   const std::uint64_t signature_;
@@ -49,6 +50,8 @@ class CollectiveFlight final : public Flight {
   bool heard_ = false;
   bool finished_ = false;
 
+  const int world_;
+  const bool has_output_;
   const DType work_dtype_;
   std::vector<std::byte> wide_input_;  // of 16-bit floats that are combined, otherwise empty
   std::vector<std::byte> wide_output_;

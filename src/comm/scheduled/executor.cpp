@@ -93,7 +93,7 @@ void Executor::run_locally(const Step& step) {
   std::array<const std::byte*, 2> inputs = {to.data, from.data};
   if (step.order == Order::kFromFirst) std::swap(inputs[0], inputs[1]);
   const std::array<std::byte*, 1> targets = {to.data};
-  combine(memories_.reduce_op, to.dtype, inputs, targets, to.count);
+  combine(partial_op(memories_.reduce_op), to.dtype, inputs, targets, to.count);
 }
 
 Executor::Message Executor::message(int index) const {

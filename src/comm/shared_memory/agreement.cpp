@@ -94,7 +94,8 @@ Call call_in(const Posting& posting) {
   const auto dtype =
       static_cast<DType>(std::min<std::uint64_t>((what >> 8) & 0xff, std::size(kAllDTypes) - 1));
   call.input.dtype = call.output.dtype = dtype;
-  call.reduce_op = static_cast<ReduceOp>((what >> 16) & 3);
+  call.reduce_op =
+      static_cast<ReduceOp>(std::min<std::uint64_t>((what >> 16) & 7, std::size(kAllReduceOps) - 1));
   call.peer = static_cast<int>(what >> 32);
   return call;
 }

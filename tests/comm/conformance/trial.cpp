@@ -7,7 +7,7 @@ namespace {
 
 using Counts = std::vector<std::size_t>;
 
-constexpr std::int64_t kJunk = 77;
+constexpr double kJunk = 77;
 
 std::size_t sum(const Counts& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
@@ -154,7 +154,8 @@ class Runner {
     if (is_in_place() && gets_result) {
       from = output.part(first_of(counts_, rank_), own_count());
       for (std::size_t i = 0; i < own_count(); ++i) {
-        store(trial_.dtype, value_of(rank_, i), from.data + i * size_bytes(trial_.dtype));
+        store(trial_.dtype, static_cast<double>(value_of(rank_, i)),
+              from.data + i * size_bytes(trial_.dtype));
       }
     }
     COHORT_RETURN_IF_ERROR(seat_->run(call(from, output.numbers())));

@@ -21,12 +21,13 @@ std::int64_t value_of(int rank, std::size_t index) {
   return static_cast<std::int64_t>((index * 5 + static_cast<std::size_t>(rank) * 7 + index / 11) % 3) + 1;
 }
 
-std::int64_t combined_value(ReduceOp op, int world, std::size_t index) {
-  std::int64_t result = value_of(0, index);
+double combined_value(ReduceOp op, int world, std::size_t index) {
+  auto result = static_cast<double>(value_of(0, index));
   for (int r = 1; r < world; ++r) {
-    const std::int64_t next = value_of(r, index);
+    const auto next = static_cast<double>(value_of(r, index));
     switch (op) {
       case ReduceOp::kSum:
+      case ReduceOp::kMean:
         result += next;
         break;
       case ReduceOp::kMin:
@@ -40,15 +41,16 @@ std::int64_t combined_value(ReduceOp op, int world, std::size_t index) {
         break;
     }
   }
-  return result;
+  return result / (op == ReduceOp::kMean ? world : 1);
 }
 
-void store(DType dtype, std::int64_t value, std::byte* at) {
+void store(DType dtype, double value, std::byte* at) {
+  const auto whole = static_cast<std::int64_t>(value);  // integers are rounded towards zero, and wrap
   switch (dtype) {
     case DType::kF32:
       return put(static_cast<float>(value), at);
     case DType::kF64:
-      return put(static_cast<double>(value), at);
+      return put(value, at);
     case DType::kBF16:
       return put(bf16_from_f32(static_cast<float>(value)), at);
     case DType::kF16:
@@ -56,13 +58,13 @@ void store(DType dtype, std::int64_t value, std::byte* at) {
     case DType::kI8:
     case DType::kU8:
     case DType::kBool:
-      return put(static_cast<std::uint8_t>(value), at);
+      return put(static_cast<std::uint8_t>(whole), at);
     case DType::kI16:
-      return put(static_cast<std::int16_t>(value), at);
+      return put(static_cast<std::int16_t>(whole), at);
     case DType::kI32:
-      return put(static_cast<std::int32_t>(value), at);
+      return put(static_cast<std::int32_t>(whole), at);
     case DType::kI64:
-      return put(value, at);
+      return put(whole, at);
   }
 }
 

@@ -19,10 +19,10 @@ inline constexpr DType kCombinable[] = {DType::kF32, DType::kF64, DType::kBF16, 
 /// of them are exact in every type that is not an integer, and integers wrap.
 std::int64_t value_of(int rank, std::size_t index);
 /// The combination of value_of(0 … world − 1, index).
-std::int64_t combined_value(ReduceOp op, int world, std::size_t index);
+double combined_value(ReduceOp op, int world, std::size_t index);
 
-/// Writes a whole number as one element of the type.
-void store(DType dtype, std::int64_t value, std::byte* at);
+/// Writes a number as one element of the type.
+void store(DType dtype, double value, std::byte* at);
 
 /// Numbers with a margin on both sides that nobody may touch.
 class Guarded {
@@ -35,14 +35,14 @@ class Guarded {
   /// Element i becomes value(i).
   template <class Value>
   void fill(Value value) {
-    for (std::size_t i = 0; i < count_; ++i) store(dtype_, value(i), at(i));
+    for (std::size_t i = 0; i < count_; ++i) store(dtype_, static_cast<double>(value(i)), at(i));
   }
   /// True if element first + i is value(i) for all i < count, bit for bit.
   template <class Value>
   bool holds(std::size_t first, std::size_t count, Value value) const {
     std::byte expected[8] = {};
     for (std::size_t i = 0; i < count; ++i) {
-      store(dtype_, value(i), expected);
+      store(dtype_, static_cast<double>(value(i)), expected);
       if (!is_equal(first + i, expected)) return false;
     }
     return true;

@@ -83,7 +83,7 @@ Bytes make_input(DType dtype, std::size_t input, std::size_t count) {
 
 template <class T>
 T plain_float(ReduceOp op, T a, T b) {
-  if (op == ReduceOp::kSum) return a + b;
+  if (op == ReduceOp::kSum || op == ReduceOp::kMean) return a + b;
   if (op == ReduceOp::kProduct) return a * b;
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
   return op == ReduceOp::kMin ? (b < a ? b : a) : (b > a ? b : a);
@@ -95,6 +95,7 @@ T plain_integer(ReduceOp op, T a, T b) {
   const auto y = static_cast<std::uint64_t>(b);
   switch (op) {
     case ReduceOp::kSum:
+    case ReduceOp::kMean:
       return static_cast<T>(x + y);
     case ReduceOp::kProduct:
       return static_cast<T>(x * y);
@@ -116,12 +117,17 @@ bool same_float(T expected, T got) {
   return (std::isnan(expected) && std::isnan(got)) || std::memcmp(&expected, &got, sizeof expected) == 0;
 }
 
+template <class T>
+T finished(ReduceOp op, T value, std::size_t num_inputs) {
+  return op == ReduceOp::kMean ? static_cast<T>(value / static_cast<T>(num_inputs)) : value;
+}
+
 template <class T, class Fold>
-T folded(std::span<const Bytes> inputs, std::size_t index, Fold fold) {
+T folded(ReduceOp op, std::span<const Bytes> inputs, std::size_t index, Fold fold) {
   T value = read<T>(inputs[0].data() + index * sizeof(T));
   for (std::size_t k = 1; k < inputs.size(); ++k)
     value = fold(value, read<T>(inputs[k].data() + index * sizeof(T)));
-  return value;
+  return finished(op, value, inputs.size());
 }
 
 bool element_is_right(ReduceOp op, DType dtype, std::span<const Bytes> inputs, std::size_t index,
@@ -130,24 +136,25 @@ bool element_is_right(ReduceOp op, DType dtype, std::span<const Bytes> inputs, s
   const auto integers = [op](auto a, auto b) { return plain_integer(op, a, b); };
   switch (dtype) {
     case DType::kF32:
-      return same_float(folded<float>(inputs, index, floats), read<float>(got));
+      return same_float(folded<float>(op, inputs, index, floats), read<float>(got));
     case DType::kF64:
-      return same_float(folded<double>(inputs, index, floats), read<double>(got));
+      return same_float(folded<double>(op, inputs, index, floats), read<double>(got));
     case DType::kBF16:
     case DType::kF16: {
       float value = wide(dtype, inputs[0].data() + index * 2);
       for (std::size_t k = 1; k < inputs.size(); ++k)
         value = plain_float(op, value, wide(dtype, inputs[k].data() + index * 2));
+      value = finished(op, value, inputs.size());
       const std::uint16_t expected = dtype == DType::kBF16 ? bf16_from_f32(value) : f16_from_f32(value);
       if (std::isnan(value)) return std::isnan(wide(dtype, got));
       return expected == read<std::uint16_t>(got);
     }
     case DType::kI32:
-      return folded<std::int32_t>(inputs, index, integers) == read<std::int32_t>(got);
+      return folded<std::int32_t>(op, inputs, index, integers) == read<std::int32_t>(got);
     case DType::kI64:
-      return folded<std::int64_t>(inputs, index, integers) == read<std::int64_t>(got);
+      return folded<std::int64_t>(op, inputs, index, integers) == read<std::int64_t>(got);
     default:
-      return folded<std::uint8_t>(inputs, index, integers) == read<std::uint8_t>(got);
+      return folded<std::uint8_t>(op, inputs, index, integers) == read<std::uint8_t>(got);
   }
 }
 
