@@ -9,6 +9,10 @@
 #include <cstring>
 #include <type_traits>
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 namespace cohort::comm {
 namespace {
 
@@ -122,7 +126,45 @@ void combine_in_blocks(const CombineArguments& args) {
 
 // The commonest case, two ranks, without the detour: a few lines at a time through registers, so that it does
 // not matter whether a target is one of the inputs.
-template <class Format, ReduceOp kOp, std::size_t kTargets>
+// Past the cache where there are instructions for it: to memory that nobody reads soon, a cached store would
+// read it first. The end of a run of them is finish_stream().
+#if defined(__AVX2__)
+constexpr std::size_t kStreamAlignment = 32;
+inline void stream(void* to, const void* from, std::size_t size_bytes) {
+  for (std::size_t i = 0; i < size_bytes; i += kStreamAlignment) {
+    const __m256i value =
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(static_cast<const std::byte*>(from) + i));
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(static_cast<std::byte*>(to) + i), value);
+  }
+}
+inline void finish_stream() {
+  _mm_sfence();
+}
+#else
+constexpr std::size_t kStreamAlignment = 1;
+inline void stream(void* to, const void* from, std::size_t size_bytes) {
+  std::memcpy(to, from, size_bytes);
+}
+inline void finish_stream() {}
+#endif
+
+// What is smaller may well be in the cache when it is read.
+constexpr std::size_t kStreamedBytes = std::size_t{1} << 20;
+
+inline bool may_stream(const CombineArguments& args, std::size_t size_bytes) {
+  if (size_bytes < kStreamedBytes) return false;
+  for (std::size_t t = 0; t < args.num_targets; ++t) {
+    if (reinterpret_cast<std::uintptr_t>(args.targets[t]) % kStreamAlignment != 0) return false;
+    for (std::size_t k = 0; k < args.num_inputs; ++k) {
+      if (args.inputs[k] == args.targets[t]) return false;
+    }
+  }
+  return true;
+}
+
+enum class Store { kCached, kStreaming };
+
+template <class Format, ReduceOp kOp, std::size_t kTargets, Store kStore>
 void combine_two(const CombineArguments& args) {
   using Stored = typename Format::Stored;
   using Value = typename Format::Value;
@@ -144,9 +186,15 @@ void combine_two(const CombineArguments& args) {
     for (std::size_t k = 0; k < kStep; ++k) {
       x[k] = two(x[k], y[k]);
     }
-    std::memcpy(s + i, x, sizeof x);
-    if constexpr (kTargets == 2) std::memcpy(t + i, x, sizeof x);
+    if constexpr (kStore == Store::kStreaming) {
+      stream(s + i, x, sizeof x);
+      if constexpr (kTargets == 2) stream(t + i, x, sizeof x);
+    } else {
+      std::memcpy(s + i, x, sizeof x);
+      if constexpr (kTargets == 2) std::memcpy(t + i, x, sizeof x);
+    }
   }
+  if constexpr (kStore == Store::kStreaming) finish_stream();
   for (; i < count; ++i) {
     const Stored value = two(a[i], b[i]);
     s[i] = value;
@@ -156,9 +204,14 @@ void combine_two(const CombineArguments& args) {
 
 template <class Format, ReduceOp kOp>
 void combine_with(const CombineArguments& args) {
-  if (args.num_inputs == 2 && args.num_targets == 1) return combine_two<Format, kOp, 1>(args);
-  if (args.num_inputs == 2 && args.num_targets == 2) return combine_two<Format, kOp, 2>(args);
-  combine_in_blocks<Format, kOp>(args);
+  if (args.num_inputs != 2 || args.num_targets > 2) return combine_in_blocks<Format, kOp>(args);
+  const bool streams = may_stream(args, args.count * sizeof(typename Format::Stored));
+  if (args.num_targets == 1) {
+    return streams ? combine_two<Format, kOp, 1, Store::kStreaming>(args)
+                   : combine_two<Format, kOp, 1, Store::kCached>(args);
+  }
+  return streams ? combine_two<Format, kOp, 2, Store::kStreaming>(args)
+                 : combine_two<Format, kOp, 2, Store::kCached>(args);
 }
 
 template <class Format>

@@ -245,6 +245,31 @@ TEST(Combine, NothingBehindTheLastElementIsTouched) {
   }
 }
 
+// Large results go past the cache, where nothing forbids it: an address that does not fit does.
+TEST(Combine, LargeResultsAreRightWhereverTheyGo) {
+  for (const DType dtype : {DType::kF32, DType::kBF16, DType::kI64}) {
+    const std::size_t count = (std::size_t{1} << 20) / size_bytes(dtype) + 37;
+    const std::vector<Bytes> inputs = make_inputs(dtype, 2, count);
+    const std::size_t size = count * size_bytes(dtype);
+    for (const std::size_t shift : {0, 32, 8}) {
+      for (const std::size_t num_targets : {1, 2}) {
+        std::vector<Bytes> rooms(num_targets, Bytes(size + 192, std::byte{0x5a}));
+        std::vector<std::byte*> to;
+        for (Bytes& room : rooms) {
+          const std::size_t to_line = 64 - reinterpret_cast<std::uintptr_t>(room.data()) % 64;
+          to.push_back(room.data() + to_line + shift);
+        }
+        combine(ReduceOp::kMean, dtype, pointers_to(inputs), to, count);
+        for (std::size_t t = 0; t < num_targets; ++t) {
+          ASSERT_TRUE(all_right(ReduceOp::kMean, dtype, inputs, Bytes(to[t], to[t] + size)));
+          for (std::byte* behind = to[t] + size; behind < rooms[t].data() + rooms[t].size(); ++behind)
+            ASSERT_EQ(*behind, std::byte{0x5a});
+        }
+      }
+    }
+  }
+}
+
 // Every pattern of 16 bits, alone and against numbers of other sizes, infinities and NaN.
 TEST(Combine, EverySixteenBitNumberIsReadAndRoundedAsItShouldBe) {
   constexpr std::size_t kAll = 1 << 16;
