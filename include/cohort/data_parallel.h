@@ -31,9 +31,9 @@ struct DataParallelOptions {
 ///     optimizer.step();
 ///
 /// It starts with rank 0's parameters and buffers on all ranks. Gradients are averaged while backward goes
-/// on, and until it returns a parameter has none; then they may be read, clipped, changed. A parameter that
-/// no rank used keeps no gradient, so that an optimizer leaves it alone. Running means of batch norms and the
-/// like are averaged, too.
+/// on, and a parameter may have none until it returns; then they may be read, clipped, changed. A parameter
+/// that no rank used keeps no gradient, so that an optimizer leaves it alone. Running means of batch norms
+/// and the like are averaged, too.
 ///
 /// Threads: backward() from one thread at a time.
 /// Lifetime: context and module must outlive it. Gradients lie in memory shared with the other ranks; they

@@ -251,8 +251,8 @@ TEST(Combine, LargeResultsAreRightWhereverTheyGo) {
     const std::size_t count = (std::size_t{1} << 20) / size_bytes(dtype) + 37;
     const std::vector<Bytes> inputs = make_inputs(dtype, 2, count);
     const std::size_t size = count * size_bytes(dtype);
-    for (const std::size_t shift : {0, 32, 8}) {
-      for (const std::size_t num_targets : {1, 2}) {
+    for (const unsigned shift : {0u, 32u, 8u}) {
+      for (const std::size_t num_targets : {std::size_t{1}, std::size_t{2}}) {
         std::vector<Bytes> rooms(num_targets, Bytes(size + 192, std::byte{0x5a}));
         std::vector<std::byte*> to;
         for (Bytes& room : rooms) {
