@@ -36,11 +36,12 @@ struct DataParallelOptions {
 /// and the like are averaged, too.
 ///
 /// Threads: backward() from one thread at a time.
-/// Lifetime: context and module must outlive it. Gradients lie in memory shared with the other ranks; they
-/// are gone when it is.
-/// Failure: backward() throws Error: kPeerLost names the rank that is gone, kTimedOut the one that has not
-/// arrived. Every rank must call backward() as often as the others; after one that threw, none is possible
-/// any more.
+/// Lifetime: context and module must outlive it. Gradients lie in memory shared with the other ranks: the
+/// next backward writes there, and they are gone when it is. Clone what you want to keep. Failure: backward()
+/// throws Error: kPeerLost names the rank that is gone, kTimedOut the one that has not arrived. Every rank
+/// must call backward() as often as the others: a batch that one leaves out, because its backward threw or
+/// for another reason, all must leave out. After a backward that threw when gradients had come already, none
+/// is possible any more. Gradients have no graph, even with create_graph.
 class COHORT_EXPORT DataParallel {
  public:
   DataParallel(Context& context, torch::nn::Module& module, const DataParallelOptions& options = {});

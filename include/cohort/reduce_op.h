@@ -8,7 +8,7 @@
 
 namespace cohort {
 
-/// How numbers of several ranks become one. The mean is the sum, divided once; of integers towards zero.
+/// How numbers of several ranks become one. The mean is the sum, divided once; integers have none.
 enum class ReduceOp : std::uint8_t { kSum, kMin, kMax, kProduct, kMean };
 
 inline constexpr ReduceOp kAllReduceOps[] = {ReduceOp::kSum, ReduceOp::kMin, ReduceOp::kMax,

@@ -113,7 +113,11 @@ class CallCheck {
   }
 
   Status combinable() const {
-    if (comm::is_combinable(call_.input.dtype)) return {};
+    if (comm::is_combinable(call_.reduce_op, call_.input.dtype)) return {};
+    if (comm::is_combinable(comm::partial_op(call_.reduce_op), call_.input.dtype)) {
+      return fault(fmt::format("{} has no mean", name(call_.input.dtype)),
+                   "Convert the numbers to floats, or ask for the sum.");
+    }
     return fault(fmt::format("{} cannot be combined", name(call_.input.dtype)),
                  "Use f32, f64, bf16, f16, i32, i64 or u8.");
   }

@@ -33,7 +33,7 @@ void divide_each(Numbers sums, std::size_t num_inputs) {
   for (std::size_t i = 0; i < sums.count; ++i) {
     T value;
     std::memcpy(&value, sums.data + i * sizeof value, sizeof value);
-    value = static_cast<T>(value / divisor);
+    value /= divisor;
     std::memcpy(sums.data + i * sizeof value, &value, sizeof value);
   }
 }
@@ -50,14 +50,14 @@ void narrow(ConstNumbers from, Numbers to) {
 
 }  // namespace
 
-bool is_combinable(DType dtype) {
-  return combine_kernel_generic(ReduceOp::kSum, dtype) != nullptr;
+bool is_combinable(ReduceOp op, DType dtype) {
+  return combine_kernel_generic(op, dtype) != nullptr;
 }
 
 void combine(ReduceOp op, DType dtype, std::span<const std::byte* const> inputs,
              std::span<std::byte* const> targets, std::size_t count) {
   const CombineKernel run = kernel(op, dtype);
-  COHORT_CHECK(run != nullptr, "{} cannot be combined", name(dtype));
+  COHORT_CHECK(run != nullptr, "{} of {} cannot be made", name(op), name(dtype));
   COHORT_CHECK(!inputs.empty());
   run({inputs.data(), inputs.size(), targets.data(), targets.size(), count});
 }
@@ -72,12 +72,6 @@ void divide(Numbers sums, std::size_t num_inputs) {
       return divide_each<float>(sums, num_inputs);
     case DType::kF64:
       return divide_each<double>(sums, num_inputs);
-    case DType::kI32:
-      return divide_each<std::int32_t>(sums, num_inputs);
-    case DType::kI64:
-      return divide_each<std::int64_t>(sums, num_inputs);
-    case DType::kU8:
-      return divide_each<std::uint8_t>(sums, num_inputs);
     default:
       COHORT_CHECK(false, "{} is no type of partial results", name(sums.dtype));
   }

@@ -7,8 +7,9 @@
 
 namespace cohort::comm {
 
-/// True if numbers of this kind can be combined: f32, f64, bf16, f16, i32, i64, u8.
-bool is_combinable(DType dtype);
+/// True if numbers of this kind can be combined: f32, f64, bf16, f16, i32, i64, u8; by a mean only the floats
+/// among them.
+bool is_combinable(ReduceOp op, DType dtype);
 
 /// targets[t][i] = inputs[0][i] ∘ inputs[1][i] ∘ … for every target, from the left, i < count. 16-bit floats
 /// are combined in f32 and rounded once. Integers wrap. The mean is the sum over the number of inputs. A NaN

@@ -96,7 +96,7 @@ T combined(T a, T b) {
 // What is left to do when all are combined.
 template <ReduceOp kOp, class T>
 T finished(T value, T num_inputs) {
-  if constexpr (kOp == ReduceOp::kMean) return static_cast<T>(value / num_inputs);
+  if constexpr (kOp == ReduceOp::kMean) return value / num_inputs;
   return value;
 }
 
@@ -226,6 +226,7 @@ CombineKernel kernel_for(ReduceOp op) {
     case ReduceOp::kProduct:
       return combine_with<Format, ReduceOp::kProduct>;
     case ReduceOp::kMean:
+      if constexpr (std::is_integral_v<typename Format::Value>) return nullptr;
       return combine_with<Format, ReduceOp::kMean>;
   }
   return nullptr;

@@ -92,15 +92,22 @@ void Buffers::merge() {
     for (std::size_t i = num_means_; i < num_numbers_; ++i) merged[i] = std::max(merged[i], numbers[i]);
   }
   if (weight == 0) return;
-  for (std::size_t i = 0; i < num_means_; ++i) merged[i] /= weight;
-  check_finite(merged);
+  std::vector<bool> is_constant(num_means_, true);
+  for (std::size_t slot = 0; slot < count; slot += 1 + num_numbers_) {
+    for (std::size_t i = 0; i < num_means_; ++i) {
+      const double number = all[slot + 1 + i];
+      if (number != start_[i] && !(std::isnan(number) && std::isnan(start_[i]))) is_constant[i] = false;
+    }
+  }
+  for (std::size_t i = 0; i < num_means_; ++i) merged[i] = is_constant[i] ? start_[i] : merged[i] / weight;
+  check_finite(merged, is_constant);
   write(merged);
 }
 
-void Buffers::check_finite(const std::vector<double>& numbers) const {
+void Buffers::check_finite(const std::vector<double>& numbers, const std::vector<bool>& is_constant) const {
   for_each_tensor(means_, {}, [&](const NamedTensor& named, std::size_t first) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(named.tensor.numel()); ++i) {
-      if (std::isfinite(numbers[first + i])) continue;
+      if (is_constant[first + i] || std::isfinite(numbers[first + i])) continue;
       const Error what =
           Error(ErrorCode::kUsage, fmt::format("'{}' of the model became {}", named.name, numbers[first + i]))
               .with_remedy(

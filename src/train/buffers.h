@@ -10,6 +10,7 @@ namespace cohort::train {
 /// What forward changes besides gradients: running means and counters. Every slot of a step starts from the
 /// same buffers; what they become is the mean over all slots of all ranks, weighted, in the order of slots.
 /// So they do not depend on who computed which slot, and a step that is skipped leaves them as they were.
+/// What no slot has changed, such as a mask, stays as it is to the bit.
 ///
 /// Threads: one at a time.
 /// Cost: a copy of the buffers for each slot; one small all_gather a step; nothing for a module without
@@ -32,7 +33,7 @@ class Buffers {
  private:
   std::vector<double> read() const;
   void write(const std::vector<double>& numbers);
-  void check_finite(const std::vector<double>& numbers) const;
+  void check_finite(const std::vector<double>& numbers, const std::vector<bool>& is_constant) const;
 
   Communicator& group_;
   std::vector<NamedTensor> means_;     // floating point: averaged

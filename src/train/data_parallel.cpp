@@ -3,6 +3,7 @@
 #include "comm/communicator.h"
 #include "comm/shared_memory/arena.h"
 #include "tensor/scalar_type.h"
+#include "train/buffers.h"
 #include "train/gradient_hooks.h"
 #include "train/initial_values.h"
 #include "train/mean_gradients.h"
@@ -13,6 +14,7 @@
 #include <cohort/tensor.h>
 
 #include <ATen/ATen.h>
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
@@ -34,8 +36,9 @@ struct Place {
 }  // namespace
 
 struct DataParallel::Parts {
-  Communicator& group;
-  ModuleTensors tensors;
+  const std::unique_ptr<Communicator> group;  // of its own: others may be averaging at the same time
+  const ModuleTensors tensors;
+  Buffers buffers{*group, tensors};
   std::vector<std::unique_ptr<MeanGradients>> sets{};  // one per type of numbers
   std::vector<Place> places{};
   std::unique_ptr<GradientPool> pool{};
@@ -50,7 +53,6 @@ struct DataParallel::Parts {
   void arrived(std::size_t p);
   std::shared_ptr<Round> begin_round();
   void finish();
-  void average_buffers();
 };
 
 /// From the first gradient of a backward to its end. Held by the backward, so that one that fails is noticed.
@@ -58,7 +60,9 @@ struct DataParallel::Parts {
 /// Large gradients after the first are computed in the pool: torch does not say that a backward begins.
 class DataParallel::Round {
  public:
-  explicit Round(Parts& parts) : parts_(parts), use_(parts.pool.get()) {}
+  explicit Round(Parts& parts) : parts_(parts) {
+    if (parts.sets.front()->order_is_known()) use_.emplace(parts.pool.get());
+  }
   ~Round() { parts_.round_failed = parts_.round_failed || !is_over_; }
   Round(const Round&) = delete;
   Round& operator=(const Round&) = delete;
@@ -75,15 +79,24 @@ class DataParallel::Round {
   bool is_over_ = false;
 };
 
+// The types in turn, that with the most bytes first: its buckets alone are averaged before the end of
+// backward. With those of others in between, ranks that do not use the same parameters would average in
+// different orders.
 void DataParallel::Parts::sort_by_type(Arena& arena, std::size_t bucket_bytes) {
   std::map<DType, std::vector<NamedTensor>> by_type;
-  std::map<DType, std::size_t> number_of;
+  std::map<DType, std::size_t> sizes;
   for (const NamedTensor& named : tensors.parameters) {
     by_type[dtype_of(named.tensor)].push_back(named);
+    sizes[dtype_of(named.tensor)] += named.tensor.nbytes();
   }
-  for (auto& [dtype, parameters] : by_type) {
+  std::vector<DType> order;
+  for (const auto& [dtype, size] : sizes) order.push_back(dtype);
+  std::stable_sort(order.begin(), order.end(), [&](DType a, DType b) { return sizes[a] > sizes[b]; });
+  std::map<DType, std::size_t> number_of;
+  for (const DType dtype : order) {
     number_of[dtype] = sets.size();
-    sets.push_back(std::make_unique<MeanGradients>(group, arena, parameters, bucket_bytes));
+    sets.push_back(std::make_unique<MeanGradients>(*group, arena, by_type[dtype], bucket_bytes));
+    if (sets.size() > 1) sets.back()->wait_for_the_end();
   }
   std::vector<std::size_t> seen(sets.size(), 0);
   for (const NamedTensor& named : tensors.parameters) {
@@ -101,6 +114,7 @@ void DataParallel::Parts::make_pool(Arena& arena) {
 }
 
 void DataParallel::Parts::arrived(std::size_t p) {
+  const at::NoGradGuard no_grad;  // backward(create_graph) comes with gradients
   const Place place = places[p];
   if (accumulations > 0) return sets[place.set]->take(place.number);
   std::shared_ptr<Round> current = round.lock();
@@ -124,16 +138,9 @@ void DataParallel::Parts::finish() {
   const at::NoGradGuard no_grad;
   for (const auto& set : sets) set->finish(thread);
   round.reset();
-  average_buffers();
-}
-
-void DataParallel::Parts::average_buffers() {
-  for (const NamedTensor& named : tensors.buffers) {
-    const at::Tensor whole = named.tensor.contiguous();
-    const Numbers numbers(whole.data_ptr(), static_cast<std::size_t>(whole.numel()), dtype_of(whole));
-    value_or_throw(group.run(all_reduce(numbers, ReduceOp::kMean)));
-    if (whole.data_ptr() != named.tensor.data_ptr()) named.tensor.copy_(whole);
-  }
+  buffers.open();
+  buffers.slot_done(1);
+  buffers.merge();
 }
 
 DataParallel::DataParallel(Context& context, torch::nn::Module& module, const DataParallelOptions& options)
@@ -141,13 +148,14 @@ DataParallel::DataParallel(Context& context, torch::nn::Module& module, const Da
 
 DataParallel::DataParallel(Communicator& group, Arena& arena, torch::nn::Module& module,
                            const DataParallelOptions& options)
-    : parts_(new Parts{.group = group, .tensors = tensors_of(module)}) {
+    : parts_(new Parts{.group = value_or_throw(group.split(0, group.rank(), "data parallel")),
+                       .tensors = tensors_of(module)}) {
   const ModuleTensors& tensors = parts_->tensors;
-  check_same_module(group, tensors);
+  check_same_module(*parts_->group, tensors);
   for (const auto* each : {&tensors.parameters, &tensors.frozen, &tensors.buffers, &tensors.counters}) {
-    send_from_first(group, *each);
+    send_from_first(*parts_->group, *each);
   }
-  if (group.world() == 1) return;  // the mean of one
+  if (group.world() == 1 || tensors.parameters.empty()) return;  // the mean of one, or of none
   parts_->sort_by_type(arena, options.bucket_bytes);
   parts_->make_pool(arena);
   parts_->hooks = std::make_unique<GradientHooks>(

@@ -18,7 +18,7 @@ namespace cohort::train {
 /// the same size, such as an intermediate one, gets such memory too and gives it back like any other.
 ///
 /// Threads: every method from any thread.
-/// Lifetime: memory that was handed out must come back before the arena goes.
+/// Lifetime: memory that was handed out may outlive it, and the arena.
 /// Failure: where the arena has no more, tensors get ordinary memory.
 /// Cost: blocks are kept: as many of a size as were ever in use at once.
 class GradientPool {

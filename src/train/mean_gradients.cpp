@@ -76,7 +76,6 @@ void MeanGradients::arrived(std::size_t p, WorkThread& thread) {
   const at::Tensor& parameter = buckets_.parameters()[p];
   const at::Tensor gradient = parameter.grad();
   if (!gradient.defined()) return;
-  const at::NoGradGuard no_grad;
   parameter.mutable_grad() = at::Tensor();
   if (!order_is_known_) observed_.push_back(p);
   if (arrived_[p]) return add_part(p, gradient, thread);
@@ -86,7 +85,7 @@ void MeanGradients::arrived(std::size_t p, WorkThread& thread) {
   } else {
     put(p, gradient);
   }
-  if (!order_is_known_ || comes_in_parts_[p]) return;
+  if (!order_is_known_ || waits_for_the_end_ || comes_in_parts_[p]) return;
   for (const std::size_t bucket : buckets_.buckets_of(p)) --pending_[bucket];
   for (; next_ < pending_.size() && pending_[next_] == 0; ++next_) give(next_, thread);
 }

@@ -17,15 +17,16 @@ namespace cohort::train {
 /// How a round goes: gradients arrive in the thread of backward and go to their buckets, or stay in memory
 /// of a pool if they have come in such; full buckets are averaged in order, on another thread; at the end of
 /// backward come the rest. A second round before gradients were zeroed averages what is there, old mean and
-/// new gradient together: the mean of equal numbers is the number.
+/// new gradient together: the mean of means that are equal on all ranks is that mean, but for rounding where
+/// ranks are not a power of two.
 ///
 /// The first round averages nothing before its end: it shows in which order gradients come.
 ///
 /// Threads: one at a time; what it gives to the work thread is its own.
-/// Lifetime: group, arena, pool and thread must outlive it, and the thread must be at rest when it goes.
+/// Lifetime: group and arena must outlive it; when it goes, no round is under way.
 /// Failure: throws what the group says. After that only the destructor may be called.
-/// Cost: the padded size of the gradients. Each is read once and written once, and twice more if it has to be
-/// copied to its bucket.
+/// Cost: the padded size of the gradients, and in the pool those large ones that wait for others at once.
+/// Each is read once and written once, and once more each if it has to be copied to its bucket.
 class MeanGradients {
  public:
   MeanGradients(Communicator& group, Arena& arena, std::vector<NamedTensor> named, std::size_t bucket_bytes);
@@ -33,6 +34,9 @@ class MeanGradients {
   /// The sizes in bytes that gradients have which had better be computed in a pool.
   std::set<std::size_t> pooled_sizes() const;
   void use(GradientPool* pool) { pool_ = pool; }
+  /// Averages nothing before the end of backward.
+  void wait_for_the_end() { waits_for_the_end_ = true; }
+  bool order_is_known() const { return order_is_known_; }
 
   /// Backward has left a gradient at the parameter, and others will be added to it before the round.
   void take(std::size_t parameter);
@@ -65,6 +69,7 @@ class MeanGradients {
   std::vector<std::size_t> pending_;  // per bucket
   std::size_t next_ = 0;              // the bucket that is averaged next
   std::vector<std::size_t> observed_;
+  bool waits_for_the_end_ = false;
   bool order_is_known_ = false;
 };
 

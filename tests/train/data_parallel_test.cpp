@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/custom_function.h>
+#include <torch/nn/init.h>
+#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/embedding.h>
 #include <torch/optim/sgd.h>
 
 namespace cohort::test {
@@ -178,7 +182,7 @@ TEST(DataParallel, LargeGradientsAreAveragedWhereTheyWereComputed) {
   }
 }
 
-TEST(DataParallel, LargeGradientsMayBeClippedHeldAndAddedTo) {
+TEST(DataParallel, LargeGradientsMayBeChangedAndAddedTo) {
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     Large net, alone;
     DataParallel parallel(group, arena, net, {.bucket_bytes = 256});
@@ -222,7 +226,8 @@ TEST(DataParallel, GradientsMayComeInParts) {
     const auto loss = [](const Large& module, int rank) {
       const at::Tensor input = whole_numbers(rank).requires_grad_();
       const at::Tensor inner = ComputedAnew::apply(input, module.wide);
-      return module.loss(input) + ComputedAnew::apply(inner, module.twin).sum();
+      const at::Tensor first = module.loss(input);
+      return first + ComputedAnew::apply(inner, module.twin).sum();
     };
     for (int round = 0; round < 3; ++round) {
       net.zero_grad();
@@ -279,6 +284,139 @@ TEST(DataParallel, AnotherModuleOnOneRankIsRefused) {
   });
   EXPECT_WORLD_OK(outcome);
   EXPECT_NE(said.find("module"), std::string::npos) << said;
+}
+
+// Pieces of several megabytes: read from the pool where they are, and written past the cache.
+TEST(DataParallel, LargeGradientsTakeTheDirectWay) {
+  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+    torch::nn::Linear layer(torch::nn::LinearOptions(3000, 1000).bias(false));
+    torch::nn::init::ones_(layer->weight);
+    torch::nn::Linear last(torch::nn::LinearOptions(1000, 1).bias(false));  // the pool begins after it
+    torch::nn::init::ones_(last->weight);
+    torch::nn::Sequential both(layer, last);
+    DataParallel parallel(group, arena, *both);
+    const std::size_t before = arena.allocated_bytes();
+    for (int round = 0; round < 3; ++round) {
+      both->zero_grad();
+      const at::Tensor input = at::arange(3000, at::kFloat).remainder(5).view({1, 3000}) * (group.rank() + 1);
+      both->forward(input).sum().backward();
+      const at::Tensor expected = (at::arange(3000, at::kFloat).remainder(5) * 1.5).expand({1000, 3000});
+      EXPECT_TRUE(at::equal(layer->weight.grad(), expected)) << "round " << round;
+    }
+    EXPECT_GE(arena.allocated_bytes(), before + layer->weight.nbytes()) << "nothing was in the pool";
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
+TEST(DataParallel, WhatLiesInThePoolMayOutliveEverything) {
+  std::vector<at::Tensor> kept(2);
+  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+    Large net;
+    DataParallel parallel(group, arena, net, {.bucket_bytes = 256});
+    at::Tensor like_a_gradient = at::ones({16, 24}).requires_grad_();
+    for (int round = 0; round < 2; ++round) {
+      net.zero_grad();
+      at::Tensor loss = net.loss(whole_numbers(0)) + (like_a_gradient * 1.5 * 2).sum();
+      loss.backward();
+    }
+    kept[static_cast<std::size_t>(group.rank())] = like_a_gradient.grad();
+  });
+  EXPECT_WORLD_OK(outcome);
+  for (const at::Tensor& each : kept) EXPECT_EQ(each.sum().item<float>(), 2 * 3 * 16 * 24);
+}
+
+// Types that some ranks do not use must not change the order of calls.
+TEST(DataParallel, SeveralTypesAndUnevenUse) {
+  const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
+    torch::nn::Linear small(2, 1), large(2, 30);
+    small->to(at::kDouble);
+    torch::nn::ModuleList net(small, large);
+    DataParallel parallel(group, arena, *net, {.bucket_bytes = 64});
+    for (int round = 0; round < 4; ++round) {
+      net->zero_grad();
+      at::Tensor loss = large->forward(at::ones({1, 2})).sum();
+      if (group.rank() != round % 3) loss = loss + small->forward(at::ones({1, 2}, at::kDouble)).sum();
+      loss.backward();
+      EXPECT_EQ(large->bias.grad()[7].item<float>(), 1);
+      EXPECT_NEAR(small->bias.grad().item<double>(), 2.0 / 3, 1e-15);
+    }
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
+TEST(DataParallel, TwoInOneBackwardDoNotMeet) {
+  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+    Large first, second;
+    DataParallel a(group, arena, first, {.bucket_bytes = 256});
+    DataParallel b(group, arena, second, {.bucket_bytes = 256});
+    for (int round = 0; round < 20; ++round) {
+      first.zero_grad();
+      second.zero_grad();
+      const float share = group.rank() == 0 ? 1 : 3;
+      (first.loss(whole_numbers(0)) * share + second.loss(whole_numbers(1)) * share * 2).backward();
+      Large alone;
+      (alone.loss(whole_numbers(0)) * 2).backward();
+      EXPECT_EQ(gradients(first), gradients(alone)) << "round " << round;
+      Large other;
+      (other.loss(whole_numbers(1)) * 4).backward();
+      EXPECT_EQ(gradients(second), gradients(other)) << "round " << round;
+    }
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
+TEST(DataParallel, SparseGradientsBecomeDense) {
+  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+    torch::nn::Embedding table(torch::nn::EmbeddingOptions(5, 3).sparse(true));
+    DataParallel parallel(group, arena, *table);
+    for (int round = 0; round < 2; ++round) {
+      table->zero_grad();
+      table->forward(at::full({4}, group.rank() + 1, at::kLong)).sum().backward();
+      const at::Tensor gradient = table->weight.grad();
+      EXPECT_EQ(gradient.layout(), at::kStrided);
+      EXPECT_EQ(gradient.select(1, 0).sum().item<float>(), 4);
+      EXPECT_EQ(gradient[group.rank() + 1][2].item<float>(), 2);
+    }
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
+// Backward with a graph of its own, as penalties on gradients make it, leaves none behind in the buckets.
+TEST(DataParallel, GradientsHaveNoGraph) {
+  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+    auto layer = exact_linear();
+    DataParallel parallel(group, arena, *layer);
+    for (int round = 0; round < 2; ++round) {
+      layer->zero_grad();
+      {
+        const auto only_mine = parallel.accumulate();
+        mean_square(layer, share(group, 16)).backward({}, /*retain_graph=*/true, /*create_graph=*/true);
+      }
+      EXPECT_FALSE(layer->weight.grad().requires_grad());
+      mean_square(layer, share(group, 16)).backward({}, true, true);
+      EXPECT_FALSE(layer->weight.grad().requires_grad());
+      EXPECT_EQ(gradients(*layer), gradients_of_all(16, 2));
+    }
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
+TEST(DataParallel, BuffersThatChangeAreAveragedOthersStay) {
+  const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
+    Masked net;
+    DataParallel parallel(group, arena, net);
+    const at::Tensor mask = net.mask.clone();
+    for (int round = 0; round < 3; ++round) {
+      net.zero_grad();
+      net.running.fill_(group.rank() * 3);
+      net.counter.add_(group.rank() == 1 ? 2 : 1);
+      net.layer->forward(share(group, 15).input).sum().backward();
+      EXPECT_TRUE(at::equal(net.mask, mask));
+      EXPECT_EQ(net.running.item<float>(), 3);
+      EXPECT_EQ(net.counter.item<std::int64_t>(), 2 * (round + 1));
+    }
+  });
+  EXPECT_WORLD_OK(outcome);
 }
 
 TEST(DataParallel, GradientsAreGoneWithIt) {

@@ -95,7 +95,22 @@ class Memory(TrainJob):
                     self.assertLessEqual(seen["memory_bytes"], 1.03 * formula, seen["memory"])
                     self.assertLessEqual(abs(plan["memory_bytes"] / formula - 1), 0.03, plan["memory"])
                     kept = {part["what"]: part["bytes"] for part in seen["memory"]}
+                    self.assertGreaterEqual(kept["parameters"], 4 * plan["parameters"] // ranks)
+                    self.assertGreaterEqual(kept["gradients"], 4 * 1200 * 1200)  # those of one layer, at least
                     self.assertGreaterEqual(kept["moments"], 4 * plan["parameters"] * moments // ranks)
+
+    def test_sums_of_slots_and_clipping_need_more(self):
+        """A copy of the gradients for each level of the tree; the reduced slices where the update waits."""
+        wide = changed(MLP, model={"hidden": [300, 300]}, train={"steps": 2}, update={"rule": "sgd"})
+        for sections in (changed(wide, train={"deterministic": "any-world", "slots": 8}),
+                         changed(wide, train={"deterministic": "any-world", "slots": 8}, update={"clip_norm": 1.0}),
+                         changed(wide, update={"clip_norm": 1.0})):
+            for ranks in (1, 2):
+                plan = json.loads(self.run_job(sections, "--dry-run", "--json", ranks=ranks).stdout)
+                seen = self.train(sections, ranks=ranks)
+                with self.subTest(sections=sections, ranks=ranks):
+                    self.assertLessEqual(abs(seen["memory_bytes"] / plan["memory_bytes"] - 1), 0.03,
+                                         (seen["memory"], plan["memory"]))
 
 
 class Models(TrainJob):

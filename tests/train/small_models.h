@@ -5,6 +5,7 @@
 #include <cohort/trainer.h>
 
 #include <ATen/ATen.h>
+#include <limits>
 #include <torch/nn.h>
 
 namespace cohort::test {
@@ -93,5 +94,19 @@ inline std::vector<float> numbers_of(const torch::nn::Module& module) {
   }
   return all;
 }
+
+/// A module with buffers that nothing changes, and some that a user's code does.
+struct Masked : torch::nn::Module {
+  Masked() {
+    layer = register_module("layer", exact_linear());
+    mask = register_buffer("mask", at::tensor({-std::numeric_limits<float>::infinity(),
+                                               std::numeric_limits<float>::lowest(), 0.1f}));
+    running = register_buffer("running", at::zeros({1}));
+    counter = register_buffer("counter", at::zeros({1}, at::kLong));
+  }
+  at::Tensor forward(const at::Tensor& input) { return layer->forward(input); }
+  torch::nn::Linear layer{nullptr};
+  at::Tensor mask, running, counter;
+};
 
 }  // namespace cohort::test

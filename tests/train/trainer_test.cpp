@@ -48,6 +48,17 @@ MakeModel rough_model() {
   };
 }
 
+TEST(Trainer, BuffersThatNothingChangesStayAsTheyAre) {
+  const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
+    auto net = std::make_shared<Masked>();
+    const at::Tensor mask = net->mask.clone();
+    Trainer trainer(group, arena, net, squared_error(net), exact_options());
+    trainer.fit(std::make_shared<WholeNumbers>(32));
+    EXPECT_TRUE(at::equal(net->mask, mask));
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
 TEST(Trainer, ManyRanksOnTheSplitBatchAreOneRankOnTheWhole) {
   const auto data = std::make_shared<WholeNumbers>(32);
   const Result0 one = trained(1, exact_model(), exact_options(), data);

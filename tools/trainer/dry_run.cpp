@@ -9,6 +9,7 @@
 #include "train/parameters.h"
 #include "train/settings.h"
 
+#include <bit>
 #include <fmt/format.h>
 #include <iostream>
 
@@ -43,15 +44,27 @@ Copies copies_of(const Job& job, int world) {
   return job.options.one_copy && world > 1 ? Copies::kOne : Copies::kPerRank;
 }
 
+// Beside the gradients themselves: a copy for each level of the tree that slots are summed in, with a bucket
+// of the other ranks' for the levels above; or what is reduced, where that waits for the vote.
+std::uint64_t gradient_copies(const BucketLayout& layout, const PlanReport& plan, const Job& job, int world) {
+  const train::ReplicaSettings settings = train::replica_settings(job.options);
+  if (settings.summation == train::Summation::kByTree) {
+    const auto levels = static_cast<std::uint64_t>(std::bit_width(plan.slots_of_rank.front().size()) - 1);
+    std::size_t largest = 0;
+    for (const Bucket& bucket : layout.buckets) largest = std::max(largest, bucket.count);
+    return levels * layout.count + largest;
+  }
+  const bool waits = train::update_time(settings) == UpdateTime::kAfterVote;
+  return waits && world > 1 ? layout.count / static_cast<std::uint64_t>(world) : 0;
+}
+
 void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, int world) {
   const std::uint64_t flat = layout.count * sizeof(float);
   const auto moments = static_cast<std::uint64_t>(num_moments(job.options.rule.kind));
   const bool one_copy = copies_of(job, world) == Copies::kOne;
-  const bool waits = train::update_time(train::replica_settings(job.options)) == UpdateTime::kAfterVote;
-  const std::uint64_t reduced = waits && world > 1 ? flat / static_cast<std::uint64_t>(world) : 0;
   plan.memory = {{one_copy ? fmt::format("parameters (1/{})", world) : std::string("parameters"),
                   flat / static_cast<std::uint64_t>(one_copy ? world : 1)},
-                 {"gradients", flat + reduced},
+                 {"gradients", flat + gradient_copies(layout, plan, job, world) * sizeof(float)},
                  {fmt::format("moments (1/{})", world), moments * flat / static_cast<std::uint64_t>(world)}};
 }
 

@@ -23,6 +23,12 @@ namespace {
 constexpr std::size_t kColourStride = std::size_t{37} * 4096;
 constexpr std::size_t kColours = 256;
 
+constexpr std::size_t kPage = 4096;
+
+std::size_t rounded_up(std::size_t value, std::size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
 }  // namespace
 
 Result<Mapping> Mapping::of(const Descriptor& file, std::size_t size_bytes, int colour) {
@@ -58,15 +64,72 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
   return *this;
 }
 
+ArenaMemory::ArenaMemory(Descriptor file, Mapping mapping, std::uint64_t first_free)
+    : file_(std::move(file)), mapping_(std::move(mapping)) {
+  free_.emplace(first_free, mapping_.size_bytes() - first_free);
+}
+
+Result<std::span<std::byte>> ArenaMemory::take(std::size_t size_bytes) {
+  const std::size_t boundary = size_bytes >= kPage ? kPage : kLine;
+  // More than the whole is as impossible as the whole and a page.
+  const std::size_t wanted = std::min(size_bytes, mapping_.size_bytes() + kPage);
+  const std::size_t length = std::max(rounded_up(wanted, boundary), kLine);
+  const std::lock_guard lock(mutex_);
+  for (auto it = free_.begin(); it != free_.end(); ++it) {
+    const auto [offset, free_length] = *it;
+    const std::uint64_t first = rounded_up(offset, boundary);
+    if (first + length > offset + free_length) continue;
+    if (::fallocate(file_.number(), 0, static_cast<off_t>(first), static_cast<off_t>(length)) != 0) {
+      return system_error("cannot get " + format_bytes(length) + " of shared memory", errno);
+    }
+    free_.erase(it);
+    if (first > offset) free_.emplace(offset, first - offset);
+    if (first + length < offset + free_length) {
+      free_.emplace(first + length, offset + free_length - first - length);
+    }
+    taken_bytes_ += length;
+    std::memset(mapping_.data() + first, 0, length);
+    return std::span(mapping_.data() + first, length);
+  }
+  return Error(ErrorCode::kExhausted, "the arena has no " + format_bytes(length) + " left of its " +
+                                          format_bytes(mapping_.size_bytes()))
+      .with_remedy("Make the arena larger: launch.shared_memory_per_rank.");
+}
+
+void ArenaMemory::give_back(std::span<std::byte> bytes) {
+  const auto first = static_cast<std::uint64_t>(bytes.data() - mapping_.data());
+  const std::lock_guard lock(mutex_);
+  taken_bytes_ -= bytes.size();
+  // Whole pages go back to the machine.
+  const std::uint64_t page_first = rounded_up(first, kPage);
+  const std::uint64_t page_last = (first + bytes.size()) / kPage * kPage;
+  if (page_last > page_first) {
+    ::fallocate(file_.number(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(page_first),
+                static_cast<off_t>(page_last - page_first));
+  }
+  auto [it, unused] = free_.emplace(first, bytes.size());
+  if (auto next = std::next(it); next != free_.end() && it->first + it->second == next->first) {
+    it->second += next->second;
+    free_.erase(next);
+  }
+  if (it != free_.begin()) {
+    if (auto previous = std::prev(it); previous->first + previous->second == it->first) {
+      previous->second += it->second;
+      free_.erase(it);
+    }
+  }
+}
+
+std::size_t ArenaMemory::taken_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return taken_bytes_;
+}
+
 }  // namespace comm
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
-
-std::size_t rounded_up(std::size_t value, std::size_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
+using comm::kPage;
 
 Status kill_and_wait(pid_t process, const Descriptor& pidfd, TimePoint deadline) {
   // The descriptor stands for that very process, even if its number has been given to another since.
@@ -92,24 +155,24 @@ Status kill_and_wait(pid_t process, const Descriptor& pidfd, TimePoint deadline)
 }  // namespace
 
 ArenaBlock::~ArenaBlock() {
-  if (arena_ != nullptr) arena_->release(bytes_);
+  if (memory_ != nullptr) memory_->give_back(bytes_);
 }
 
 ArenaBlock::ArenaBlock(ArenaBlock&& other) noexcept
-    : arena_(std::exchange(other.arena_, nullptr)), bytes_(std::exchange(other.bytes_, {})) {}
+    : memory_(std::move(other.memory_)), bytes_(std::exchange(other.bytes_, {})) {}
 
 ArenaBlock& ArenaBlock::operator=(ArenaBlock&& other) noexcept {
-  std::swap(arena_, other.arena_);
+  std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
   return *this;
 }
 
 std::uint64_t ArenaBlock::offset() const {
-  return static_cast<std::uint64_t>(bytes_.data() - arena_->data());
+  return static_cast<std::uint64_t>(bytes_.data() - memory_->mapping().data());
 }
 
 Result<std::unique_ptr<Arena>> Arena::create(std::size_t capacity_bytes) {
-  const std::size_t capacity = std::max(rounded_up(capacity_bytes, kPage), 2 * kPage);
+  const std::size_t capacity = std::max(comm::rounded_up(capacity_bytes, kPage), 2 * kPage);
   Descriptor file(::memfd_create("cohort-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.is_open()) return system_error("cannot make shared memory", errno);
   if (::ftruncate(file.number(), static_cast<off_t>(capacity)) != 0) {
@@ -119,76 +182,22 @@ Result<std::unique_ptr<Arena>> Arena::create(std::size_t capacity_bytes) {
     return system_error("cannot seal shared memory", errno);
   }
   COHORT_ASSIGN_OR_RETURN(comm::Mapping mapping, comm::Mapping::of(file, capacity, 0));
-  std::unique_ptr<Arena> arena(new Arena(std::move(file), std::move(mapping)));
-  auto* header = new (arena->mapping_.data()) comm::ArenaHeader;
+  static_assert(sizeof(comm::ArenaHeader) <= kPage);
+  std::unique_ptr<Arena> arena(
+      new Arena(std::make_shared<comm::ArenaMemory>(std::move(file), std::move(mapping), kPage)));
+  auto* header = new (arena->data()) comm::ArenaHeader;
   header->passes_barriers = comm::allow_barriers() ? 1 : 0;
   return arena;
 }
 
-Arena::Arena(Descriptor file, comm::Mapping mapping) : file_(std::move(file)), mapping_(std::move(mapping)) {
-  static_assert(sizeof(comm::ArenaHeader) <= kPage);
-  free_.emplace(kPage, mapping_.size_bytes() - kPage);
-}
-
 Arena::~Arena() {
   // Not given back: others may still read them, and the memory goes when the last of them unmaps it.
-  for (ArenaBlock& block : retired_) block.arena_ = nullptr;
+  for (ArenaBlock& block : retired_) block.memory_ = nullptr;
 }
 
 Result<ArenaBlock> Arena::allocate(std::size_t size_bytes) {
-  const std::size_t boundary = size_bytes >= kPage ? kPage : comm::kLine;
-  // More than the whole is as impossible as the whole and a page.
-  const std::size_t wanted = std::min(size_bytes, mapping_.size_bytes() + kPage);
-  const std::size_t length = std::max(rounded_up(wanted, boundary), comm::kLine);
-  const std::lock_guard lock(mutex_);
-  for (auto it = free_.begin(); it != free_.end(); ++it) {
-    const auto [offset, free_length] = *it;
-    const std::uint64_t first = rounded_up(offset, boundary);
-    if (first + length > offset + free_length) continue;
-    if (::fallocate(file_.number(), 0, static_cast<off_t>(first), static_cast<off_t>(length)) != 0) {
-      return system_error("cannot get " + format_bytes(length) + " of shared memory", errno);
-    }
-    free_.erase(it);
-    if (first > offset) free_.emplace(offset, first - offset);
-    if (first + length < offset + free_length) {
-      free_.emplace(first + length, offset + free_length - first - length);
-    }
-    allocated_bytes_ += length;
-    std::memset(mapping_.data() + first, 0, length);
-    return ArenaBlock(this, {mapping_.data() + first, length});
-  }
-  return Error(ErrorCode::kExhausted, "the arena has no " + format_bytes(length) + " left of its " +
-                                          format_bytes(mapping_.size_bytes()))
-      .with_remedy("Make the arena larger: launch.shared_memory_per_rank.");
-}
-
-void Arena::release(std::span<std::byte> bytes) {
-  const auto first = static_cast<std::uint64_t>(bytes.data() - mapping_.data());
-  const std::lock_guard lock(mutex_);
-  allocated_bytes_ -= bytes.size();
-  // Whole pages go back to the machine.
-  const std::uint64_t page_first = rounded_up(first, kPage);
-  const std::uint64_t page_last = (first + bytes.size()) / kPage * kPage;
-  if (page_last > page_first) {
-    ::fallocate(file_.number(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(page_first),
-                static_cast<off_t>(page_last - page_first));
-  }
-  auto [it, unused] = free_.emplace(first, bytes.size());
-  if (auto next = std::next(it); next != free_.end() && it->first + it->second == next->first) {
-    it->second += next->second;
-    free_.erase(next);
-  }
-  if (it != free_.begin()) {
-    if (auto previous = std::prev(it); previous->first + previous->second == it->first) {
-      previous->second += it->second;
-      free_.erase(it);
-    }
-  }
-}
-
-std::size_t Arena::allocated_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return allocated_bytes_;
+  COHORT_ASSIGN_OR_RETURN(const std::span<std::byte> bytes, memory_->take(size_bytes));
+  return ArenaBlock(memory_, bytes);
 }
 
 void Arena::shared_with(pid_t process, Descriptor pidfd) {

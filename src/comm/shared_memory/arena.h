@@ -42,12 +42,36 @@ class Mapping {
   std::size_t size_bytes_ = 0;
 };
 
+/// The memory of an arena, and which of it is free. Blocks hold it: what lies in one is there as long as the
+/// block is, whatever becomes of the arena.
+///
+/// Threads: every method from any thread.
+class ArenaMemory {
+ public:
+  ArenaMemory(Descriptor file, Mapping mapping, std::uint64_t first_free);
+
+  /// The bytes of a new block, zeroed.
+  Result<std::span<std::byte>> take(std::size_t size_bytes);
+  void give_back(std::span<std::byte> bytes);
+  std::size_t taken_bytes() const;
+
+  const Descriptor& file() const { return file_; }
+  const Mapping& mapping() const { return mapping_; }
+
+ private:
+  const Descriptor file_;
+  const Mapping mapping_;
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> free_;  // offset → length of what is free; neighbours are joined
+  std::size_t taken_bytes_ = 0;
+};
+
 }  // namespace comm
 
 /// A piece of an arena, given back when it dies.
 ///
 /// Threads: as its memory is used.
-/// Lifetime: must die before its arena.
+/// Lifetime: may outlive its arena, but no other rank reads it then.
 class ArenaBlock {
  public:
   ArenaBlock() = default;
@@ -64,9 +88,10 @@ class ArenaBlock {
 
  private:
   friend class Arena;
-  ArenaBlock(Arena* arena, std::span<std::byte> bytes) : arena_(arena), bytes_(bytes) {}
+  ArenaBlock(std::shared_ptr<comm::ArenaMemory> memory, std::span<std::byte> bytes)
+      : memory_(std::move(memory)), bytes_(bytes) {}
 
-  Arena* arena_ = nullptr;
+  std::shared_ptr<comm::ArenaMemory> memory_;
   std::span<std::byte> bytes_;
 };
 
@@ -74,8 +99,7 @@ class ArenaBlock {
 /// nothing of it is left when the last process that maps it is gone, however that happens.
 ///
 /// Threads: every method from any thread.
-/// Lifetime: one per process, outlives generations; must outlive its blocks and every communicator made with
-/// it.
+/// Lifetime: one per process, outlives generations; must outlive every communicator made with it.
 /// Failure: allocate() says kExhausted when the arena or the machine has no more; memory that was given is
 /// there, so touching it cannot fail. The file is sealed: no peer can cut it short under our feet.
 /// Cost: address space for all of it, memory only for what is allocated.
@@ -92,19 +116,19 @@ class Arena {
   Result<ArenaBlock> allocate(std::size_t size_bytes);
 
   /// Where these bytes lie in the arena; nothing if they do not.
-  std::optional<std::uint64_t> offset_of(const void* data, std::size_t size_bytes) const {
-    const auto* first = static_cast<const std::byte*>(data);
-    if (first < mapping_.data() || size_bytes > mapping_.size_bytes()) return std::nullopt;
-    const auto offset = static_cast<std::size_t>(first - mapping_.data());
-    if (offset > mapping_.size_bytes() - size_bytes) return std::nullopt;
+  std::optional<std::uint64_t> offset_of(const void* memory, std::size_t size_bytes) const {
+    const auto* first = static_cast<const std::byte*>(memory);
+    if (first < data() || size_bytes > capacity_bytes()) return std::nullopt;
+    const auto offset = static_cast<std::size_t>(first - data());
+    if (offset > capacity_bytes() - size_bytes) return std::nullopt;
     return offset;
   }
 
-  std::size_t capacity_bytes() const { return mapping_.size_bytes(); }
-  std::size_t allocated_bytes() const;
-  const Descriptor& file() const { return file_; }
-  std::byte* data() const { return mapping_.data(); }
-  comm::ArenaHeader& header() const { return *reinterpret_cast<comm::ArenaHeader*>(mapping_.data()); }
+  std::size_t capacity_bytes() const { return memory_->mapping().size_bytes(); }
+  std::size_t allocated_bytes() const { return memory_->taken_bytes(); }
+  const Descriptor& file() const { return memory_->file(); }
+  std::byte* data() const { return memory_->mapping().data(); }
+  comm::ArenaHeader& header() const { return *reinterpret_cast<comm::ArenaHeader*>(data()); }
 
   /// Keeps a block that others may still read, until the arena serves a new generation.
   void retire(ArenaBlock block);
@@ -118,20 +142,15 @@ class Arena {
   Status fence(const std::vector<pid_t>& staying, TimePoint deadline);
 
  private:
-  friend class ArenaBlock;
-  Arena(Descriptor file, comm::Mapping mapping);
-  void release(std::span<std::byte> bytes);
+  explicit Arena(std::shared_ptr<comm::ArenaMemory> memory) : memory_(std::move(memory)) {}
 
   struct Sharer {
     pid_t process;
     Descriptor pidfd;
   };
 
-  Descriptor file_;
-  comm::Mapping mapping_;
-  mutable std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> free_;  // offset → length of what is free; neighbours are joined
-  std::size_t allocated_bytes_ = 0;
+  const std::shared_ptr<comm::ArenaMemory> memory_;
+  std::mutex mutex_;
   std::vector<Sharer> sharers_;
   std::vector<ArenaBlock> retired_;
 };

@@ -1,6 +1,7 @@
 #include "comm/conformance/trial.h"
 
 #include "base/float16.h"
+#include "comm/combine.h"
 
 #include <cstring>
 #include <vector>
@@ -68,6 +69,7 @@ TEST_P(Collectives, AnyTypeAndReductionGivesTheRightResult) {
       for (const DType dtype : kCombinable) {
         for (const ReduceOp op : kAllReduceOps) {
           if (op != ReduceOp::kSum && !combines(operation)) continue;
+          if (!comm::is_combinable(op, dtype)) continue;
           for (const std::size_t count : {std::size_t{37}, kLong}) {
             trials.push_back(
                 {.operation = operation, .dtype = dtype, .op = op, .count = count, .root = world / 2});
