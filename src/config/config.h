@@ -60,14 +60,14 @@ struct DataConfig {
 
 /// [model]: what is trained.
 struct ModelConfig {
-  std::string kind;  ///< linear logistic softmax mlp lenet resnet18 gpt
-  std::vector<int> hidden;
-  std::string activation;  ///< relu gelu tanh
+  std::string kind{};  ///< linear logistic softmax mlp lenet resnet18 gpt
+  std::vector<int> hidden{};
+  std::string activation{};  ///< relu gelu tanh
   double dropout{};
   int layers{};
   int width{};
   int heads{};
-  std::string initial;  ///< a safetensors file, or empty
+  std::string initial{};  ///< a safetensors file, or empty
   bool channels_last{};
 };
 
