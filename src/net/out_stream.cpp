@@ -1,0 +1,156 @@
+#include "net/out_stream.h"
+
+#include "base/check.h"
+#include "base/checksum.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace cohort::net {
+namespace {
+
+constexpr std::size_t kMostParts = 64;
+
+// What stands for a payload that was taken back.
+constexpr std::array<std::byte, std::size_t{64} << 10> kZeros{};
+
+iovec part(const std::byte* data, std::size_t size) {
+  return {const_cast<std::byte*>(data), size};
+}
+
+}  // namespace
+
+void OutStream::add(const comm::FrameHeader& header, std::span<const std::byte> payload, Sent sent) {
+  COHORT_CHECK_EQ(header.size_bytes, payload.size());
+  Message& message = messages_.emplace_back();
+  message.first = end_;
+  message.header = header;
+  comm::encode(header, message.header_bytes);
+  if (payload.size() <= kCopied) {
+    message.copy.assign(payload.begin(), payload.end());
+    message.payload = message.copy;
+    if (sent) ready_.push_back(std::move(sent));
+  } else {
+    message.payload = payload;
+    message.sent = std::move(sent);
+  }
+  end_ += message.size();
+}
+
+void OutStream::take_back(std::uint32_t group, std::uint32_t generation) {
+  const auto is_of = [&](const Message& message) {
+    return message.header.group == group && message.header.generation <= generation;
+  };
+  // What nothing has been written of goes for good; the others behind it move up.
+  std::uint64_t first = messages_.empty() ? end_ : messages_.front().first;
+  std::deque<Message> kept;
+  for (Message& message : messages_) {
+    if (is_of(message)) {
+      message.sent = nullptr;
+      if (message.first >= std::max(most_written_, next_)) continue;
+      if (message.copy.empty()) message.is_taken_back = true;
+    }
+    message.first = first;
+    first += message.size();
+    kept.push_back(std::move(message));
+    if (!kept.back().copy.empty()) kept.back().payload = kept.back().copy;
+  }
+  messages_ = std::move(kept);
+  end_ = first;
+}
+
+std::span<const iovec> OutStream::gather(std::size_t cap) {
+  parts_.clear();
+  std::uint64_t position = next_;
+  for (Message& message : messages_) {
+    if (message.first + message.size() <= position) continue;
+    while (cap > 0 && position < message.first + message.size() && parts_.size() < kMostParts) {
+      const std::size_t added = add_parts(message, position - message.first, cap);
+      position += added;
+      cap -= added;
+    }
+    if (cap == 0 || parts_.size() == kMostParts) break;
+  }
+  most_written_ = std::max(most_written_, position);
+  return parts_;
+}
+
+// One part of the message, from its byte `from` on.
+std::size_t OutStream::add_parts(Message& message, std::uint64_t from, std::size_t cap) {
+  const std::size_t header_size = message.header_bytes.size();
+  const std::size_t payload_size = message.header.size_bytes;
+  if (from < header_size) {
+    const std::size_t count = std::min<std::size_t>(cap, header_size - from);
+    parts_.push_back(part(message.header_bytes.data() + from, count));
+    return count;
+  }
+  from -= header_size;
+  if (from < payload_size) {
+    std::size_t count = std::min<std::size_t>(cap, payload_size - from);
+    if (message.is_taken_back) count = std::min(count, kZeros.size());
+    add_payload(message, from, count);
+    return count;
+  }
+  from -= payload_size;
+  finish_trailer(message);
+  const std::size_t count = std::min<std::size_t>(cap, kTrailerBytes - from);
+  parts_.push_back(part(message.trailer.data() + from, count));
+  return count;
+}
+
+void OutStream::add_payload(Message& message, std::size_t from, std::size_t count) {
+  if (message.is_taken_back) {
+    parts_.push_back(part(kZeros.data(), count));
+    return;
+  }
+  // The sum goes on where it was: bytes that are sent once more are in it already. It reads what the kernel
+  // copies next, so the cache has it then.
+  if (guard_ == Guard::kChecksum && from + count > message.num_summed) {
+    const std::size_t first = message.num_summed;
+    message.checksum = crc32c(message.payload.subspan(first, from + count - first), message.checksum);
+    message.num_summed = from + count;
+  }
+  parts_.push_back(part(message.payload.data() + from, count));
+}
+
+void OutStream::finish_trailer(Message& message) {
+  const std::uint32_t state = message.is_taken_back ? kTakenBack : 0;
+  std::memcpy(message.trailer.data(), &message.checksum, sizeof message.checksum);
+  std::memcpy(message.trailer.data() + 4, &state, sizeof state);
+}
+
+Status OutStream::has_taken(std::uint64_t position) {
+  if (position > most_written_ || position < taken_) {
+    return Error(ErrorCode::kCorrupt, fmt::format("the other side claims to have {} bytes, of {} to {}",
+                                                  position, taken_, most_written_));
+  }
+  taken_ = position;
+  while (!messages_.empty() && messages_.front().first + messages_.front().size() <= position) {
+    if (messages_.front().sent) ready_.push_back(std::move(messages_.front().sent));
+    messages_.pop_front();
+  }
+  return {};
+}
+
+Status OutStream::go_on_from(std::uint64_t position) {
+  COHORT_RETURN_IF_ERROR(has_taken(position));
+  next_ = position;
+  return {};
+}
+
+std::vector<OutStream::Sent> OutStream::take_ready() {
+  return std::exchange(ready_, {});
+}
+
+std::vector<OutStream::Sent> OutStream::take_all() {
+  std::vector<Sent> all;
+  for (Message& message : messages_) {
+    if (message.sent) all.push_back(std::move(message.sent));
+  }
+  messages_.clear();
+  next_ = end_ = most_written_;
+  return all;
+}
+
+}  // namespace cohort::net
