@@ -61,6 +61,8 @@ class ConnectorGreeting final : public Greeting {
  public:
   ConnectorGreeting(const JobKey& key, const Hello& hello);
   const Welcome& welcome() const { return welcome_; }
+  /// The other side knows us, and does not want us.
+  bool is_refused() const { return welcome_.verdict != Welcome::Verdict::kAccepted; }
 
  private:
   Status heard(std::span<const std::byte> message) override;

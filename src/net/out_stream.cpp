@@ -30,7 +30,7 @@ void OutStream::add(const comm::FrameHeader& header, std::span<const std::byte> 
   if (payload.size() <= kCopied) {
     message.copy.assign(payload.begin(), payload.end());
     message.payload = message.copy;
-    if (sent) ready_.push_back(std::move(sent));
+    make_ready(header, std::move(sent));
   } else {
     message.payload = payload;
     message.sent = std::move(sent);
@@ -42,6 +42,9 @@ void OutStream::take_back(std::uint32_t group, std::uint32_t generation) {
   const auto is_of = [&](const Message& message) {
     return message.header.group == group && message.header.generation <= generation;
   };
+  std::erase_if(ready_, [&](const Ready& each) {
+    return each.group == group && each.generation <= generation;
+  });
   // What nothing has been written of goes for good; the others behind it move up.
   std::uint64_t first = messages_.empty() ? end_ : messages_.front().first;
   std::deque<Message> kept;
@@ -58,6 +61,11 @@ void OutStream::take_back(std::uint32_t group, std::uint32_t generation) {
   }
   messages_ = std::move(kept);
   end_ = first;
+}
+
+bool OutStream::has_payload() const {
+  return std::any_of(messages_.begin(), messages_.end(),
+                     [](const Message& message) { return message.header.channel < comm::Channel::kReceipt; });
 }
 
 std::span<const iovec> OutStream::gather(std::size_t cap) {
@@ -127,7 +135,7 @@ Status OutStream::has_taken(std::uint64_t position) {
   }
   taken_ = position;
   while (!messages_.empty() && messages_.front().first + messages_.front().size() <= position) {
-    if (messages_.front().sent) ready_.push_back(std::move(messages_.front().sent));
+    make_ready(messages_.front().header, std::move(messages_.front().sent));
     messages_.pop_front();
   }
   return {};
@@ -139,8 +147,15 @@ Status OutStream::go_on_from(std::uint64_t position) {
   return {};
 }
 
+void OutStream::make_ready(const comm::FrameHeader& header, Sent sent) {
+  if (sent) ready_.push_back({header.group, header.generation, std::move(sent)});
+}
+
 std::vector<OutStream::Sent> OutStream::take_ready() {
-  return std::exchange(ready_, {});
+  std::vector<Sent> all;
+  for (Ready& each : ready_) all.push_back(std::move(each.sent));
+  ready_.clear();
+  return all;
 }
 
 std::vector<OutStream::Sent> OutStream::take_all() {

@@ -42,6 +42,8 @@ class OutStream {
   void take_back(std::uint32_t group, std::uint32_t generation);
 
   bool has_more() const { return next_ < end_; }
+  /// Somebody waits for a message that may not have arrived.
+  bool has_payload() const;
   /// The next bytes to write, at most `cap` of them, as parts. They stay where they are until the next call of
   /// another method.
   std::span<const iovec> gather(std::size_t cap);
@@ -76,6 +78,13 @@ class OutStream {
     }
   };
 
+  struct Ready {
+    std::uint32_t group = 0;
+    std::uint32_t generation = 0;
+    Sent sent{};
+  };
+
+  void make_ready(const comm::FrameHeader& header, Sent sent);
   std::size_t add_parts(Message& message, std::uint64_t from, std::size_t cap);
   void add_payload(Message& message, std::size_t from, std::size_t count);
   void finish_trailer(Message& message);
@@ -87,7 +96,7 @@ class OutStream {
   std::uint64_t most_written_ = 0;
   std::uint64_t end_ = 0;  // behind the last message
   std::vector<iovec> parts_;
-  std::vector<Sent> ready_;
+  std::vector<Ready> ready_;
 };
 
 }  // namespace cohort::net

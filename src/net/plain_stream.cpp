@@ -23,7 +23,7 @@ Result<std::size_t> PlainStream::read(std::span<const iovec> parts) {
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(parts.data());
   message.msg_iovlen = parts.size();
-  const ssize_t got = ::recvmsg(socket_.number(), &message, MSG_DONTWAIT);
+  const ssize_t got = ::recvmsg(socket_, &message, MSG_DONTWAIT);
   if (got > 0) return static_cast<std::size_t>(got);
   if (got == 0) return Error(ErrorCode::kPeerLost, "the other side has closed the connection");
   if (comes_later(errno)) return std::size_t{0};
@@ -34,7 +34,7 @@ Result<std::size_t> PlainStream::write(std::span<const iovec> parts) {
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(parts.data());
   message.msg_iovlen = parts.size();
-  const ssize_t put = ::sendmsg(socket_.number(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  const ssize_t put = ::sendmsg(socket_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (put >= 0) return static_cast<std::size_t>(put);
   if (comes_later(errno)) return std::size_t{0};
   return broken("writing to the connection failed", errno);

@@ -4,6 +4,7 @@
 #include "comm/transport/faulty.h"
 #include "comm/transport/loopback.h"
 #include "comm/transport/simulated.h"
+#include "net/tcp_network.h"
 
 #include <functional>
 #include <memory>
@@ -56,6 +57,13 @@ inline Network shared_memory_network(int n) {
           [network](int member) { return network->make_doorbell(member); }};
 }
 
+inline Network tcp_network(int n, net::Secrecy secrecy) {
+  const auto network = std::make_shared<TcpNetwork>(n, net::TcpOptions{.secrecy = secrecy});
+  return {[network](int member) { return network->take(member); },
+          [network]() -> Clock& { return network->clock(); },
+          [network](int member) { return network->make_doorbell(member); }};
+}
+
 /// A new kind is one line here.
 inline std::vector<NetworkKind> network_kinds() {
   using namespace std::chrono_literals;
@@ -66,6 +74,7 @@ inline std::vector<NetworkKind> network_kinds() {
        [](int n) { return simulated_network(n, {.latency = 1ms, .loss = 0.2, .losses_cap = 50}); }},
       {"faulty", [](int n) { return faulty_network(n, 11); }},
       {"shared_memory_rings", shared_memory_network},
+      {"tcp", [](int n) { return tcp_network(n, net::Secrecy::kClear); }},
   };
 }
 

@@ -20,6 +20,9 @@ enum class Channel : std::uint8_t {
   kAnswer,
   kAlive,
   kAbort,
+  // Between transports only.
+  kReceipt,
+  kFarewell,
 };
 
 /// `collective`, `announce`, …
