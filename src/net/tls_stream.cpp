@@ -1,0 +1,234 @@
+#include "net/tls_stream.h"
+
+#include "base/system_error.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+namespace cohort::net {
+namespace {
+
+constexpr std::size_t kRecord = std::size_t{16} << 10;
+constexpr std::string_view kIdentity = "cohort job";
+constexpr std::array<unsigned char, 2> kCipher = {0x13, 0x01};  // TLS_AES_128_GCM_SHA256
+
+template <auto kFree>
+struct Freer {
+  template <class T>
+  void operator()(T* object) const {
+    kFree(object);
+  }
+};
+using ContextPointer = std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>>;
+using SslPointer = std::unique_ptr<SSL, Freer<SSL_free>>;
+using MethodPointer = std::unique_ptr<BIO_METHOD, Freer<BIO_meth_free>>;
+
+// ----- a socket as OpenSSL sees it: one that raises no signal when the other side is gone -----
+
+int socket_of(BIO* bio) {
+  return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
+}
+
+bool comes_later() {
+  return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+int write_socket(BIO* bio, const char* bytes, int size) {
+  BIO_clear_retry_flags(bio);
+  const ssize_t put = ::send(socket_of(bio), bytes, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (put < 0 && comes_later()) BIO_set_retry_write(bio);
+  return static_cast<int>(put);
+}
+
+int read_socket(BIO* bio, char* bytes, int size) {
+  BIO_clear_retry_flags(bio);
+  const ssize_t got = ::recv(socket_of(bio), bytes, static_cast<std::size_t>(size), MSG_DONTWAIT);
+  if (got < 0 && comes_later()) BIO_set_retry_read(bio);
+  return static_cast<int>(got);
+}
+
+long control_socket(BIO*, int command, long, void*) {
+  return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
+
+BIO_METHOD* socket_method() {
+  static const MethodPointer method = [] {
+    MethodPointer made(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket without signals"));
+    BIO_meth_set_write(made.get(), write_socket);
+    BIO_meth_set_read(made.get(), read_socket);
+    BIO_meth_set_ctrl(made.get(), control_socket);
+    return made;
+  }();
+  return method.get();
+}
+
+// ----- the job's key as OpenSSL wants it: a session that both sides had before -----
+
+int secret_index() {
+  static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  return index;
+}
+
+SSL_SESSION* session_of(SSL* ssl) {
+  const auto* secret = static_cast<const Secret*>(SSL_get_ex_data(ssl, secret_index()));
+  SSL_SESSION* session = SSL_SESSION_new();
+  const SSL_CIPHER* cipher = SSL_CIPHER_find(ssl, kCipher.data());
+  if (session != nullptr && cipher != nullptr &&
+      SSL_SESSION_set1_master_key(session, reinterpret_cast<const unsigned char*>(secret->data()),
+                                  secret->size()) == 1 &&
+      SSL_SESSION_set_cipher(session, cipher) == 1 &&
+      SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1) {
+    return session;
+  }
+  SSL_SESSION_free(session);
+  return nullptr;
+}
+
+int use_session(SSL* ssl, const EVP_MD*, const unsigned char** identity, std::size_t* length,
+                SSL_SESSION** session) {
+  *session = session_of(ssl);
+  *identity = reinterpret_cast<const unsigned char*>(kIdentity.data());
+  *length = kIdentity.size();
+  return *session != nullptr ? 1 : 0;
+}
+
+int find_session(SSL* ssl, const unsigned char* identity, std::size_t length, SSL_SESSION** session) {
+  const bool is_ours = length == kIdentity.size() && std::memcmp(identity, kIdentity.data(), length) == 0;
+  *session = is_ours ? session_of(ssl) : nullptr;
+  return 1;
+}
+
+Error openssl_error(const std::string& what) {
+  std::array<char, 256> text{};
+  const unsigned long code = ERR_get_error();
+  ERR_error_string_n(code, text.data(), text.size());
+  ERR_clear_error();
+  return Error(ErrorCode::kIo, code == 0 ? what : fmt::format("{}: {}", what, text.data()));
+}
+
+ContextPointer make_context(End end) {
+  ContextPointer context(SSL_CTX_new(end == End::kListener ? TLS_server_method() : TLS_client_method()));
+  if (!context) return nullptr;
+  SSL_CTX* raw = context.get();
+  SSL_CTX_set_min_proto_version(raw, TLS1_3_VERSION);
+  SSL_CTX_set_ciphersuites(raw, "TLS_AES_128_GCM_SHA256");
+  SSL_CTX_set_num_tickets(raw, 0);
+  SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_mode(raw, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_psk_use_session_callback(raw, use_session);
+  SSL_CTX_set_psk_find_session_callback(raw, find_session);
+  return context;
+}
+
+}  // namespace
+
+struct TlsStream::Session {
+  Secret secret{};
+  ContextPointer context;
+  SslPointer ssl;
+};
+
+TlsStream::TlsStream(std::unique_ptr<Session> session) : session_(std::move(session)) {}
+
+TlsStream::~TlsStream() {
+  OPENSSL_cleanse(session_->secret.data(), session_->secret.size());
+}
+
+Result<std::unique_ptr<TlsStream>> TlsStream::make(int socket, End end, const JobKey& key) {
+  auto session = std::make_unique<Session>();
+  session->secret = key.derive("tls");
+  session->context = make_context(end);
+  if (session->context) session->ssl.reset(SSL_new(session->context.get()));
+  BIO* bio = session->ssl ? BIO_new(socket_method()) : nullptr;
+  if (bio == nullptr) return openssl_error("a connection cannot be encrypted");
+  BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));
+  BIO_set_init(bio, 1);
+  SSL* ssl = session->ssl.get();
+  SSL_set_bio(ssl, bio, bio);
+  SSL_set_ex_data(ssl, secret_index(), &session->secret);
+  end == End::kListener ? SSL_set_accept_state(ssl) : SSL_set_connect_state(ssl);
+  return std::unique_ptr<TlsStream>(new TlsStream(std::move(session)));
+}
+
+Result<bool> TlsStream::shake_hands() {
+  if (has_shaken_) return true;
+  SSL* ssl = session_->ssl.get();
+  ERR_clear_error();
+  const int result = SSL_do_handshake(ssl);
+  if (result == 1) {
+    // Without the job's key there is no session to go on with, and nobody has a certificate.
+    if (SSL_session_reused(ssl) != 1) {
+      return Error(ErrorCode::kPermission, "the other side does not have the key of this job");
+    }
+    has_shaken_ = true;
+    return true;
+  }
+  const int error = SSL_get_error(ssl, result);
+  reading_wants_to_write_ = error == SSL_ERROR_WANT_WRITE;
+  writing_wants_to_read_ = error == SSL_ERROR_WANT_READ;
+  if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return false;
+  if (error == SSL_ERROR_SSL) {
+    const Error why = openssl_error("the connection cannot be encrypted");
+    return Error(ErrorCode::kPermission, why.message());
+  }
+  return Error(ErrorCode::kPeerLost, "the connection broke before it was encrypted");
+}
+
+// Of one SSL_read() or SSL_write(); `done` were moved by earlier ones.
+Result<std::size_t> TlsStream::outcome(int result, std::size_t done, bool& wants_the_other, bool is_read) {
+  const int error = SSL_get_error(session_->ssl.get(), result);
+  wants_the_other = error == (is_read ? SSL_ERROR_WANT_WRITE : SSL_ERROR_WANT_READ);
+  if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return done;
+  if (done > 0) return done;  // the next call says it
+  if (error == SSL_ERROR_ZERO_RETURN || (error == SSL_ERROR_SYSCALL && ERR_peek_error() == 0)) {
+    return Error(ErrorCode::kPeerLost, "the other side has closed the connection");
+  }
+  const Error why = openssl_error(is_read ? "reading from the connection failed" : "writing to it failed");
+  return Error(ErrorCode::kPeerLost, why.message());
+}
+
+Result<std::size_t> TlsStream::read(std::span<const iovec> parts) {
+  COHORT_ASSIGN_OR_RETURN(const bool ready, shake_hands());
+  if (!ready) return std::size_t{0};
+  std::size_t all = 0;
+  for (const iovec& part : parts) {
+    auto* to = static_cast<std::byte*>(part.iov_base);
+    for (std::size_t filled = 0; filled < part.iov_len;) {
+      ERR_clear_error();
+      const int cap = static_cast<int>(std::min(part.iov_len - filled, std::size_t{1} << 30));
+      const int got = SSL_read(session_->ssl.get(), to + filled, cap);
+      if (got <= 0) return outcome(got, all, reading_wants_to_write_, /*is_read=*/true);
+      filled += static_cast<std::size_t>(got);
+      all += static_cast<std::size_t>(got);
+    }
+  }
+  return all;
+}
+
+// A record at a time: what OpenSSL has taken half-way is offered to it again as it was, whatever became of
+// the rest.
+Result<std::size_t> TlsStream::write(std::span<const iovec> parts) {
+  COHORT_ASSIGN_OR_RETURN(const bool ready, shake_hands());
+  if (!ready) return std::size_t{0};
+  std::size_t all = 0;
+  for (const iovec& part : parts) {
+    const auto* from = static_cast<const std::byte*>(part.iov_base);
+    for (std::size_t taken = 0; taken < part.iov_len;) {
+      ERR_clear_error();
+      const int size = static_cast<int>(std::min(part.iov_len - taken, kRecord));
+      const int put = SSL_write(session_->ssl.get(), from + taken, size);
+      if (put <= 0) return outcome(put, all, writing_wants_to_read_, /*is_read=*/false);
+      taken += static_cast<std::size_t>(put);
+      all += static_cast<std::size_t>(put);
+    }
+  }
+  return all;
+}
+
+}  // namespace cohort::net

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "net/job_key.h"
+#include "net/stream.h"
+
+#include <memory>
+
+namespace cohort::net {
+
+/// Which end of a connection this is.
+enum class End { kListener, kConnector };
+
+/// A connected socket, encrypted: TLS 1.3 with the key of the job on both sides, so that both know the other
+/// to be of the same job, and fresh keys for each connection, so that who learns the job's key later reads
+/// nothing of what was said. There are no certificates.
+///
+/// Threads: one at a time.
+/// Lifetime: the socket is its owner's, and must outlive this.
+/// Failure: kPermission if the other side does not have the key.
+/// Cost: a payload passes through one record of 16 KiB at a time.
+class TlsStream final : public Stream {
+ public:
+  static Result<std::unique_ptr<TlsStream>> make(int socket, End end, const JobKey& key);
+  ~TlsStream() override;
+
+  Result<std::size_t> read(std::span<const iovec> parts) override;
+  Result<std::size_t> write(std::span<const iovec> parts) override;
+  bool reading_wants_to_write() const override { return reading_wants_to_write_; }
+  bool writing_wants_to_read() const override { return writing_wants_to_read_; }
+
+ private:
+  struct Session;
+  explicit TlsStream(std::unique_ptr<Session> session);
+
+  Result<bool> shake_hands();
+  Result<std::size_t> outcome(int result, std::size_t done, bool& wants_the_other, bool is_read);
+
+  std::unique_ptr<Session> session_;
+  bool has_shaken_ = false;
+  bool reading_wants_to_write_ = false;
+  bool writing_wants_to_read_ = false;
+};
+
+}  // namespace cohort::net
