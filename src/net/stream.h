@@ -8,7 +8,8 @@
 
 namespace cohort::net {
 
-/// Bytes in both directions, over one connection, in the clear or not.
+/// Bytes in both directions, over one connection, in the clear or not. After a 0, or a false, it goes on when
+/// the connection can be read, or, if it was writing, written.
 ///
 /// Threads: one at a time.
 /// Failure: what read() and write() say ends the connection; kPeerLost if the other side has.
@@ -20,9 +21,8 @@ class Stream {
   virtual Result<std::size_t> read(std::span<const iovec> parts) = 0;
   /// Takes what it can of the parts, in order; 0: nothing now.
   virtual Result<std::size_t> write(std::span<const iovec> parts) = 0;
-  /// What it waits for, as poll() names it, after a 0.
-  virtual bool reading_wants_to_write() const { return false; }
-  virtual bool writing_wants_to_read() const { return false; }
+  /// Does what has to be said before the first byte; true when all is. Until then nothing is read or written.
+  virtual Result<bool> prepare() { return true; }
 };
 
 }  // namespace cohort::net

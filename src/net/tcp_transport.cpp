@@ -38,6 +38,7 @@ struct TcpTransport::Connection {
   Descriptor socket;
   std::unique_ptr<Watch> watch;
   std::unique_ptr<Stream> stream;
+  bool is_prepared = false;
 };
 
 /// Another member, connected or not.
@@ -210,7 +211,7 @@ void TcpTransport::linger(std::unique_lock<std::mutex>& lock) {
 
 // As much as the connection takes now: whoever does not hear it sees the connection end.
 void TcpTransport::say_farewell(Peer& other) {
-  if (!other.connection) return;
+  if (!other.connection || !other.connection->is_prepared) return;
   other.out.add({.channel = Channel::kFarewell}, {}, {});
   while (other.out.has_more()) {
     const auto put = other.connection->stream->write(other.out.gather(kWriteAtOnce));
@@ -243,7 +244,10 @@ bool TcpTransport::advance_all() {
   moved = deliver_to_self() || moved;
   for (const auto& each : peers_) {
     if (each->member == member()) continue;
-    if (!each->loss || each->owes_farewell) moved = dial(*each) || moved;
+    if (!each->loss || each->owes_farewell) {
+      moved = dial(*each) || moved;
+      moved = prepare(*each) || moved;
+    }
     if (!each->loss) {
       moved = read(*each) || moved;
       moved = write(*each) || moved;
@@ -348,7 +352,7 @@ void TcpTransport::settle(Guest& guest) {
   const Hello& hello = *guest.greeting->hello();
   if (guest.greeting->welcome().verdict != Welcome::Verdict::kAccepted) return;
   Peer& other = peer(static_cast<int>(hello.from));
-  attach(other, std::move(guest.connection), hello.session, hello.num_taken);
+  attach(other, std::move(guest.connection), End::kListener, {hello.session, hello.num_taken});
 }
 
 // ----- whom we connect to -----
@@ -403,7 +407,7 @@ bool TcpTransport::dial(Peer& other) {
                       fmt::format("another process has taken the place of member {}", other.member)));
     return true;
   }
-  attach(other, std::move(other.dialled), welcome.session, welcome.num_taken);
+  attach(other, std::move(other.dialled), End::kConnector, {welcome.session, welcome.num_taken});
   return true;
 }
 
@@ -452,19 +456,18 @@ void TcpTransport::begin_dial(Peer& other) {
   other.greeting = std::make_unique<ConnectorGreeting>(facts_.key, hello);
 }
 
-void TcpTransport::attach(Peer& other, std::unique_ptr<Connection> connection, std::uint64_t session,
-                          std::uint64_t num_taken) {
+void TcpTransport::attach(Peer& other, std::unique_ptr<Connection> connection, End end,
+                          const Counterpart& counterpart) {
   const std::lock_guard lock(mutex_);
-  if (Status fits = other.out.go_on_from(num_taken); !fits) return lose(other, fits.error());
+  if (Status fits = other.out.go_on_from(counterpart.num_taken); !fits) return lose(other, fits.error());
+  if (options_.secrecy == Secrecy::kTls) {
+    auto encrypted = TlsStream::make(connection->socket.number(), end, facts_.key);
+    if (!encrypted) return lose(other, encrypted.error());
+    connection->stream = std::move(*encrypted);
+  }
   other.connection = std::move(connection);
   other.dialled.reset();
-  if (other.loss) {
-    say_farewell(other);
-    other.connection.reset();
-    other.owes_farewell = false;
-    return;
-  }
-  other.session = session;
+  other.session = counterpart.session;
   other.has_come = true;
   other.pause = kFirstPause;
   other.last_failure.reset();
@@ -498,8 +501,29 @@ void TcpTransport::broke(Peer& other, const Error& why) {
 
 // ----- bytes -----
 
+// Before the first byte of a message.
+bool TcpTransport::prepare(Peer& other) {
+  if (!other.connection || other.connection->is_prepared || !other.connection->watch->is_readable()) return false;
+  const auto done = other.connection->stream->prepare();
+  if (!done) {
+    broke(other, done.error());
+    return true;
+  }
+  other.connection->is_prepared = *done;
+  if (!*done) other.connection->watch->wait_for_read();
+  if (*done && other.loss) {
+    const std::lock_guard lock(mutex_);
+    say_farewell(other);
+    other.connection.reset();
+    other.owes_farewell = false;
+  }
+  return *done;
+}
+
 bool TcpTransport::read(Peer& other) {
-  if (!other.connection || !other.connection->watch->is_readable()) return false;
+  if (!other.connection || !other.connection->is_prepared || !other.connection->watch->is_readable()) {
+    return false;
+  }
   const auto got = other.in.read(*other.connection->stream, other, kReadAtOnce);
   if (other.fault || (!got && got.error().root().code() == ErrorCode::kCorrupt)) {
     const std::lock_guard lock(mutex_);
@@ -524,7 +548,8 @@ void TcpTransport::owe_receipt(Peer& other) {
 
 bool TcpTransport::write(Peer& other) {
   std::unique_lock lock(mutex_);
-  if (!other.connection || !other.out.has_more() || !other.connection->watch->is_writable()) return false;
+  if (!other.connection || !other.connection->is_prepared || !other.out.has_more()) return false;
+  if (!other.connection->watch->is_writable()) return false;
   const auto put = other.connection->stream->write(other.out.gather(kWriteAtOnce));
   if (!put) {
     lock.unlock();

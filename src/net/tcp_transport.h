@@ -8,6 +8,7 @@
 #include "net/out_stream.h"
 #include "net/reactor.h"
 #include "net/socket.h"
+#include "net/tls_stream.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -77,8 +78,13 @@ class TcpTransport final : public comm::Transport {
   bool probe(Peer& peer);
   bool reach_out(Peer& peer);
   void begin_dial(Peer& peer);
-  void attach(Peer& peer, std::unique_ptr<Connection> connection, std::uint64_t session,
-              std::uint64_t num_taken);
+  // What the other side has said of itself.
+  struct Counterpart {
+    std::uint64_t session = 0;
+    std::uint64_t num_taken = 0;
+  };
+  void attach(Peer& peer, std::unique_ptr<Connection> connection, End end, const Counterpart& counterpart);
+  bool prepare(Peer& peer);
   void broke(Peer& peer, const Error& why);
   bool read(Peer& peer);
   bool write(Peer& peer);

@@ -156,8 +156,8 @@ Result<std::unique_ptr<TlsStream>> TlsStream::make(int socket, End end, const Jo
   return std::unique_ptr<TlsStream>(new TlsStream(std::move(session)));
 }
 
-Result<bool> TlsStream::shake_hands() {
-  if (has_shaken_) return true;
+Result<bool> TlsStream::prepare() {
+  if (is_prepared_) return true;
   SSL* ssl = session_->ssl.get();
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl);
@@ -166,12 +166,10 @@ Result<bool> TlsStream::shake_hands() {
     if (SSL_session_reused(ssl) != 1) {
       return Error(ErrorCode::kPermission, "the other side does not have the key of this job");
     }
-    has_shaken_ = true;
+    is_prepared_ = true;
     return true;
   }
   const int error = SSL_get_error(ssl, result);
-  reading_wants_to_write_ = error == SSL_ERROR_WANT_WRITE;
-  writing_wants_to_read_ = error == SSL_ERROR_WANT_READ;
   if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return false;
   if (error == SSL_ERROR_SSL) {
     const Error why = openssl_error("the connection cannot be encrypted");
@@ -181,21 +179,18 @@ Result<bool> TlsStream::shake_hands() {
 }
 
 // Of one SSL_read() or SSL_write(); `done` were moved by earlier ones.
-Result<std::size_t> TlsStream::outcome(int result, std::size_t done, bool& wants_the_other, bool is_read) {
+Result<std::size_t> TlsStream::outcome(int result, std::size_t done, const char* what) {
   const int error = SSL_get_error(session_->ssl.get(), result);
-  wants_the_other = error == (is_read ? SSL_ERROR_WANT_WRITE : SSL_ERROR_WANT_READ);
   if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return done;
   if (done > 0) return done;  // the next call says it
   if (error == SSL_ERROR_ZERO_RETURN || (error == SSL_ERROR_SYSCALL && ERR_peek_error() == 0)) {
     return Error(ErrorCode::kPeerLost, "the other side has closed the connection");
   }
-  const Error why = openssl_error(is_read ? "reading from the connection failed" : "writing to it failed");
+  const Error why = openssl_error(what);
   return Error(ErrorCode::kPeerLost, why.message());
 }
 
 Result<std::size_t> TlsStream::read(std::span<const iovec> parts) {
-  COHORT_ASSIGN_OR_RETURN(const bool ready, shake_hands());
-  if (!ready) return std::size_t{0};
   std::size_t all = 0;
   for (const iovec& part : parts) {
     auto* to = static_cast<std::byte*>(part.iov_base);
@@ -203,7 +198,7 @@ Result<std::size_t> TlsStream::read(std::span<const iovec> parts) {
       ERR_clear_error();
       const int cap = static_cast<int>(std::min(part.iov_len - filled, std::size_t{1} << 30));
       const int got = SSL_read(session_->ssl.get(), to + filled, cap);
-      if (got <= 0) return outcome(got, all, reading_wants_to_write_, /*is_read=*/true);
+      if (got <= 0) return outcome(got, all, "reading from the connection failed");
       filled += static_cast<std::size_t>(got);
       all += static_cast<std::size_t>(got);
     }
@@ -214,8 +209,6 @@ Result<std::size_t> TlsStream::read(std::span<const iovec> parts) {
 // A record at a time: what OpenSSL has taken half-way is offered to it again as it was, whatever became of
 // the rest.
 Result<std::size_t> TlsStream::write(std::span<const iovec> parts) {
-  COHORT_ASSIGN_OR_RETURN(const bool ready, shake_hands());
-  if (!ready) return std::size_t{0};
   std::size_t all = 0;
   for (const iovec& part : parts) {
     const auto* from = static_cast<const std::byte*>(part.iov_base);
@@ -223,7 +216,7 @@ Result<std::size_t> TlsStream::write(std::span<const iovec> parts) {
       ERR_clear_error();
       const int size = static_cast<int>(std::min(part.iov_len - taken, kRecord));
       const int put = SSL_write(session_->ssl.get(), from + taken, size);
-      if (put <= 0) return outcome(put, all, writing_wants_to_read_, /*is_read=*/false);
+      if (put <= 0) return outcome(put, all, "writing to the connection failed");
       taken += static_cast<std::size_t>(put);
       all += static_cast<std::size_t>(put);
     }

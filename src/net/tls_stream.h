@@ -25,20 +25,16 @@ class TlsStream final : public Stream {
 
   Result<std::size_t> read(std::span<const iovec> parts) override;
   Result<std::size_t> write(std::span<const iovec> parts) override;
-  bool reading_wants_to_write() const override { return reading_wants_to_write_; }
-  bool writing_wants_to_read() const override { return writing_wants_to_read_; }
+  Result<bool> prepare() override;
 
  private:
   struct Session;
   explicit TlsStream(std::unique_ptr<Session> session);
 
-  Result<bool> shake_hands();
-  Result<std::size_t> outcome(int result, std::size_t done, bool& wants_the_other, bool is_read);
+  Result<std::size_t> outcome(int result, std::size_t done, const char* what);
 
   std::unique_ptr<Session> session_;
-  bool has_shaken_ = false;
-  bool reading_wants_to_write_ = false;
-  bool writing_wants_to_read_ = false;
+  bool is_prepared_ = false;
 };
 
 }  // namespace cohort::net

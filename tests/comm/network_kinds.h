@@ -75,6 +75,7 @@ inline std::vector<NetworkKind> network_kinds() {
       {"faulty", [](int n) { return faulty_network(n, 11); }},
       {"shared_memory_rings", shared_memory_network},
       {"tcp", [](int n) { return tcp_network(n, net::Secrecy::kClear); }},
+      {"tls", [](int n) { return tcp_network(n, net::Secrecy::kTls); }},
   };
 }
 
