@@ -109,4 +109,14 @@ struct Masked : torch::nn::Module {
   at::Tensor mask, running, counter;
 };
 
+/// Layers of which a test uses some.
+struct ThreeLayers : torch::nn::Module {
+  ThreeLayers() {
+    used = register_module("used", exact_linear());
+    other = register_module("other", exact_linear());
+    nobodys = register_module("nobodys", exact_linear());
+  }
+  torch::nn::Linear used{nullptr}, other{nullptr}, nobodys{nullptr};
+};
+
 }  // namespace cohort::test
