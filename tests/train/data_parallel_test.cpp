@@ -136,12 +136,16 @@ TEST(DataParallel, GradientsHaveNoGraph) {
     auto layer = exact_linear();
     DataParallel parallel(group, arena, *layer);
     for (int round = 0; round < 2; ++round) {
+      c10::weak_intrusive_ptr<c10::TensorImpl> used{c10::intrusive_ptr<c10::TensorImpl>()};
       layer->zero_grad();
       {
         const auto only_mine = parallel.accumulate();
-        mean_square(layer, share(group, 16)).backward({}, /*retain_graph=*/true, /*create_graph=*/true);
+        const Batch batch = share(group, 16);
+        used = c10::weak_intrusive_ptr<c10::TensorImpl>(batch.input.getIntrusivePtr());
+        mean_square(layer, batch).backward({}, /*retain_graph=*/true, /*create_graph=*/true);
       }
       EXPECT_FALSE(layer->weight.grad().requires_grad());
+      EXPECT_TRUE(used.expired()) << "the graph is still held";
       mean_square(layer, share(group, 16)).backward({}, true, true);
       EXPECT_FALSE(layer->weight.grad().requires_grad());
       EXPECT_EQ(gradients(*layer), gradients_of_all(16, 2));
@@ -161,6 +165,7 @@ TEST(DataParallel, BuffersThatChangeAreAveragedOthersStay) {
       net.counter.add_(group.rank() == 1 ? 2 : 1);
       net.layer->forward(share(group, 15).input).sum().backward();
       EXPECT_TRUE(at::equal(net.mask, mask));
+      EXPECT_EQ(net.scale.item<double>(), 0.1);
       EXPECT_EQ(net.running.item<float>(), 3);
       EXPECT_EQ(net.counter.item<std::int64_t>(), 2 * (round + 1));
     }

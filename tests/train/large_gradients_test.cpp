@@ -30,7 +30,7 @@ at::Tensor whole_numbers(int rank) {
   return (at::arange(5 * 16, at::kFloat).view({5, 16}) + rank).remainder(4);
 }
 
-TEST(LargeGradients, AreAveragedWhereTheyWereComputed) {
+TEST(LargeGradients, AreRightWhereverTheyWereComputed) {
   for (const int world : {1, 2, 4}) {
     const auto outcome = run_training(world, [&](Communicator& group, Arena& arena) {
       Large net, alone;
