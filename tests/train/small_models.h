@@ -101,12 +101,23 @@ struct Masked : torch::nn::Module {
     layer = register_module("layer", exact_linear());
     mask = register_buffer("mask", at::tensor({-std::numeric_limits<float>::infinity(),
                                                std::numeric_limits<float>::lowest(), 0.1f}));
+    scale = register_buffer("scale", at::full({1}, 0.1, at::kDouble));  // the mean of three is another
     running = register_buffer("running", at::zeros({1}));
     counter = register_buffer("counter", at::zeros({1}, at::kLong));
   }
   at::Tensor forward(const at::Tensor& input) { return layer->forward(input); }
   torch::nn::Linear layer{nullptr};
-  at::Tensor mask, running, counter;
+  at::Tensor mask, scale, running, counter;
+};
+
+/// Layers of which a test uses some.
+struct ThreeLayers : torch::nn::Module {
+  ThreeLayers() {
+    used = register_module("used", exact_linear());
+    other = register_module("other", exact_linear());
+    nobodys = register_module("nobodys", exact_linear());
+  }
+  torch::nn::Linear used{nullptr}, other{nullptr}, nobodys{nullptr};
 };
 
 }  // namespace cohort::test

@@ -46,51 +46,36 @@ TEST(Trainer, AGradientThatIsNotFiniteUnderAFiniteLossIsNamed) {
   EXPECT_NE(outcome.text().find("the norm of the gradient is"), std::string::npos) << outcome.text();
 }
 
-TEST(Trainer, WhatOneRankThrowsEndsAll) {
-  std::array<std::string, 3> said;
-  const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
+// What each rank says when the last one throws in its forward, whatever the trainer is told to do.
+std::vector<std::string> said_when_one_throws(int world, const std::function<void(Trainer&)>& use) {
+  std::vector<std::string> said(static_cast<std::size_t>(world));
+  const auto outcome = run_training(world, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
     Objective inner = squared_error(layer);
-    Trainer trainer(
-        group, arena, layer.ptr(),
-        [&](const Batch& batch) {
-          if (group.rank() == 2) throw std::runtime_error("planted in forward");
-          return inner(batch);
-        },
-        exact_options());
+    const auto objective = [&](const Batch& batch) {
+      if (group.rank() == world - 1) throw std::runtime_error("planted in forward");
+      return inner(batch);
+    };
+    Trainer trainer(group, arena, layer.ptr(), objective, exact_options());
     try {
-      trainer.fit(std::make_shared<WholeNumbers>(32));
+      use(trainer);
     } catch (const std::exception& error) {
       said[static_cast<std::size_t>(group.rank())] = error.what();
-    }
-  });
-  EXPECT_WORLD_OK(outcome);
-  for (const std::string& text : said) EXPECT_NE(text.find("planted in forward"), std::string::npos) << text;
-  EXPECT_NE(said[0].find("rank 2"), std::string::npos) << said[0];
-}
-
-TEST(Trainer, WhatOneRankThrowsInAnEvaluationEndsAll) {
-  std::array<std::string, 2> said;
-  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
-    auto layer = exact_linear();
-    Objective inner = squared_error(layer);
-    Trainer trainer(
-        group, arena, layer.ptr(),
-        [&](const Batch& batch) {
-          if (group.rank() == 1) throw std::runtime_error("planted in an evaluation");
-          return inner(batch);
-        },
-        exact_options());
-    try {
-      trainer.evaluate(WholeNumbers(300));
-    } catch (const std::exception& error) {
-      said.at(static_cast<std::size_t>(group.rank())) = error.what();
     }
     (void)group.run(barrier());  // nobody leaves before all were told
   });
   EXPECT_WORLD_OK(outcome);
-  for (const std::string& text : said)
-    EXPECT_NE(text.find("planted in an evaluation"), std::string::npos) << text;
+  return said;
+}
+
+TEST(Trainer, WhatOneRankThrowsEndsAll) {
+  const auto data = std::make_shared<WholeNumbers>(900);  // enough for each rank to evaluate some
+  for (const auto& said : {said_when_one_throws(3, [&](Trainer& trainer) { trainer.fit(data); }),
+                           said_when_one_throws(3, [&](Trainer& trainer) { trainer.evaluate(*data); })}) {
+    for (const std::string& text : said)
+      EXPECT_NE(text.find("planted in forward"), std::string::npos) << text;
+    EXPECT_NE(said[0].find("rank 2"), std::string::npos) << said[0];
+  }
 }
 
 TEST(Trainer, ARankWhoseParametersDifferIsNamed) {

@@ -55,6 +55,7 @@ TEST(Trainer, BuffersThatNothingChangesStayAsTheyAre) {
     Trainer trainer(group, arena, net, squared_error(net), exact_options());
     trainer.fit(std::make_shared<WholeNumbers>(32));
     EXPECT_TRUE(at::equal(net->mask, mask));
+    EXPECT_EQ(net->scale.item<double>(), 0.1);
   });
   EXPECT_WORLD_OK(outcome);
 }
