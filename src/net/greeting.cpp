@@ -67,8 +67,8 @@ Status ConnectorGreeting::heard(std::span<const std::byte> message) {
     expect(kWelcomeBytes);
     return {};
   }
-  COHORT_ASSIGN_OR_RETURN(welcome_, Welcome::decode(message.first<kWelcomeBytes>(), key_, challenge_->nonce,
-                                                    hello_.nonce));
+  COHORT_ASSIGN_OR_RETURN(
+      welcome_, Welcome::decode(message.first<kWelcomeBytes>(), key_, challenge_->nonce, hello_.nonce));
   if (welcome_.verdict != Welcome::Verdict::kAccepted) {
     return refusal(welcome_, hello_).within(fmt::format("member {} refuses the connection", hello_.to));
   }

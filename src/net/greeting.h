@@ -9,12 +9,12 @@
 
 namespace cohort::net {
 
-/// How a connection begins, on both sides (net/hello.h). It goes on whenever it is asked, and is read from the
-/// stream to the byte: what follows is left there.
+/// How a connection begins, on both sides (net/hello.h). It goes on whenever it is asked, and is read from
+/// the stream to the byte: what follows is left there.
 ///
 /// Threads: one at a time.
-/// Failure: advance() says kPermission for a stranger, kUnsupported for another version, what the stream says,
-/// and what the other side has against us. The connection is to be closed then.
+/// Failure: advance() says kPermission for a stranger, kUnsupported for another version, what the stream
+/// says, and what the other side has against us. The connection is to be closed then.
 class Greeting {
  public:
   virtual ~Greeting() = default;

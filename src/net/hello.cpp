@@ -31,8 +31,8 @@ Status check_start(std::span<const std::byte> bytes, std::uint32_t magic) {
         .with_remedy("Something else listens at that address, or has connected to this one.");
   }
   if (const auto version = get<std::uint8_t>(bytes, 4); version != kHelloVersion) {
-    return Error(ErrorCode::kUnsupported, fmt::format("it has version {}, this program speaks {}", version,
-                                                      kHelloVersion))
+    return Error(ErrorCode::kUnsupported,
+                 fmt::format("it has version {}, this program speaks {}", version, kHelloVersion))
         .with_remedy("Run the same version of Cohort on every host.");
   }
   return {};

@@ -42,9 +42,8 @@ void OutStream::take_back(std::uint32_t group, std::uint32_t generation) {
   const auto is_of = [&](const Message& message) {
     return message.header.group == group && message.header.generation <= generation;
   };
-  std::erase_if(ready_, [&](const Ready& each) {
-    return each.group == group && each.generation <= generation;
-  });
+  std::erase_if(ready_,
+                [&](const Ready& each) { return each.group == group && each.generation <= generation; });
   // What nothing has been written of goes for good; the others behind it move up.
   std::uint64_t first = messages_.empty() ? end_ : messages_.front().first;
   std::deque<Message> kept;

@@ -44,8 +44,8 @@ class OutStream {
   bool has_more() const { return next_ < end_; }
   /// Somebody waits for a message that may not have arrived.
   bool has_payload() const;
-  /// The next bytes to write, at most `cap` of them, as parts. They stay where they are until the next call of
-  /// another method.
+  /// The next bytes to write, at most `cap` of them, as parts. They stay where they are until the next call
+  /// of another method.
   std::span<const iovec> gather(std::size_t cap);
   void wrote(std::size_t size_bytes) { next_ += size_bytes; }
 

@@ -1,9 +1,9 @@
 #include "net/reactor.h"
 
+#include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
-#include <asio/executor_work_guard.hpp>
 
 namespace cohort::net {
 
@@ -18,7 +18,8 @@ using Descriptor = asio::posix::stream_descriptor;
 
 class AsioWatch final : public Watch {
  public:
-  AsioWatch(asio::io_context& io, int descriptor) : descriptor_(io, descriptor), flags_(std::make_shared<Flags>()) {}
+  AsioWatch(asio::io_context& io, int descriptor)
+      : descriptor_(io, descriptor), flags_(std::make_shared<Flags>()) {}
   ~AsioWatch() override { descriptor_.release(); }
 
   bool is_readable() const override { return flags_->readable.load(std::memory_order_acquire); }

@@ -84,7 +84,7 @@ struct TcpTransport::Peer final : MessageSink {
   std::optional<Error> last_failure{};
   std::optional<Error> loss{};
   bool reported = false;
-  bool owes_farewell = false;      // it was given up before it could be told
+  bool owes_farewell = false;  // it was given up before it could be told
   struct ToSelf {
     FrameHeader header{};
     std::span<const std::byte> payload{};
@@ -503,7 +503,8 @@ void TcpTransport::broke(Peer& other, const Error& why) {
 
 // Before the first byte of a message.
 bool TcpTransport::prepare(Peer& other) {
-  if (!other.connection || other.connection->is_prepared || !other.connection->watch->is_readable()) return false;
+  if (!other.connection || other.connection->is_prepared || !other.connection->watch->is_readable())
+    return false;
   const auto done = other.connection->stream->prepare();
   if (!done) {
     broke(other, done.error());

@@ -41,7 +41,8 @@ bool comes_later() {
 
 int write_socket(BIO* bio, const char* bytes, int size) {
   BIO_clear_retry_flags(bio);
-  const ssize_t put = ::send(socket_of(bio), bytes, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
+  const ssize_t put =
+      ::send(socket_of(bio), bytes, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (put < 0 && comes_later()) BIO_set_retry_write(bio);
   return static_cast<int>(put);
 }

@@ -53,7 +53,8 @@ TEST(JobKey, WhatIsNoKeyIsRefused) {
   EXPECT_TRUE(JobKey::parse(good));
   std::string bad = good;
   bad[7] = 'g';
-  for (const std::string& text : {std::string(), good.substr(1), good + "0", bad, good.substr(0, 63) + "\n\n"}) {
+  for (const std::string& text :
+       {std::string(), good.substr(1), good + "0", bad, good.substr(0, 63) + "\n\n"}) {
     EXPECT_FALSE(JobKey::parse(text)) << text;
   }
 }

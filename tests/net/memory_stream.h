@@ -11,8 +11,8 @@
 
 namespace cohort::test {
 
-/// Two ends of a connection in memory: takes and gives as much at a time as a die says, and breaks where it is
-/// told to.
+/// Two ends of a connection in memory: takes and gives as much at a time as a die says, and breaks where it
+/// is told to.
 class MemoryPipe {
  public:
   explicit MemoryPipe(std::uint64_t seed) : dice_(seed, 1) {}

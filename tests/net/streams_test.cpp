@@ -36,10 +36,12 @@ struct Recorder final : net::MessageSink {
   std::vector<std::vector<std::byte>> payloads;
 };
 
-constexpr std::size_t kSizes[] = {0, 1, 7, 4096, 16384, 16385, 200000, 0, 65537, 3, (std::size_t{1} << 20) + 5};
+constexpr std::size_t kSizes[] = {
+    0, 1, 7, 4096, 16384, 16385, 200000, 0, 65537, 3, (std::size_t{1} << 20) + 5};
 
 FrameHeader header_of(std::size_t i, std::size_t size, std::uint32_t generation = 0) {
-  return {.channel = Channel::kMessage, .group = 4, .generation = generation, .number = i, .size_bytes = size};
+  return {
+      .channel = Channel::kMessage, .group = 4, .generation = generation, .number = i, .size_bytes = size};
 }
 
 // Writes what there is and reads it, until nothing moves any more; false if the pipe broke.
@@ -94,7 +96,8 @@ TEST(Streams, ABrokenConnectionLosesAndRepeatsNothing) {
     Recorder recorder;
     std::vector<std::vector<std::byte>> payloads;
     for (const std::size_t size : kSizes) payloads.push_back(pattern(size, seed + payloads.size()));
-    for (std::size_t i = 0; i < payloads.size(); ++i) out.add(header_of(i, payloads[i].size()), payloads[i], {});
+    for (std::size_t i = 0; i < payloads.size(); ++i)
+      out.add(header_of(i, payloads[i].size()), payloads[i], {});
     for (int connection = 0; recorder.payloads.size() < payloads.size(); ++connection) {
       ASSERT_LT(connection, 400);
       MemoryPipe pipe(seed * 1000 + static_cast<std::uint64_t>(connection));
