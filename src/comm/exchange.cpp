@@ -287,6 +287,20 @@ void Exchange::arrived(int from, const FrameHeader& header) {
   finish(from, std::move(inbound));
 }
 
+void Exchange::taken_back(int from, const FrameHeader& header) {
+  Inbound inbound;
+  {
+    const std::lock_guard lock(mutex_);
+    Peer& sender = peer(from);
+    COHORT_CHECK(sender.inbound && sender.inbound->header.sequence == header.sequence);
+    inbound = std::move(*sender.inbound);
+    sender.inbound.reset();
+  }
+  if (inbound.fate != Fate::kReceive) return;
+  inbound.receive.done(
+      Error(ErrorCode::kAborted, fmt::format("member {} took back what it was sending", from)));
+}
+
 void Exchange::keep(KeptMessage message) {
   // It may have been asked for while it came in.
   const MatchKey key = MatchKey::of(message.from, message.header);

@@ -112,6 +112,7 @@ class Exchange final : public Task, private FrameSink {
 
   std::span<std::byte> place(int from, const FrameHeader& header) override;
   void arrived(int from, const FrameHeader& header) override;
+  void taken_back(int from, const FrameHeader& header) override;
   void lost(int member, const Error& why) override;
 
   // With the lock held.

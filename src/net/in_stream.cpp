@@ -11,9 +11,6 @@ namespace {
 
 constexpr std::size_t kBuffer = std::size_t{64} << 10;
 
-// Where payloads go that nobody wants.
-thread_local std::array<std::byte, kBuffer> unwanted;
-
 }  // namespace
 
 InStream::InStream(Guard guard) : guard_(guard), buffer_(kBuffer) {}
@@ -44,7 +41,8 @@ Result<std::size_t> InStream::fill(Stream& from, MessageSink& sink) {
     const std::uint64_t left = header_.size_bytes - num_payload_;
     const std::span<std::byte> room = sink.place(header_);
     COHORT_CHECK(room.empty() || room.size() == header_.size_bytes);
-    direct = room.empty() ? std::span(unwanted).first(std::min<std::uint64_t>(left, unwanted.size()))
+    if (room.empty()) unwanted_.resize(kBuffer);
+    direct = room.empty() ? std::span(unwanted_).first(std::min<std::uint64_t>(left, kBuffer))
                           : room.subspan(num_payload_);
     parts[num_parts++] = {direct.data(), direct.size()};
     reaches_the_end = direct.size() == left;
@@ -126,7 +124,7 @@ Status InStream::end_message(MessageSink& sink) {
     return Error(ErrorCode::kCorrupt, "the checksum of a message is wrong");
   }
   state_ = State::kHeader;
-  sink.arrived(header_);
+  state == kTakenBack ? sink.taken_back(header_) : sink.arrived(header_);
   return {};
 }
 

@@ -20,6 +20,7 @@ class MessageSink {
   /// As FrameSink::place().
   virtual std::span<std::byte> place(const comm::FrameHeader& header) = 0;
   virtual void arrived(const comm::FrameHeader& header) = 0;
+  virtual void taken_back(const comm::FrameHeader& header) = 0;
 };
 
 /// What comes from one member, taken apart into messages, over one connection after the other: it knows how
@@ -58,7 +59,8 @@ class InStream {
   std::uint64_t num_payload_ = 0;  // bytes of it that are there
   std::uint32_t checksum_ = 0;
   std::uint64_t num_taken_ = 0;
-  std::vector<std::byte> buffer_;  // what came together with something else
+  std::vector<std::byte> buffer_;    // what came together with something else
+  std::vector<std::byte> unwanted_;  // where payloads go that nobody wants
   std::size_t used_ = 0;
   std::size_t filled_ = 0;
 };

@@ -39,19 +39,29 @@ void OutStream::add(const comm::FrameHeader& header, std::span<const std::byte> 
 }
 
 void OutStream::take_back(std::uint32_t group, std::uint32_t generation) {
-  const auto is_of = [&](const Message& message) {
-    return message.header.group == group && message.header.generation <= generation;
-  };
   std::erase_if(ready_,
                 [&](const Ready& each) { return each.group == group && each.generation <= generation; });
-  // What nothing has been written of goes for good; the others behind it move up.
+  take_back_those([&](const comm::FrameHeader& header) {
+    return header.group == group && header.generation <= generation;
+  });
+}
+
+void OutStream::take_back_all() {
+  ready_.clear();
+  take_back_those([](const comm::FrameHeader&) { return true; });
+}
+
+template <class Which>
+void OutStream::take_back_those(Which is_one) {
+  // What nothing has been written of goes for good; the others behind it move up. Copies are left: their
+  // senders may have been told that they are sent.
   std::uint64_t first = messages_.empty() ? end_ : messages_.front().first;
   std::deque<Message> kept;
   for (Message& message : messages_) {
-    if (is_of(message)) {
+    if (is_one(message.header) && message.header.size_bytes > kCopied) {
       message.sent = nullptr;
       if (message.first >= std::max(most_written_, next_)) continue;
-      if (message.copy.empty()) message.is_taken_back = true;
+      message.is_taken_back = true;
     }
     message.first = first;
     first += message.size();

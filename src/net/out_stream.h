@@ -39,7 +39,10 @@ class OutStream {
   /// `sent` is null for messages of the transport itself.
   void add(const comm::FrameHeader& header, std::span<const std::byte> payload, Sent sent);
   /// Payloads of this group up to this generation are not read any more, and nobody is called back for them.
+  /// What was copied is sent all the same.
   void take_back(std::uint32_t group, std::uint32_t generation);
+  /// The same for all of them.
+  void take_back_all();
 
   bool has_more() const { return next_ < end_; }
   /// Somebody waits for a message that may not have arrived.
@@ -84,6 +87,8 @@ class OutStream {
     Sent sent{};
   };
 
+  template <class Which>
+  void take_back_those(Which is_one);
   void make_ready(const comm::FrameHeader& header, Sent sent);
   std::size_t add_parts(Message& message, std::uint64_t from, std::size_t cap);
   void add_payload(Message& message, std::size_t from, std::size_t count);

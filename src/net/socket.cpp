@@ -7,9 +7,11 @@
 #include <charconv>
 #include <cstring>
 #include <fmt/format.h>
+#include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 
 namespace cohort::net {
 namespace {
@@ -136,8 +138,9 @@ Result<Descriptor> begin_connect(const SocketAddress& address) {
   return unreachable(address, errno);
 }
 
-void stop_writing(const Descriptor& socket) {
-  ::shutdown(socket.number(), SHUT_WR);
+bool has_arrived(const Descriptor& socket) {
+  int num_under_way = 0;
+  return ::ioctl(socket.number(), SIOCOUTQ, &num_under_way) != 0 || num_under_way == 0;
 }
 
 Status connect_outcome(const Descriptor& socket, const SocketAddress& address) {

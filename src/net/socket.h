@@ -37,8 +37,8 @@ Result<SocketAddress> local_address(const Descriptor& socket);
 Result<Descriptor> accept_one(const Descriptor& listener);
 /// Begins to connect, without waiting.
 Result<Descriptor> begin_connect(const SocketAddress& address);
-/// The other side reads what is under way, and then the end.
-void stop_writing(const Descriptor& socket);
+/// Whether everything that was written has reached the other side's kernel.
+bool has_arrived(const Descriptor& socket);
 /// What came of it, once the socket can be written.
 Status connect_outcome(const Descriptor& socket, const SocketAddress& address);
 

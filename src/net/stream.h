@@ -12,7 +12,8 @@ namespace cohort::net {
 /// the connection can be read, or, if it was writing, written.
 ///
 /// Threads: one at a time.
-/// Failure: what read() and write() say ends the connection; kPeerLost if the other side has.
+/// Failure: what read() says ends the connection; kPeerLost if the other side has. Until then there may be
+/// something to read, though nothing can be written any more: what is written is swallowed.
 class Stream {
  public:
   virtual ~Stream() = default;

@@ -43,8 +43,10 @@ int write_socket(BIO* bio, const char* bytes, int size) {
   BIO_clear_retry_flags(bio);
   const ssize_t put =
       ::send(socket_of(bio), bytes, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (put < 0 && comes_later()) BIO_set_retry_write(bio);
-  return static_cast<int>(put);
+  if (put >= 0) return static_cast<int>(put);
+  if (!comes_later()) return size;  // swallowed: there may be something to read yet
+  BIO_set_retry_write(bio);
+  return -1;
 }
 
 int read_socket(BIO* bio, char* bytes, int size) {

@@ -40,6 +40,7 @@ class Recorder final : public comm::FrameSink {
     last_[from] = std::max(last_[from], header.sequence);
     current_.erase(from);
   }
+  void taken_back(int from, const FrameHeader&) override { current_.erase(from); }
   void lost(int member, const Error& why) override {
     const std::lock_guard lock(mutex_);
     ++losses_[member];
@@ -214,6 +215,38 @@ TEST_P(TransportKinds, WhatWasWithdrawnIsNotCalledBackNorRead) {
   frozen.thaw();
   pass_a_message(1);
   EXPECT_EQ(num_called, called_before);
+}
+
+TEST_P(TransportKinds, WhatIsTakenBackHalfWayDoesNotArriveAsSomethingElse) {
+  const Network network = GetParam().make(2);
+  Station me(network, 0);
+  Station other(network, 1);
+  const auto arrives = [&](std::uint64_t number) {
+    me.send(1, {.number = number}, {}, {});
+    const auto until = std::chrono::steady_clock::now() + 10s;
+    while (std::chrono::steady_clock::now() < until) {
+      for (const Arrival& arrival : other.recorder().arrivals()) {
+        if (arrival.header.number == number) return true;
+      }
+      std::this_thread::yield();
+    }
+    return false;
+  };
+  ASSERT_TRUE(arrives(1));  // they have met
+  other.freeze();
+  {
+    const std::vector<std::byte> gone_soon = pattern(std::size_t{32} << 20, 3);  // more than any buffer holds
+    me.send(1, {.group = 4, .generation = 2, .number = 2}, gone_soon, {});
+    Waiting to_self;  // what is sent now has had its turn then
+    me.send(0, {}, {}, to_self.callback());
+    ASSERT_TRUE(to_self.wait());
+    me.transport().withdraw(4, 2);
+  }
+  other.thaw();
+  ASSERT_TRUE(arrives(3));
+  for (const Arrival& arrival : other.recorder().arrivals()) {
+    if (arrival.header.number == 2) EXPECT_EQ(arrival.payload, pattern(std::size_t{32} << 20, 3));
+  }
 }
 
 TEST_P(TransportKinds, ACloseIsQuietEvenInTheMiddle) {

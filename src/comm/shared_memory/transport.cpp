@@ -7,6 +7,13 @@
 #include <new>
 
 namespace cohort::comm {
+namespace {
+
+// Behind a payload: whether all of it is what was to be sent.
+constexpr std::byte kWhole{1};
+constexpr std::byte kTakenBack{0};
+
+}  // namespace
 
 SharedMemoryTransport::SharedMemoryTransport(Neighbours& neighbours)
     : neighbours_(neighbours), peers_(static_cast<std::size_t>(neighbours.world())) {}
@@ -162,6 +169,15 @@ bool SharedMemoryTransport::put(Ring& ring, Outgoing& message) {
     message.num_put += ring.put(std::span(head).subspan(message.num_put));
     if (message.num_put < kFrameHeaderBytes) return false;
   }
+  if (message.payload.empty()) return true;
+  if (!put_payload(ring, message)) return false;
+  const std::byte seal = message.withdrawn ? kTakenBack : kWhole;
+  const std::size_t length = ring.put({&seal, 1});
+  message.num_put += length;
+  return length == 1;
+}
+
+bool SharedMemoryTransport::put_payload(Ring& ring, Outgoing& message) {
   constexpr std::array<std::byte, 4096> kZeros{};
   while (message.num_put < kFrameHeaderBytes + message.payload.size()) {
     std::span<const std::byte> rest = message.payload.subspan(message.num_put - kFrameHeaderBytes);
@@ -242,8 +258,10 @@ bool SharedMemoryTransport::take_payload(int member, Peer& from) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     ring_if_asleep(neighbours_.header_of(member));
   }
+  std::byte seal = kWhole;
+  if (header.size_bytes > 0 && from.in->take(&seal, 1) == 0) return false;
   incoming = {};
-  sink_->arrived(member, header);
+  seal == kWhole ? sink_->arrived(member, header) : sink_->taken_back(member, header);
   return true;
 }
 

@@ -37,7 +37,7 @@ class SharedMemoryTransport final : public Transport {
     FrameHeader header{};
     std::span<const std::byte> payload{};
     Sent sent{};
-    std::size_t num_put = 0;  // of header and payload together
+    std::size_t num_put = 0;  // of header, payload and seal together
     bool withdrawn = false;   // half of it is out: the rest goes out as zeros
   };
   struct Incoming {
@@ -61,6 +61,7 @@ class SharedMemoryTransport final : public Transport {
   void close_ring_to(int member);
   bool write_to(int member, std::vector<Receipt>& receipts);
   bool put(Ring& ring, Outgoing& message);
+  bool put_payload(Ring& ring, Outgoing& message);
   bool deliver_to_self(std::vector<Receipt>& receipts);
   bool read_from(int member);
   bool take_payload(int member, Peer& peer);

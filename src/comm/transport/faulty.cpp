@@ -125,6 +125,11 @@ void FaultyTransport::arrived(int from, const FrameHeader& header) {
   if (happens(faults_.repeat)) queue.push_back(incoming);
 }
 
+void FaultyTransport::taken_back(int from, const FrameHeader& header) {
+  (void)header;  // nothing of it was handed on
+  rooms_[static_cast<std::size_t>(from)].clear();
+}
+
 void FaultyTransport::lost(int member, const Error& why) {
   // Behind what came before.
   queues_[static_cast<std::size_t>(member)].push_back({.loss = why});

@@ -58,6 +58,7 @@ class FaultyTransport final : public Transport, private FrameSink {
 
   std::span<std::byte> place(int from, const FrameHeader& header) override;
   void arrived(int from, const FrameHeader& header) override;
+  void taken_back(int from, const FrameHeader& header) override;
   void lost(int member, const Error& why) override;
 
   bool happens(double probability) { return random_.uniform(next_random_++) < probability; }

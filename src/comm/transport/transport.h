@@ -24,6 +24,8 @@ class FrameSink {
   virtual std::span<std::byte> place(int from, const FrameHeader& header) = 0;
   /// The payload of the last place() for this member is complete.
   virtual void arrived(int from, const FrameHeader& header) = 0;
+  /// The payload of the last place() for this member will never be complete: its sender took it back.
+  virtual void taken_back(int from, const FrameHeader& header) = 0;
   /// Nothing more comes from this member, and nothing more reaches it. Once per member.
   virtual void lost(int member, const Error& why) = 0;
 };

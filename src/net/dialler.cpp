@@ -1,0 +1,86 @@
+#include "net/dialler.h"
+
+#include <algorithm>
+
+namespace cohort::net {
+namespace {
+
+constexpr std::chrono::milliseconds kFirstPause{5};
+constexpr std::chrono::milliseconds kLongestPause{500};
+
+}  // namespace
+
+Dialler::Dialler(Station& station, int other, std::uint16_t lane)
+    : station_(station),
+      other_(other),
+      lane_(lane),
+      purpose_(other < station.facts.member ? Purpose::kConnect : Purpose::kLook) {}
+
+void Dialler::start(std::uint64_t num_taken) {
+  stop();
+  num_taken_ = num_taken;
+  pause_ = kFirstPause;
+  next_at_ = station_.clock.now();
+  if (purpose_ == Purpose::kLook && num_taken == 0) next_at_ += kLongestPause;
+}
+
+void Dialler::stop() {
+  attempt_.reset();
+  next_at_ = TimePoint::max();
+}
+
+Dialler::Outcome Dialler::advance() {
+  const TimePoint now = station_.clock.now();
+  if (!attempt_) return now < next_at_ ? Outcome::kNothing : begin();
+  if (now >= until_) return fail(Error(ErrorCode::kTimedOut, "nobody answers there"));
+  if (!is_connected_) {
+    if (!attempt_->watch->is_writable()) return Outcome::kNothing;
+    const Status outcome = connect_outcome(attempt_->socket, station_.address_of(other_));
+    if (!outcome) return fail(outcome.error());
+    is_connected_ = true;
+  }
+  return purpose_ == Purpose::kLook ? fail(Error(ErrorCode::kIo, "its connection broke")) : greet();
+}
+
+Dialler::Outcome Dialler::begin() {
+  is_connected_ = false;
+  greeting_.reset();
+  auto socket = begin_connect(station_.address_of(other_));
+  if (!socket) return fail(socket.error());
+  attempt_ = std::make_unique<Connection>(std::move(*socket), station_.reactor);
+  attempt_->watch->wait_for_write();
+  until_ = station_.clock.now() + station_.options.greeting_limit;
+  Hello hello{.job = station_.facts.key.job(),
+              .from = static_cast<std::uint32_t>(station_.facts.member),
+              .to = static_cast<std::uint32_t>(other_),
+              .session = station_.session,
+              .num_taken = num_taken_,
+              .lane = lane_,
+              .secrecy = station_.options.secrecy};
+  value_or_throw(fill_random(hello.nonce));
+  greeting_ = std::make_unique<ConnectorGreeting>(station_.facts.key, hello);
+  return Outcome::kMoved;
+}
+
+Dialler::Outcome Dialler::greet() {
+  if (!attempt_->watch->is_readable()) return Outcome::kNothing;
+  const auto done = greeting_->advance(*attempt_->stream);
+  if (!done) return fail(done.error());
+  if (*done) return Outcome::kReached;
+  attempt_->watch->wait_for_read();
+  return Outcome::kNothing;
+}
+
+Dialler::Outcome Dialler::fail(const Error& why) {
+  const bool is_refused = greeting_ && greeting_->is_refused();
+  const ErrorCode code = why.root().code();
+  const bool nobody_listens = code == ErrorCode::kPeerLost && !is_connected_;
+  why_ = why;
+  attempt_.reset();
+  next_at_ = station_.clock.now() + pause_;
+  pause_ = std::min(2 * pause_, kLongestPause);
+  const bool is_hopeless = is_refused || nobody_listens || code == ErrorCode::kUnsupported;
+  return is_hopeless ? Outcome::kHopeless : Outcome::kFailed;
+}
+
+}  // namespace cohort::net

@@ -1,0 +1,219 @@
+#include "net/lane.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace cohort::net {
+
+using comm::Channel;
+using comm::FrameHeader;
+
+namespace {
+
+constexpr std::size_t kReadAtOnce = std::size_t{2} << 20;
+constexpr std::size_t kWriteAtOnce = std::size_t{1} << 20;
+// So many bytes may be untold to the other side, which keeps them until it knows.
+constexpr std::uint64_t kUntold = std::uint64_t{128} << 10;
+
+Guard guard_of(Secrecy secrecy) {
+  return secrecy == Secrecy::kTls ? Guard::kNone : Guard::kChecksum;
+}
+
+bool is_own(const FrameHeader& header) {
+  return header.channel == Channel::kReceipt || header.channel == Channel::kFarewell;
+}
+
+}  // namespace
+
+Lane::Lane(Station& station, int other, std::uint16_t number, MessageSink& sink)
+    : station_(station),
+      other_(other),
+      sink_(sink),
+      out_(guard_of(station.options.secrecy)),
+      in_(guard_of(station.options.secrecy)),
+      dialler_(station, other, number),
+      come_until_(station.clock.now() + station.options.first_limit) {
+  dialler_.start(0);
+}
+
+bool Lane::advance() {
+  if (end_) return false;
+  bool moved = !connection_ && reconnect();
+  if (connection_ && !connection_->is_prepared) moved = prepare() || moved;
+  if (is_connected()) moved = read() || moved;
+  if (is_connected()) moved = write() || moved;
+  return moved;
+}
+
+TimePoint Lane::wanted_at() const {
+  if (end_ || connection_) return TimePoint::max();
+  return std::min(come_until_, dialler_.wanted_at());
+}
+
+bool Lane::is_through() const {
+  if (end_) return true;
+  if (!connection_) return !out_.has_payload();
+  return !out_.has_more() && has_arrived(connection_->socket);
+}
+
+// ----- connections -----
+
+bool Lane::reconnect() {
+  if (is_too_late()) return true;
+  const Dialler::Outcome outcome = dialler_.advance();
+  switch (outcome) {
+    case Dialler::Outcome::kReached: {
+      const Welcome welcome = dialler_.welcome();
+      attach(dialler_.take_connection(), End::kConnector, {welcome.session, welcome.num_taken});
+      return true;
+    }
+    case Dialler::Outcome::kFailed:
+      last_failure_ = dialler_.why();
+      return true;
+    case Dialler::Outcome::kHopeless:
+      lose(dialler_.why());
+      return true;
+    default:
+      return outcome == Dialler::Outcome::kMoved;
+  }
+}
+
+bool Lane::is_too_late() {
+  if (station_.clock.now() < come_until_) return false;
+  const std::string what = fmt::format("member {} at {} {}", other_, station_.address_of(other_).text(),
+                                       has_met_ ? "did not come back" : "did not come");
+  lose(last_failure_ ? last_failure_->within(what) : Error(ErrorCode::kPeerLost, what));
+  return true;
+}
+
+std::optional<std::uint64_t> Lane::next_from(std::uint64_t session) {
+  if (end_ || (has_met_ && session != session_)) return std::nullopt;
+  broke(Error(ErrorCode::kPeerLost, "it connected anew"));  // whether we have noticed or not
+  return in_.num_taken();
+}
+
+void Lane::attach(std::unique_ptr<Connection> connection, End end, const Counterpart& counterpart) {
+  if (has_met_ && counterpart.session != session_) {
+    return lose(Error(ErrorCode::kPeerLost,
+                      fmt::format("another process has taken the place of member {}", other_)));
+  }
+  if (station_.options.secrecy == Secrecy::kTls) {
+    auto encrypted = TlsStream::make(connection->socket.number(), end, station_.facts.key);
+    if (!encrypted) return lose(encrypted.error());
+    connection->stream = std::move(*encrypted);
+  }
+  const std::lock_guard lock(station_.mutex);
+  if (Status fits = out_.go_on_from(counterpart.num_taken); !fits) return lose(fits.error());
+  connection_ = std::move(connection);
+  dialler_.stop();
+  session_ = counterpart.session;
+  has_met_ = true;
+  last_failure_.reset();
+}
+
+// Before the first byte of a message.
+bool Lane::prepare() {
+  if (!connection_->watch->is_readable()) return false;
+  const auto done = connection_->stream->prepare();
+  if (!done) {
+    broke(done.error());
+    return true;
+  }
+  connection_->is_prepared = *done;
+  if (!*done) connection_->watch->wait_for_read();
+  return *done;
+}
+
+void Lane::broke(const Error& why) {
+  connection_.reset();
+  last_failure_ = why;
+  come_until_ = station_.clock.now() + station_.options.return_limit;
+  in_.start_over();
+  dialler_.start(in_.num_taken());
+}
+
+void Lane::lose(const Error& why) {
+  if (!end_) end_ = Error(ErrorCode::kPeerLost, why.text());
+}
+
+void Lane::say_farewell() {
+  if (!is_connected()) return;
+  out_.add({.channel = Channel::kFarewell}, {}, {});
+  while (out_.has_more()) {
+    const auto put = connection_->stream->write(out_.gather(kWriteAtOnce));
+    if (!put || *put == 0) break;
+    out_.wrote(*put);
+  }
+}
+
+void Lane::hang_up() {
+  connection_.reset();
+  dialler_.stop();
+}
+
+// ----- bytes -----
+
+bool Lane::read() {
+  if (!connection_->watch->is_readable()) return false;
+  const auto got = in_.read(*connection_->stream, *this, kReadAtOnce);
+  if (end_) return true;
+  if (!got) {
+    got.error().root().code() == ErrorCode::kCorrupt ? lose(got.error()) : broke(got.error());
+    return true;
+  }
+  if (*got < kReadAtOnce) connection_->watch->wait_for_read();
+  if (num_untold_ >= kUntold) add_receipt();
+  return *got > 0;
+}
+
+std::span<std::byte> Lane::place(const FrameHeader& header) {
+  return is_own(header) || end_ ? std::span<std::byte>() : sink_.place(header);
+}
+
+void Lane::arrived(const FrameHeader& header) {
+  if (end_) return;
+  if (header.channel == Channel::kReceipt) {
+    const std::lock_guard lock(station_.mutex);
+    if (Status fits = out_.has_taken(header.number); !fits) lose(fits.error());
+  } else if (header.channel == Channel::kFarewell) {
+    lose(Error(ErrorCode::kPeerLost, fmt::format("member {} has left", other_)));
+  } else {
+    count(header);
+    sink_.arrived(header);
+  }
+}
+
+void Lane::taken_back(const FrameHeader& header) {
+  if (end_) return;
+  count(header);
+  sink_.taken_back(header);
+}
+
+// The receipt of a long message goes before whatever is said in answer to it: who hears the answer, and that
+// nothing more comes, knows that its message was here.
+void Lane::count(const FrameHeader& header) {
+  num_untold_ += header.size_bytes + comm::kFrameHeaderBytes;
+  if (header.size_bytes > OutStream::kCopied) add_receipt();
+}
+
+void Lane::add_receipt() {
+  const std::lock_guard lock(station_.mutex);
+  out_.add({.channel = Channel::kReceipt, .number = in_.num_taken()}, {}, {});
+  num_untold_ = 0;
+}
+
+bool Lane::write() {
+  std::unique_lock lock(station_.mutex);
+  if (!out_.has_more() || !connection_->watch->is_writable()) return false;
+  const auto put = connection_->stream->write(out_.gather(kWriteAtOnce));
+  if (!put) {
+    lock.unlock();
+    broke(put.error());
+    return true;
+  }
+  if (*put == 0) connection_->watch->wait_for_write();
+  out_.wrote(*put);
+  return *put > 0;
+}
+
+}  // namespace cohort::net

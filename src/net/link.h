@@ -1,0 +1,61 @@
+#pragma once
+
+#include "net/lane.h"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace cohort::net {
+
+/// Everything between this member and another one.
+///
+/// Threads: methods that say so with the station's lock held, from any thread; the others from the one that
+/// advances, without it.
+/// Failure: once the other member is lost, what is sent to it is called back with the reason.
+class Link final : MessageSink {
+ public:
+  using Sent = comm::Transport::Sent;
+
+  Link(Station& station, int other);
+
+  int other() const { return other_; }
+
+  // With the lock held, from any thread.
+  void send(const comm::FrameHeader& header, std::span<const std::byte> payload, Sent sent);
+  void withdraw(std::uint32_t group, std::uint32_t generation);
+  void give_up(const Error& why);
+
+  /// Nothing more follows what was sent and is not the caller's any more. With the lock held.
+  void leave();
+  /// Forgets everything, without a word to anybody.
+  void drop();
+  bool advance();
+  TimePoint wanted_at() const;
+  /// The other one is lost, or has everything that was sent to it.
+  bool is_through() const { return is_lost() || lane_.is_through(); }
+  bool is_lost() const { return is_lost_.load(std::memory_order_acquire); }
+  Lane& lane() { return lane_; }
+
+ private:
+  std::span<std::byte> place(const comm::FrameHeader& header) override;
+  void arrived(const comm::FrameHeader& header) override;
+  void taken_back(const comm::FrameHeader& header) override;
+
+  void lose(const Error& why);
+  void pay_farewell();
+  bool call_back();
+  bool report();
+
+  Station& station_;
+  const int other_;
+  Lane lane_;
+  std::optional<Error> loss_;
+  std::atomic<bool> is_lost_{false};
+  bool is_reported_ = false;
+  bool owes_farewell_ = false;  // it was given up, and does not know
+  std::vector<Sent> refused_;
+};
+
+}  // namespace cohort::net

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "base/clock.h"
+#include "comm/transport/transport.h"
+#include "net/hello.h"
+#include "net/reactor.h"
+#include "net/socket.h"
+
+#include <chrono>
+#include <mutex>
+#include <vector>
+
+namespace cohort::net {
+
+struct TcpOptions {
+  Secrecy secrecy = Secrecy::kTls;
+  /// How long a member may take to come for the first time, and to come back after its connection broke.
+  std::chrono::nanoseconds first_limit = std::chrono::seconds(30);
+  std::chrono::nanoseconds return_limit = std::chrono::seconds(5);
+  /// How long a connection may take to show that it is one of ours.
+  std::chrono::nanoseconds greeting_limit = std::chrono::seconds(5);
+  /// How long a member that leaves waits for others to take what it has sent.
+  std::chrono::nanoseconds leave_limit = std::chrono::seconds(2);
+};
+
+/// Who takes part, and where they listen. Of two members the later one connects.
+struct TcpFacts {
+  int member = 0;
+  std::vector<SocketAddress> addresses{};  ///< by member
+  JobKey key;
+};
+
+/// What everything between one member and the others shares: who it is, and by what it works.
+///
+/// Lifetime: outlives its links.
+struct Station {
+  const TcpFacts facts;
+  const TcpOptions options;
+  Reactor& reactor;
+  Clock& clock;
+  const std::uint64_t session;  ///< of this process: another one is another
+  std::mutex mutex{};           ///< guards what waits to be sent, and losses; held while bytes are written
+  comm::FrameSink* sink = nullptr;
+
+  const SocketAddress& address_of(int member) const {
+    return facts.addresses[static_cast<std::size_t>(member)];
+  }
+};
+
+}  // namespace cohort::net
