@@ -94,8 +94,8 @@ std::optional<std::uint64_t> Lane::next_from(std::uint64_t session) {
 
 void Lane::attach(std::unique_ptr<Connection> connection, End end, const Counterpart& counterpart) {
   if (has_met_ && counterpart.session != session_) {
-    return lose(Error(ErrorCode::kPeerLost,
-                      fmt::format("another process has taken the place of member {}", other_)));
+    return lose(
+        Error(ErrorCode::kPeerLost, fmt::format("another process has taken the place of member {}", other_)));
   }
   if (station_.options.secrecy == Secrecy::kTls) {
     auto encrypted = TlsStream::make(connection->socket.number(), end, station_.facts.key);

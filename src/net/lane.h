@@ -73,8 +73,8 @@ class Lane final : MessageSink {
   std::unique_ptr<Connection> connection_;
   TimePoint come_until_;
   bool has_met_ = false;
-  std::uint64_t session_ = 0;      // of the other, once they have met
-  std::uint64_t num_untold_ = 0;   // bytes that the other does not know to be here
+  std::uint64_t session_ = 0;     // of the other, once they have met
+  std::uint64_t num_untold_ = 0;  // bytes that the other does not know to be here
   std::optional<Error> last_failure_;
   std::optional<Error> end_;
 };

@@ -26,7 +26,7 @@ struct TcpOptions {
 /// Who takes part, and where they listen. Of two members the later one connects.
 struct TcpFacts {
   int member = 0;
-  std::vector<SocketAddress> addresses{};  ///< by member
+  std::vector<SocketAddress> addresses{};  ///< by member; an empty one: we do not talk to it here
   JobKey key;
 };
 

@@ -35,7 +35,8 @@ TcpTransport::TcpTransport(TcpFacts facts, Descriptor listener, Reactor& reactor
             admit(hello, std::move(connection));
           }) {
   for (int other = 0; other < num_members(); ++other) {
-    if (other != member()) links_[static_cast<std::size_t>(other)] = std::make_unique<Link>(station_, other);
+    if (other != member() && station_.address_of(other).size() > 0)
+      links_[static_cast<std::size_t>(other)] = std::make_unique<Link>(station_, other);
   }
 }
 
@@ -57,6 +58,7 @@ void TcpTransport::send(int to, const FrameHeader& header, std::span<const std::
   if (to == member()) {
     to_self_.push_back({header, payload, std::move(sent)});
   } else {
+    COHORT_CHECK(links_[static_cast<std::size_t>(to)] != nullptr, "member {} has no address", to);
     link(static_cast<std::uint32_t>(to)).send(header, payload, std::move(sent));
   }
   if (doorbell_ != nullptr) doorbell_->ring();
@@ -156,7 +158,7 @@ Welcome TcpTransport::judge(const Hello& hello) {
   using Verdict = Welcome::Verdict;
   const auto us = static_cast<std::uint32_t>(member());
   Welcome welcome{.member = us, .session = station_.session};
-  const bool is_later = hello.from > us && hello.from < links_.size();
+  const bool is_later = hello.from > us && hello.from < links_.size() && links_[hello.from];
   if (hello.job != station_.facts.key.job() || hello.to != us || !is_later || hello.lane != 0) {
     welcome.verdict = Verdict::kWrongMember;
   } else if (hello.secrecy != station_.options.secrecy) {

@@ -4,6 +4,7 @@
 #include "comm/transport/faulty.h"
 #include "comm/transport/loopback.h"
 #include "comm/transport/simulated.h"
+#include "net/joined_network.h"
 #include "net/tcp_network.h"
 
 #include <functional>
@@ -18,6 +19,7 @@ struct Network {
   std::function<std::unique_ptr<comm::Transport>(int member)> take{};
   std::function<Clock&()> clock{};
   std::function<std::unique_ptr<comm::Doorbell>(int member)> make_doorbell{};
+  std::vector<int> hosts{};  ///< of members; empty: all on one
 };
 
 struct NetworkKind {
@@ -64,6 +66,27 @@ inline Network tcp_network(int n, net::Secrecy secrecy) {
           [network](int member) { return network->make_doorbell(member); }};
 }
 
+inline Network joined_network(std::vector<int> hosts, net::Secrecy secrecy) {
+  const auto network = std::make_shared<JoinedNetwork>(std::move(hosts), net::TcpOptions{.secrecy = secrecy});
+  return {[network](int member) { return network->take(member); },
+          [network]() -> Clock& { return network->clock(); },
+          [network](int member) { return network->make_doorbell(member); }, network->hosts()};
+}
+
+/// Two members on each host, the next two on the next.
+inline std::vector<int> hosts_of_two(int n) {
+  std::vector<int> hosts;
+  for (int member = 0; member < n; ++member) hosts.push_back(member / 2);
+  return hosts;
+}
+
+/// The members of three hosts in turn.
+inline std::vector<int> hosts_in_turn(int n) {
+  std::vector<int> hosts;
+  for (int member = 0; member < n; ++member) hosts.push_back(member % 3);
+  return hosts;
+}
+
 /// A new kind is one line here.
 inline std::vector<NetworkKind> network_kinds() {
   using namespace std::chrono_literals;
@@ -76,6 +99,8 @@ inline std::vector<NetworkKind> network_kinds() {
       {"shared_memory_rings", shared_memory_network},
       {"tcp", [](int n) { return tcp_network(n, net::Secrecy::kClear); }},
       {"tls", [](int n) { return tcp_network(n, net::Secrecy::kTls); }},
+      {"hosts_of_two", [](int n) { return joined_network(hosts_of_two(n), net::Secrecy::kTls); }},
+      {"hosts_in_turn", [](int n) { return joined_network(hosts_in_turn(n), net::Secrecy::kClear); }},
   };
 }
 

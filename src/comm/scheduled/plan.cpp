@@ -37,7 +37,8 @@ const Algorithm& algorithm_for(const Call& call, const CallFacts& facts, const P
 }
 
 Schedule plan(const Call& call, int rank, int world, const PlanOptions& options) {
-  const CallFacts facts = facts_of(call, rank, world);
+  CallFacts facts = facts_of(call, rank, world);
+  facts.hosts = options.hosts;
   return plan_call(algorithm_for(call, facts, options), facts);
 }
 

@@ -3,6 +3,7 @@
 #include "comm/schedule/algorithm.h"
 
 #include <string>
+#include <vector>
 
 namespace cohort::comm {
 
@@ -12,6 +13,7 @@ struct PlanOptions {
   /// serve, and gather and scatter, are chosen for as if it were empty.
   std::string algorithm{};
   Prices prices{};
+  std::vector<int> hosts{};  ///< which host each rank of the group is on; empty: all on one
 };
 
 /// kUsage if there is no algorithm of that name.

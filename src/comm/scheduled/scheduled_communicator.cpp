@@ -52,10 +52,14 @@ Result<std::unique_ptr<Communicator>> ScheduledCommunicator::do_split(const Grou
   COHORT_ASSIGN_OR_RETURN(const std::uint32_t group, agree_on_group());
   if (members.empty()) return std::unique_ptr<Communicator>();
   Line::Place place{.group = group, .generation = facts.generation, .rank = facts.rank};
+  ScheduledOptions options = group_.options();
+  options.plan.hosts.clear();
   for (const int rank : members) {
     place.members.push_back(group_.place().members[static_cast<std::size_t>(rank)]);
+    const std::vector<int>& hosts = group_.options().plan.hosts;
+    if (!hosts.empty()) options.plan.hosts.push_back(hosts[static_cast<std::size_t>(rank)]);
   }
-  const Parts parts{group_.exchange(), group_.runner(), numbering_, group_.options(), kind_};
+  const Parts parts{group_.exchange(), group_.runner(), numbering_, std::move(options), kind_};
   return std::unique_ptr<Communicator>(new ScheduledCommunicator(parts, facts, std::move(place)));
 }
 

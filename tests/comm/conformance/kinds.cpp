@@ -12,6 +12,9 @@ std::vector<Kind> all_kinds() {
   const NetworkKind loopback = {"loopback", loopback_network};
   kinds.push_back(scheduled_kind(loopback, "ring"));
   kinds.push_back(scheduled_kind(loopback, "halving_doubling"));
+  const NetworkKind hosts = {"hosts_of_two",
+                             [](int n) { return joined_network(hosts_of_two(n), net::Secrecy::kTls); }};
+  kinds.push_back(scheduled_kind(hosts, "hierarchical"));
   return kinds;
 }
 

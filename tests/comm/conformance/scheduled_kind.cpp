@@ -33,13 +33,13 @@ Kind scheduled_kind(const NetworkKind& kind, const std::string& algorithm) {
     const Network network = kind.make(world);
     return run_world(world, [=](RankContext& rank) -> Status {
       Member member(network, rank.rank());
-      COHORT_ASSIGN_OR_RETURN(
-          std::unique_ptr<Communicator> communicator,
-          comm::ScheduledCommunicator::make_world(member.exchange, member.progress,
-                                                  {.generation = options.generation,
-                                                   .limit = options.limit,
-                                                   .kind = name,
-                                                   .scheduled = {.plan = {.algorithm = algorithm}}}));
+      COHORT_ASSIGN_OR_RETURN(std::unique_ptr<Communicator> communicator,
+                              comm::ScheduledCommunicator::make_world(
+                                  member.exchange, member.progress,
+                                  {.generation = options.generation,
+                                   .limit = options.limit,
+                                   .kind = name,
+                                   .scheduled = {.plan = {.algorithm = algorithm, .hosts = network.hosts}}}));
       Seat seat{rank, communicator};
       return body(seat);
     });

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "comm/shared_memory/ring_network.h"
+#include "comm/transport/joined.h"
+#include "net/tcp_network.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace cohort::test {
+
+/// Members of several hosts, all in this process: rings inside a host, sockets between hosts.
+///
+/// Lifetime: must outlive its transports and doorbells.
+class JoinedNetwork {
+ public:
+  /// `hosts`: which host each member is on.
+  JoinedNetwork(std::vector<int> hosts, const net::TcpOptions& options)
+      : hosts_(std::move(hosts)), sockets_(hosts_, options) {
+    const int num_hosts = 1 + *std::max_element(hosts_.begin(), hosts_.end());
+    for (int host = 0; host < num_hosts; ++host) {
+      rings_.push_back(std::make_unique<RingNetwork>(static_cast<int>(members_of(host).size())));
+    }
+  }
+
+  std::unique_ptr<comm::Transport> take(int member) {
+    return std::make_unique<comm::JoinedTransport>(rings_of(member).take(number_of(member)),
+                                                   sockets_.take(member), members_of(host_of(member)));
+  }
+  std::unique_ptr<comm::Doorbell> make_doorbell(int member) {
+    return std::make_unique<Bell>(rings_of(member).make_doorbell(number_of(member)),
+                                  sockets_.reactor(member));
+  }
+  Clock& clock() { return sockets_.clock(); }
+  const std::vector<int>& hosts() const { return hosts_; }
+
+ private:
+  class Bell final : public comm::Doorbell {
+   public:
+    Bell(std::unique_ptr<comm::Doorbell> inner, net::Reactor& reactor)
+        : inner_(std::move(inner)), bridged_(reactor, *inner_) {}
+    std::uint32_t arm() override { return bridged_.arm(); }
+    void sleep(std::uint32_t ticket, TimePoint until) override { bridged_.sleep(ticket, until); }
+    void disarm() override { bridged_.disarm(); }
+    void ring() override { bridged_.ring(); }
+
+   private:
+    std::unique_ptr<comm::Doorbell> inner_;
+    net::BridgedDoorbell bridged_;
+  };
+
+  int host_of(int member) const { return hosts_[static_cast<std::size_t>(member)]; }
+  RingNetwork& rings_of(int member) { return *rings_[static_cast<std::size_t>(host_of(member))]; }
+  std::vector<int> members_of(int host) const {
+    std::vector<int> members;
+    for (int member = 0; member < static_cast<int>(hosts_.size()); ++member) {
+      if (host_of(member) == host) members.push_back(member);
+    }
+    return members;
+  }
+  int number_of(int member) const {
+    const std::vector<int> members = members_of(host_of(member));
+    return static_cast<int>(std::find(members.begin(), members.end(), member) - members.begin());
+  }
+
+  const std::vector<int> hosts_;
+  TcpNetwork sockets_;
+  std::vector<std::unique_ptr<RingNetwork>> rings_;
+};
+
+}  // namespace cohort::test
