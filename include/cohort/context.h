@@ -25,6 +25,9 @@ struct ContextOptions {
   std::chrono::nanoseconds limit = std::chrono::seconds(30);
   /// How long a rank may show no sign of life before it counts as lost. A slow one shows signs of life.
   std::chrono::nanoseconds liveness = std::chrono::milliseconds(500);
+  /// How long another host may be out of reach before its ranks count as lost; what was under way when a
+  /// connection broke goes on when it comes back before. A process that ended is seen at once.
+  std::chrono::nanoseconds link_limit = std::chrono::seconds(5);
   /// How long all ranks may take to come together.
   std::chrono::nanoseconds meeting_limit = std::chrono::seconds(30);
   /// Address space for memory that ranks share; it takes memory only as far as it is used.

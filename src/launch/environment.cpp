@@ -1,14 +1,12 @@
 #include "launch/environment.h"
 
-#include "base/checksum.h"
+#include "launch/rendezvous.h"
 #include "launch/slurm_tasks.h"
 #include "launch/variable_reader.h"
 
-#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <fmt/format.h>
-#include <span>
 #include <vector>
 
 namespace cohort {
@@ -174,75 +172,6 @@ Status read_generation(const VariableReader& variables, LaunchFacts& facts) {
   return {};
 }
 
-// What tells this job from every other one on this host; nothing if the launcher does not say.
-std::optional<std::string> job_identity(const VariableReader& variables, Launcher launcher) {
-  const auto joined = [&](std::initializer_list<const char*> names) {
-    std::string text;
-    for (const char* name : names) text += "-" + variables.text(name).value_or("");
-    return text;
-  };
-  if (launcher == Launcher::kTorchrun &&
-      (variables.has("TORCHELASTIC_RUN_ID") || variables.has("MASTER_PORT"))) {
-    return "torchrun" + joined({"TORCHELASTIC_RUN_ID", "MASTER_PORT", "TORCHELASTIC_RESTART_COUNT"});
-  }
-  if (launcher == Launcher::kOpenMpi) {
-    for (const char* name : {"OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE"}) {
-      if (variables.has(name)) return "openmpi" + joined({name});
-    }
-  }
-  if (launcher == Launcher::kSlurm && variables.has("SLURM_JOB_ID")) {
-    return "slurm" + joined({"SLURM_JOB_ID", "SLURM_STEP_ID"});
-  }
-  return std::nullopt;
-}
-
-// Plain letters stay as they are; what is longer or stranger keeps its identity as a hash.
-std::string socket_name(const std::string& identity, uid_t user) {
-  constexpr std::size_t kLongest = 48;
-  std::string plain = fmt::format("cohort-{}-{}", user, identity);
-  bool is_plain = plain.size() <= kLongest;
-  for (const char letter : plain) {
-    const auto code = static_cast<unsigned char>(letter);
-    is_plain = is_plain && code < 128 && (std::isalnum(code) != 0 || letter == '-' || letter == '.');
-  }
-  if (is_plain) return plain;
-  const auto bytes = std::as_bytes(std::span(plain));
-  return fmt::format("cohort-{}-{:016x}{:016x}", user, content_hash(bytes, 1), content_hash(bytes, 2));
-}
-
-Result<std::optional<std::string>> read_unix_name(const VariableReader& variables, Launcher launcher,
-                                                  uid_t user) {
-  constexpr std::string_view kKind = "unix:";
-  constexpr std::size_t kLongest = 80;  // of the 107 bytes of a socket's name, what is built on it needs some
-  if (const auto given = variables.text("COHORT_RENDEZVOUS")) {
-    const std::string name = given->rfind(kKind, 0) == 0 ? given->substr(kKind.size()) : "";
-    if (!name.empty() && name.size() <= kLongest) return std::optional(name);
-    return Error(ErrorCode::kUsage,
-                 fmt::format("the environment has {}, which is not unix:NAME with a name of "
-                             "up to {} bytes",
-                             quoted("COHORT_RENDEZVOUS", *given), kLongest))
-        .with_remedy("Give every rank of the job the same unix:NAME, or let `cohort run` set it.");
-  }
-  const auto identity = job_identity(variables, launcher);
-  if (!identity) return std::optional<std::string>();
-  return std::optional(socket_name(*identity, user));
-}
-
-Result<std::optional<Rendezvous::Address>> read_address(const VariableReader& variables) {
-  const auto host = variables.text("MASTER_ADDR");
-  if (!host || !variables.has("MASTER_PORT")) return std::optional<Rendezvous::Address>();
-  if (host->empty()) {
-    return Error(ErrorCode::kUsage, "the environment has MASTER_ADDR='', which is no host")
-        .with_remedy("Set it to the host of rank 0, or unset it.");
-  }
-  COHORT_ASSIGN_OR_RETURN(const int port, variables.number("MASTER_PORT", 1));
-  if (port > 65535) {
-    return Error(ErrorCode::kUsage, fmt::format("the environment has MASTER_PORT={}, which is no port", port))
-        .with_remedy("Set it to a port from 1 to 65535, or unset it.");
-  }
-  return std::optional<Rendezvous::Address>({*host, port});
-}
-
 }  // namespace
 
 std::string_view name(Launcher launcher) {
@@ -272,8 +201,8 @@ Result<LaunchFacts> launch_facts(const EnvironmentVariables& environment, uid_t 
   if (facts.launcher == Launcher::kNone) return facts;
   COHORT_RETURN_IF_ERROR(read_numbers(variables, facts));
   COHORT_RETURN_IF_ERROR(read_generation(variables, facts));
-  COHORT_ASSIGN_OR_RETURN(facts.rendezvous.unix_name, read_unix_name(variables, facts.launcher, user));
-  COHORT_ASSIGN_OR_RETURN(facts.rendezvous.address, read_address(variables));
+  COHORT_RETURN_IF_ERROR(launch::read_rendezvous(variables, user, facts));
+  COHORT_RETURN_IF_ERROR(launch::read_links(variables, facts));
   return facts;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unistd.h>
+#include <vector>
 
 namespace cohort {
 
@@ -24,7 +25,7 @@ enum class Launcher {
 /// As written in messages: `cohort run`, `torchrun`, …
 std::string_view name(Launcher launcher);
 
-/// Where ranks can find each other. Either may be missing.
+/// Where ranks can find each other. Any of these may be missing.
 struct Rendezvous {
   struct Address {
     std::string host{};
@@ -34,10 +35,30 @@ struct Rendezvous {
   /// An abstract unix socket name to build on, the same for all ranks of this job on this host, and for no
   /// other job.
   std::optional<std::string> unix_name{};
-  /// The same for all ranks of this job on all hosts: MASTER_ADDR and MASTER_PORT.
+  /// A server of the launcher's, the same for all ranks of this job on all hosts.
+  std::optional<Address> server{};
+  /// A directory that all hosts see.
+  std::optional<std::string> directory{};
+  /// On the host of rank 0: where it may serve for all.
   std::optional<Address> address{};
 
   bool operator==(const Rendezvous&) const = default;
+};
+
+/// Where the key of the job is. Never the key itself: others can read the environment of a process.
+struct KeyPlace {
+  std::optional<int> descriptor{};  ///< an open file
+  std::optional<std::string> file{};
+
+  bool operator==(const KeyPlace&) const = default;
+};
+
+/// How ranks of different hosts talk.
+struct LinkFacts {
+  std::vector<std::string> interfaces{};  ///< empty: any
+  bool encrypts = true;
+
+  bool operator==(const LinkFacts&) const = default;
 };
 
 /// The place of this process among those that were started together.
@@ -49,6 +70,8 @@ struct LaunchFacts {
   int local_world = 1;  ///< the number of ranks on this host
   int generation = 0;   ///< how many times the job was started again
   Rendezvous rendezvous{};
+  KeyPlace key{};
+  LinkFacts links{};
 
   bool operator==(const LaunchFacts&) const = default;
 };
@@ -70,8 +93,13 @@ struct LaunchFacts {
 /// of the numbers that stand for no step of tasks. Hydra starts its own helpers with srun inside a job, hence
 /// its place before Slurm.
 ///
-/// COHORT_RENDEZVOUS=unix:NAME is believed with every launcher; without it the name is made of the job's own
-/// identity and `user`.
+/// COHORT_RENDEZVOUS is believed with every launcher: unix:NAME, tcp:HOST:PORT of a server, file:DIRECTORY,
+/// or rank0:HOST:PORT. Without it the name of this host is made of the job's own identity and `user`, and the
+/// address is MASTER_ADDR:MASTER_PORT (the port after it where torchrun's own store has that one), or, of
+/// srun, the first host of the step and a port made of the numbers of job and step.
+///
+/// COHORT_KEY_FD and COHORT_KEY_FILE say where the key of the job is; COHORT_INTERFACES=eth0,eth1 and
+/// COHORT_ENCRYPTION=off how ranks of different hosts talk.
 /// Failure: kUsage, naming variable and value, where they contradict each other or are not what they should
 /// be.
 Result<LaunchFacts> launch_facts(const EnvironmentVariables& environment, uid_t user = ::getuid());

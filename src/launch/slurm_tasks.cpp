@@ -47,4 +47,20 @@ Result<std::vector<int>> parse_tasks_per_node(std::string_view text) {
   }
 }
 
+std::optional<std::string> first_node(std::string_view list) {
+  const std::size_t open = list.find_first_of("[,");
+  std::string node(list.substr(0, open));
+  if (open != std::string_view::npos && list[open] == '[') {
+    const std::size_t close = list.find(']', open);
+    if (close == std::string_view::npos) return std::nullopt;
+    const std::string_view numbers = list.substr(open + 1, close - open - 1);
+    node += numbers.substr(0, numbers.find_first_of("-,"));
+    // What follows the bracket belongs to the name, up to the next one.
+    const std::string_view rest = list.substr(close + 1);
+    node += rest.substr(0, rest.find(','));
+  }
+  if (node.empty()) return std::nullopt;
+  return node;
+}
+
 }  // namespace cohort::launch

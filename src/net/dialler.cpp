@@ -22,6 +22,7 @@ void Dialler::start(std::uint64_t num_taken) {
   pause_ = kFirstPause;
   next_at_ = station_.clock.now();
   if (purpose_ == Purpose::kLook && num_taken == 0) next_at_ += kLongestPause;
+  if (station_.addresses_of(other_).empty()) next_at_ = TimePoint::max();
 }
 
 void Dialler::stop() {
@@ -35,7 +36,7 @@ Dialler::Outcome Dialler::advance() {
   if (now >= until_) return fail(Error(ErrorCode::kTimedOut, "nobody answers there"));
   if (!is_connected_) {
     if (!attempt_->watch->is_writable()) return Outcome::kNothing;
-    const Status outcome = connect_outcome(attempt_->socket, station_.address_of(other_));
+    const Status outcome = connect_outcome(attempt_->socket, address());
     if (!outcome) return fail(outcome.error());
     is_connected_ = true;
   }
@@ -45,7 +46,7 @@ Dialler::Outcome Dialler::advance() {
 Dialler::Outcome Dialler::begin() {
   is_connected_ = false;
   greeting_.reset();
-  auto socket = begin_connect(station_.address_of(other_));
+  auto socket = begin_connect(address());
   if (!socket) return fail(socket.error());
   attempt_ = std::make_unique<Connection>(std::move(*socket), station_.reactor);
   attempt_->watch->wait_for_write();
@@ -62,6 +63,10 @@ Dialler::Outcome Dialler::begin() {
   return Outcome::kMoved;
 }
 
+const SocketAddress& Dialler::address() const {
+  return station_.addresses_of(other_)[turn_];
+}
+
 Dialler::Outcome Dialler::greet() {
   if (!attempt_->watch->is_readable()) return Outcome::kNothing;
   const auto done = greeting_->advance(*attempt_->stream);
@@ -72,15 +77,24 @@ Dialler::Outcome Dialler::greet() {
 }
 
 Dialler::Outcome Dialler::fail(const Error& why) {
-  const bool is_refused = greeting_ && greeting_->is_refused();
-  const ErrorCode code = why.root().code();
-  const bool nobody_listens = code == ErrorCode::kPeerLost && !is_connected_;
+  const Outcome outcome = is_hopeless(why.root().code()) ? Outcome::kHopeless : Outcome::kFailed;
   why_ = why;
   attempt_.reset();
+  turn_ = (turn_ + 1) % station_.addresses_of(other_).size();
   next_at_ = station_.clock.now() + pause_;
   pause_ = std::min(2 * pause_, kLongestPause);
-  const bool is_hopeless = is_refused || nobody_listens || code == ErrorCode::kUnsupported;
-  return is_hopeless ? Outcome::kHopeless : Outcome::kFailed;
+  return outcome;
+}
+
+// At one of its addresses another host may be, as seen from here.
+bool Dialler::is_hopeless(ErrorCode code) {
+  const bool nobody_listens = code == ErrorCode::kPeerLost && !is_connected_;
+  const bool is_refused = greeting_ && greeting_->is_refused();
+  const bool is_another = is_refused && greeting_->welcome().verdict == Welcome::Verdict::kWrongMember;
+  if (is_refused && !is_another) return true;
+  num_refused_ = nobody_listens || is_another ? num_refused_ + 1 : 0;
+  if (!station_.options.listen_first) return false;
+  return num_refused_ >= station_.addresses_of(other_).size();
 }
 
 }  // namespace cohort::net

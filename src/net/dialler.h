@@ -10,7 +10,8 @@
 
 namespace cohort::net {
 
-/// Tries to reach the listener of a member, at once and then after longer and longer pauses.
+/// Tries to reach the listener of a member, at one of its addresses after the other, at once and then after
+/// longer and longer pauses.
 ///
 /// Threads: one at a time.
 /// Failure: a member listens before others know its address, and until it ends: where nobody listens, its
@@ -47,6 +48,8 @@ class Dialler {
   Outcome begin();
   Outcome greet();
   Outcome fail(const Error& why);
+  bool is_hopeless(ErrorCode code);
+  const SocketAddress& address() const;
 
   Station& station_;
   const int other_;
@@ -56,6 +59,8 @@ class Dialler {
   std::unique_ptr<Connection> attempt_;
   std::unique_ptr<ConnectorGreeting> greeting_;
   bool is_connected_ = false;
+  std::size_t turn_ = 0;         // which of the addresses is tried
+  std::size_t num_refused_ = 0;  // in a row
   TimePoint until_{};
   TimePoint next_at_ = TimePoint::max();
   std::chrono::milliseconds pause_{};

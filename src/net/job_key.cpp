@@ -92,12 +92,15 @@ Result<JobKey> JobKey::read(const std::string& path) {
                  fmt::format("the job's key in '{}' can be read by others than its owner", path))
         .with_remedy("Make a new key, in a file of mode 0600.");
   }
+  return read_descriptor(file.number()).within(what);
+}
+
+Result<JobKey> JobKey::read_descriptor(int descriptor) {
   std::array<char, 2 * kKeyBytes + 2> text{};
-  const ssize_t got = ::read(file.number(), text.data(), text.size());
-  if (got < 0) return system_error(what, errno);
+  const ssize_t got = ::pread(descriptor, text.data(), text.size(), 0);
+  if (got < 0) return system_error(fmt::format("descriptor {} cannot be read", descriptor), errno);
   auto key = parse({text.data(), static_cast<std::size_t>(got)});
   OPENSSL_cleanse(text.data(), text.size());
-  if (!key) return key.error().within(what);
   return key;
 }
 

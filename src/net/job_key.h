@@ -33,6 +33,8 @@ class JobKey {
   /// 64 hexadecimal digits and a line end.
   static Result<JobKey> parse(std::string_view text);
   static Result<JobKey> read(const std::string& path);
+  /// From the beginning of a file that is open; it can be read again.
+  static Result<JobKey> read_descriptor(int descriptor);
   std::string text() const;
   /// Makes a file that only this user can read; it must not be there yet.
   Status write(const std::string& path) const;

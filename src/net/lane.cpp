@@ -19,6 +19,14 @@ Guard guard_of(Secrecy secrecy) {
   return secrecy == Secrecy::kTls ? Guard::kNone : Guard::kChecksum;
 }
 
+std::string places(const std::vector<SocketAddress>& addresses) {
+  std::string text;
+  for (const SocketAddress& address : addresses) {
+    text += fmt::format("{}{}", text.empty() ? " at " : ", ", address.text());
+  }
+  return text;
+}
+
 bool is_own(const FrameHeader& header) {
   return header.channel == Channel::kReceipt || header.channel == Channel::kFarewell;
 }
@@ -80,7 +88,7 @@ bool Lane::reconnect() {
 
 bool Lane::is_too_late() {
   if (station_.clock.now() < come_until_) return false;
-  const std::string what = fmt::format("member {} at {} {}", other_, station_.address_of(other_).text(),
+  const std::string what = fmt::format("member {}{} {}", other_, places(station_.addresses_of(other_)),
                                        has_met_ ? "did not come back" : "did not come");
   lose(last_failure_ ? last_failure_->within(what) : Error(ErrorCode::kPeerLost, what));
   return true;

@@ -14,7 +14,7 @@ Reception::Reception(Station& station, Descriptor listener, ListenerGreeting::Ju
       judge_(std::move(judge)),
       admit_(std::move(admit)),
       listener_(std::move(listener)),
-      watch_(station.reactor.watch(listener_.number())) {}
+      watch_(listener_.is_open() ? station.reactor.watch(listener_.number()) : nullptr) {}
 
 bool Reception::advance() {
   const bool moved = accept_guests();
@@ -36,7 +36,7 @@ void Reception::close() {
 
 bool Reception::accept_guests() {
   bool moved = false;
-  while (watch_->is_readable()) {
+  while (watch_ && watch_->is_readable()) {
     auto socket = accept_one(listener_);
     if (!socket || !socket->is_open()) {
       watch_->wait_for_read();

@@ -12,6 +12,8 @@ namespace cohort::net {
 
 /// Where others connect to us, and show who they are before anything else is heard of them.
 ///
+/// Without a listener nobody comes.
+///
 /// Threads: one at a time.
 /// Failure: a stranger, and whoever takes too long, is turned away without a word.
 /// Cost: at most 128 connections at a time wait to be known; further ones are closed.

@@ -94,6 +94,41 @@ std::uint16_t SocketAddress::port() const {
   return ntohs(reinterpret_cast<const sockaddr_in&>(storage_).sin_port);
 }
 
+SocketAddress SocketAddress::with_port(std::uint16_t port) const {
+  SocketAddress result = *this;
+  if (family() == AF_INET6) {
+    reinterpret_cast<sockaddr_in6&>(result.storage_).sin6_port = htons(port);
+  } else {
+    reinterpret_cast<sockaddr_in&>(result.storage_).sin_port = htons(port);
+  }
+  return result;
+}
+
+Result<std::vector<SocketAddress>> look_up(const std::string& host, std::uint16_t port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &found); code != 0) {
+    return Error(ErrorCode::kNotFound, fmt::format("the host '{}' is not known: {}", host, ::gai_strerror(code)))
+        .with_remedy("Use a name that all hosts know, or an address.");
+  }
+  std::vector<SocketAddress> addresses;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    if (each->ai_family != AF_INET && each->ai_family != AF_INET6) continue;
+    addresses.push_back(SocketAddress::of(each->ai_addr, each->ai_addrlen).with_port(port));
+  }
+  ::freeaddrinfo(found);
+  return addresses;
+}
+
+Result<Descriptor> listen_for(const std::vector<SocketAddress>& addresses, std::uint16_t port) {
+  if (addresses.size() == 1) return listen_at(addresses.front().with_port(port));
+  // A socket of IPv6 takes IPv4 as well, where there is IPv6.
+  auto both = listen_at(value_or_throw(SocketAddress::parse("[::]:0")).with_port(port));
+  if (both || both.error().code() == ErrorCode::kAlreadyExists) return both;
+  return listen_at(value_or_throw(SocketAddress::parse("0.0.0.0:0")).with_port(port));
+}
+
 Result<Descriptor> listen_at(const SocketAddress& address) {
   const std::string what = fmt::format("cannot listen at {}", address.text());
   Descriptor socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));

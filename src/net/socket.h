@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
+#include <vector>
 
 namespace cohort::net {
 
@@ -21,6 +22,7 @@ class SocketAddress {
 
   std::string text() const;
   std::uint16_t port() const;
+  SocketAddress with_port(std::uint16_t port) const;
   const sockaddr* data() const { return reinterpret_cast<const sockaddr*>(&storage_); }
   socklen_t size() const { return size_; }
   int family() const { return storage_.ss_family; }
@@ -32,6 +34,11 @@ class SocketAddress {
 
 /// A socket that listens there; port 0: any that is free. kAlreadyExists if the port is taken.
 Result<Descriptor> listen_at(const SocketAddress& address);
+/// A socket that listens at any of these addresses of ours, all with the same free port: at one only where
+/// there is one, else at all that this host has.
+Result<Descriptor> listen_for(const std::vector<SocketAddress>& addresses, std::uint16_t port = 0);
+/// The addresses of a host by its name, or of what is an address already, at this port.
+Result<std::vector<SocketAddress>> look_up(const std::string& host, std::uint16_t port);
 Result<SocketAddress> local_address(const Descriptor& socket);
 /// The next connection, ready for messages; a closed descriptor if there is none now.
 Result<Descriptor> accept_one(const Descriptor& listener);

@@ -17,16 +17,25 @@ struct TcpOptions {
   /// How long a member may take to come for the first time, and to come back after its connection broke.
   std::chrono::nanoseconds first_limit = std::chrono::seconds(30);
   std::chrono::nanoseconds return_limit = std::chrono::seconds(5);
+  /// Members listen before others know their addresses: where nobody listens, the member is gone. Otherwise
+  /// one that has never been there may yet come.
+  bool listen_first = true;
   /// How long a connection may take to show that it is one of ours.
   std::chrono::nanoseconds greeting_limit = std::chrono::seconds(5);
   /// How long a member that leaves waits for others to take what it has sent.
   std::chrono::nanoseconds leave_limit = std::chrono::seconds(2);
 };
 
+/// A member as others see it.
+struct TcpMember {
+  bool is_apart = false;                   ///< we do not talk to it here
+  std::vector<SocketAddress> addresses{};  ///< where it listens; of the later of two members none is needed
+};
+
 /// Who takes part, and where they listen. Of two members the later one connects.
 struct TcpFacts {
   int member = 0;
-  std::vector<SocketAddress> addresses{};  ///< by member; an empty one: we do not talk to it here
+  std::vector<TcpMember> members{};
   JobKey key;
 };
 
@@ -42,8 +51,8 @@ struct Station {
   std::mutex mutex{};           ///< guards what waits to be sent, and losses; held while bytes are written
   comm::FrameSink* sink = nullptr;
 
-  const SocketAddress& address_of(int member) const {
-    return facts.addresses[static_cast<std::size_t>(member)];
+  const std::vector<SocketAddress>& addresses_of(int member) const {
+    return facts.members[static_cast<std::size_t>(member)].addresses;
   }
 };
 

@@ -28,15 +28,15 @@ TcpTransport::TcpTransport(TcpFacts facts, Descriptor listener, Reactor& reactor
                .reactor = reactor,
                .clock = clock,
                .session = draw_session()},
-      links_(station_.facts.addresses.size()),
+      links_(station_.facts.members.size()),
       reception_(
           station_, std::move(listener), [this](const Hello& hello) { return judge(hello); },
           [this](const Hello& hello, std::unique_ptr<Connection> connection) {
             admit(hello, std::move(connection));
           }) {
   for (int other = 0; other < num_members(); ++other) {
-    if (other != member() && station_.address_of(other).size() > 0)
-      links_[static_cast<std::size_t>(other)] = std::make_unique<Link>(station_, other);
+    if (other == member() || station_.facts.members[static_cast<std::size_t>(other)].is_apart) continue;
+    links_[static_cast<std::size_t>(other)] = std::make_unique<Link>(station_, other);
   }
 }
 
@@ -58,7 +58,7 @@ void TcpTransport::send(int to, const FrameHeader& header, std::span<const std::
   if (to == member()) {
     to_self_.push_back({header, payload, std::move(sent)});
   } else {
-    COHORT_CHECK(links_[static_cast<std::size_t>(to)] != nullptr, "member {} has no address", to);
+    COHORT_CHECK(links_[static_cast<std::size_t>(to)] != nullptr, "member {} is not to be reached here", to);
     link(static_cast<std::uint32_t>(to)).send(header, payload, std::move(sent));
   }
   if (doorbell_ != nullptr) doorbell_->ring();

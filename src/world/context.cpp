@@ -15,6 +15,7 @@ struct Context::Parts {
   std::unique_ptr<Arena> arena;
   std::mutex mutex;
   std::vector<ArenaBlock> blocks;  // before the arena goes
+  std::unique_ptr<net::Meeting> meeting;
   std::unique_ptr<Communicator> group;
 
   void run(const Call& call) { value_or_throw(group->run(call)); }
@@ -23,9 +24,13 @@ struct Context::Parts {
 Context::Context(const ContextOptions& options) : parts_(std::make_unique<Parts>()) {
   parts_->facts = value_or_throw(launch_facts(own_environment()));
   parts_->arena = value_or_throw(Arena::create(options.arena_bytes));
-  parts_->group = value_or_throw(world::join(
-      parts_->facts, *parts_->arena,
-      {.limit = options.limit, .liveness = options.liveness, .meeting_limit = options.meeting_limit}));
+  world::World world = value_or_throw(world::join(parts_->facts, *parts_->arena,
+                                                  {.limit = options.limit,
+                                                   .liveness = options.liveness,
+                                                   .link_limit = options.link_limit,
+                                                   .meeting_limit = options.meeting_limit}));
+  parts_->meeting = std::move(world.meeting);
+  parts_->group = std::move(world.group);
 }
 
 Context::~Context() = default;

@@ -2,6 +2,8 @@
 
 #include "comm/shared_memory/communicator.h"
 #include "launch/rank_variables.h"
+#include "world/hosts_world.h"
+#include "world/meeting_place.h"
 
 #include <fmt/format.h>
 
@@ -24,24 +26,42 @@ Result<std::string> meeting_name(const LaunchFacts& facts) {
   return fresh.substr(kUnix.size());
 }
 
+Result<World> join_on_one_host(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
+  COHORT_ASSIGN_OR_RETURN(const std::string rendezvous, meeting_name(facts));
+  COHORT_ASSIGN_OR_RETURN(auto group, SharedMemoryCommunicator::meet(
+                                          arena, {.rendezvous = rendezvous,
+                                                  .facts = {.rank = facts.rank,
+                                                            .world = facts.world,
+                                                            .generation = static_cast<std::uint32_t>(facts.generation),
+                                                            .limit = options.limit},
+                                                  .liveness = options.liveness,
+                                                  .meeting_limit = options.meeting_limit}));
+  return World{nullptr, std::move(group)};
+}
+
+// Whether all ranks are to meet by a name that only this host knows.
+bool is_on_one_host(const LaunchFacts& facts) {
+  const Rendezvous& rendezvous = facts.rendezvous;
+  return facts.local_world == facts.world && !rendezvous.server && !rendezvous.directory;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Communicator>> join(const LaunchFacts& facts, Arena& arena,
-                                           const JoinOptions& options) {
-  if (facts.local_world != facts.world) {
-    return Error(ErrorCode::kUnsupported,
-                 fmt::format("{} of {} ranks are on this host", facts.local_world, facts.world))
-        .with_remedy("Start all ranks on one host: there are no links between hosts yet.");
-  }
-  COHORT_ASSIGN_OR_RETURN(const std::string rendezvous, meeting_name(facts));
-  return SharedMemoryCommunicator::meet(arena,
-                                        {.rendezvous = rendezvous,
-                                         .facts = {.rank = facts.rank,
-                                                   .world = facts.world,
-                                                   .generation = static_cast<std::uint32_t>(facts.generation),
-                                                   .limit = options.limit},
-                                         .liveness = options.liveness,
-                                         .meeting_limit = options.meeting_limit});
+Result<World> join(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
+  if (is_on_one_host(facts)) return join_on_one_host(facts, arena, options);
+  COHORT_ASSIGN_OR_RETURN(const net::JobKey key, job_key(facts));
+  COHORT_ASSIGN_OR_RETURN(auto meeting, open_meeting(facts, key));
+  HostsWorld world(*meeting, arena, key,
+                   {.rank = facts.rank,
+                    .world = facts.world,
+                    .limit = options.limit,
+                    .liveness = options.liveness,
+                    .link_limit = options.link_limit,
+                    .meeting_limit = options.meeting_limit,
+                    .secrecy = facts.links.encrypts ? net::Secrecy::kTls : net::Secrecy::kClear,
+                    .interfaces = facts.links.interfaces});
+  COHORT_ASSIGN_OR_RETURN(auto group, world.form(static_cast<std::uint32_t>(facts.generation)));
+  return World{std::move(meeting), std::move(group)};
 }
 
 }  // namespace cohort::world

@@ -4,6 +4,7 @@
 #include "comm/communicator.h"
 #include "comm/shared_memory/arena.h"
 #include "launch/environment.h"
+#include "net/meeting.h"
 
 #include <chrono>
 #include <memory>
@@ -13,15 +14,21 @@ namespace cohort::world {
 struct JoinOptions {
   std::chrono::nanoseconds limit = std::chrono::seconds(30);
   std::chrono::nanoseconds liveness = std::chrono::milliseconds(500);
+  std::chrono::nanoseconds link_limit = std::chrono::seconds(5);
   std::chrono::nanoseconds meeting_limit = std::chrono::seconds(30);
+};
+
+/// The group of all ranks, and what it stands on.
+struct World {
+  std::unique_ptr<net::Meeting> meeting;  ///< where ranks of several hosts met; null on one host
+  std::unique_ptr<Communicator> group;
 };
 
 /// The group of all ranks, of which the launcher made this process one.
 ///
 /// Lifetime: the arena must outlive the group.
-/// Failure: kUsage if the launcher gave no place to meet, kUnsupported for ranks on several hosts, kTimedOut
-/// naming those that did not come.
-Result<std::unique_ptr<Communicator>> join(const LaunchFacts& facts, Arena& arena,
-                                           const JoinOptions& options);
+/// Failure: kUsage if the launcher gave no place to meet, or, for several hosts, no key; kTimedOut naming
+/// those that did not come.
+Result<World> join(const LaunchFacts& facts, Arena& arena, const JoinOptions& options);
 
 }  // namespace cohort::world

@@ -23,13 +23,13 @@ class TcpNetwork {
 
   std::unique_ptr<comm::Transport> take(int member) {
     const auto m = static_cast<std::size_t>(member);
-    std::vector<net::SocketAddress> addresses = addresses_;
+    std::vector<net::TcpMember> members;
     for (std::size_t other = 0; other < hosts_.size(); ++other) {
-      if (hosts_[other] == hosts_[m]) addresses[other] = {};
+      members.push_back({.is_apart = hosts_[other] == hosts_[m], .addresses = {addresses_[other]}});
     }
     return std::make_unique<net::TcpTransport>(
-        net::TcpFacts{.member = member, .addresses = std::move(addresses), .key = key_},
-        std::move(listeners_[m]), reactors_[m], clock_, options_);
+        net::TcpFacts{.member = member, .members = std::move(members), .key = key_}, std::move(listeners_[m]),
+        reactors_[m], clock_, options_);
   }
   std::unique_ptr<comm::Doorbell> make_doorbell(int member) {
     return std::make_unique<net::SocketDoorbell>(reactors_[static_cast<std::size_t>(member)]);

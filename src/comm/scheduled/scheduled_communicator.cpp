@@ -26,7 +26,7 @@ Result<std::unique_ptr<Communicator>> ScheduledCommunicator::make_world(Exchange
   std::vector<int> members(static_cast<std::size_t>(facts.world));
   std::iota(members.begin(), members.end(), 0);
   const Parts parts{exchange, runner, std::make_shared<Numbering>(0), std::move(options.scheduled),
-                    std::move(options.kind)};
+                    std::move(options.kind), std::move(options.foundation)};
   return std::unique_ptr<Communicator>(new ScheduledCommunicator(parts, facts,
                                                                  {.group = kWorldGroup,
                                                                   .generation = facts.generation,
@@ -36,6 +36,7 @@ Result<std::unique_ptr<Communicator>> ScheduledCommunicator::make_world(Exchange
 
 ScheduledCommunicator::ScheduledCommunicator(const Parts& parts, const GroupFacts& facts, Line::Place place)
     : Communicator(facts),
+      foundation_(parts.foundation),
       numbering_(parts.numbering),
       kind_(parts.kind),
       group_(parts.exchange, parts.runner, facts, std::move(place), parts.options) {
@@ -59,7 +60,7 @@ Result<std::unique_ptr<Communicator>> ScheduledCommunicator::do_split(const Grou
     const std::vector<int>& hosts = group_.options().plan.hosts;
     if (!hosts.empty()) options.plan.hosts.push_back(hosts[static_cast<std::size_t>(rank)]);
   }
-  const Parts parts{group_.exchange(), group_.runner(), numbering_, std::move(options), kind_};
+  const Parts parts{group_.exchange(), group_.runner(), numbering_, std::move(options), kind_, foundation_};
   return std::unique_ptr<Communicator>(new ScheduledCommunicator(parts, facts, std::move(place)));
 }
 

@@ -24,6 +24,8 @@ class ScheduledCommunicator final : public Communicator {
     std::chrono::nanoseconds limit = std::chrono::seconds(30);
     std::string kind = "scheduled";  ///< as traits() says it
     ScheduledOptions scheduled{};
+    /// What exchange and runner are part of, if it is to live as long as any of the groups.
+    std::shared_ptr<void> foundation{};
   };
 
   /// The group of all members of the exchange, which must be open and among the tasks of `runner`.
@@ -53,11 +55,13 @@ class ScheduledCommunicator final : public Communicator {
     std::shared_ptr<Numbering> numbering;
     ScheduledOptions options;
     std::string kind;
+    std::shared_ptr<void> foundation;
   };
   ScheduledCommunicator(const Parts& parts, const GroupFacts& facts, Line::Place place);
 
   Result<std::uint32_t> agree_on_group();
 
+  const std::shared_ptr<void> foundation_;
   const std::shared_ptr<Numbering> numbering_;
   const std::string kind_;
   Group group_;

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "base/result.h"
+#include "net/socket.h"
+
+#include <string>
+#include <vector>
+
+namespace cohort::net {
+
+/// An address of this host, and the interface that has it.
+struct OwnAddress {
+  std::string interface{};
+  SocketAddress address{};  ///< port 0
+  bool is_loopback = false;
+  bool is_link_local = false;
+};
+
+/// Those of all interfaces that are up.
+Result<std::vector<OwnAddress>> own_addresses();
+
+/// Those by which others are told to reach us: of the interfaces that were named, or of all but loopback;
+/// IPv4 before IPv6, link-local ones only where their interface was named. Where a host has nothing but
+/// loopback, that.
+/// Failure: kUsage, naming those that there are, if a named one has no address.
+Result<std::vector<SocketAddress>> published_addresses(const std::vector<OwnAddress>& own,
+                                                       const std::vector<std::string>& interfaces);
+
+}  // namespace cohort::net
