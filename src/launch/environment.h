@@ -35,8 +35,8 @@ struct Rendezvous {
   /// An abstract unix socket name to build on, the same for all ranks of this job on this host, and for no
   /// other job.
   std::optional<std::string> unix_name{};
-  /// A server of the launcher's, the same for all ranks of this job on all hosts.
-  std::optional<Address> server{};
+  /// Of a server of the launcher's, the same for all ranks of this job on all hosts: addresses to try.
+  std::vector<Address> server{};
   /// A directory that all hosts see.
   std::optional<std::string> directory{};
   /// On the host of rank 0: where it may serve for all.
@@ -93,7 +93,7 @@ struct LaunchFacts {
 /// of the numbers that stand for no step of tasks. Hydra starts its own helpers with srun inside a job, hence
 /// its place before Slurm.
 ///
-/// COHORT_RENDEZVOUS is believed with every launcher: unix:NAME, tcp:HOST:PORT of a server, file:DIRECTORY,
+/// COHORT_RENDEZVOUS is believed with every launcher: unix:NAME, tcp:HOST:PORT,... of a server, file:DIRECTORY,
 /// or rank0:HOST:PORT. Without it the name of this host is made of the job's own identity and `user`, and the
 /// address is MASTER_ADDR:MASTER_PORT (the port after it where torchrun's own store has that one), or, of
 /// srun, the first host of the step and a port made of the numbers of job and step.

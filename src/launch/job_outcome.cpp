@@ -11,8 +11,20 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kSignalBase = 128;
 
-std::string how_it_ended(const RankOutcome& rank) {
-  return rank.status ? rank.status->text() : "did not end, not even by SIGKILL";
+std::string how_it_ended(const JobOutcome& outcome, const RankOutcome& rank) {
+  if (rank.status) return rank.status->text();
+  return outcome.lost_host ? "was lost sight of" : "did not end, not even by SIGKILL";
+}
+
+std::string place_of(const JobOutcome& outcome, int rank) {
+  if (outcome.hosts.empty()) return "";
+  return fmt::format(" on {}", outcome.hosts[static_cast<std::size_t>(rank)]);
+}
+
+std::string indented(const std::deque<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += fmt::format("    {}\n", line);
+  return text;
 }
 
 std::string signal_name(int number) {
@@ -35,7 +47,7 @@ std::string others(const JobOutcome& outcome) {
   std::map<std::string, std::vector<std::size_t>> by_end;
   for (std::size_t rank = 0; rank < outcome.ranks.size(); ++rank) {
     if (outcome.first_failed == static_cast<int>(rank)) continue;
-    by_end[how_it_ended(outcome.ranks[rank])].push_back(rank);
+    by_end[how_it_ended(outcome, outcome.ranks[rank])].push_back(rank);
   }
   std::string text;
   for (const auto& [end, ranks] : by_end) {
@@ -60,13 +72,18 @@ std::string first_failure(const JobOutcome& outcome) {
   const std::vector<std::size_t> stopped = stopped_ranks(outcome);
   std::string text;
   if (!stopped.empty()) text = fmt::format("cohort: {} stood still, stopped by a signal\n", list_of(stopped));
-  text += fmt::format("cohort: rank {} {} first: it {}\n", number, stopped.empty() ? "failed" : "gave up",
-                      how_it_ended(rank));
+  text += fmt::format("cohort: rank {}{} {} first: it {}\n", number, place_of(outcome, number),
+                      stopped.empty() ? "failed" : "gave up", how_it_ended(outcome, rank));
   if (rank.last_lines.empty()) return text + "cohort: it wrote nothing\n";
   text += fmt::format("cohort: its last {}:\n",
                       rank.last_lines.size() == 1 ? "line" : fmt::format("{} lines", rank.last_lines.size()));
-  for (const std::string& line : rank.last_lines) text += fmt::format("    {}\n", line);
-  return text;
+  return text + indented(rank.last_lines);
+}
+
+std::string host_failure(const LostHost& host) {
+  std::string text = fmt::format("cohort: host {} was lost: {}\n", host.name, host.why);
+  if (host.last_lines.empty()) return text;
+  return text + "cohort: what was heard of it last:\n" + indented(host.last_lines);
 }
 
 std::string cause(const JobOutcome& outcome) {
@@ -81,6 +98,8 @@ std::string cause(const JobOutcome& outcome) {
       return "cohort: the time of the job is over\n";
     case JobEnd::kUnread:
       return "cohort: ended because nobody reads its output any more\n";
+    case JobEnd::kHostLost:
+      return host_failure(*outcome.lost_host);
   }
   return "";
 }

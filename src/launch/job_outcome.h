@@ -18,6 +18,7 @@ enum class JobEnd {
   kInterrupted,  ///< a signal told the launcher to end it
   kTimedOut,     ///< its time was over
   kUnread,       ///< nobody reads its output any more
+  kHostLost,     ///< a host could not start its ranks, or was lost with them
 };
 
 /// What became of one rank.
@@ -27,12 +28,21 @@ struct RankOutcome {
   std::deque<std::string> last_lines{};  ///< of both its streams, in the order they were read
 };
 
+/// A host that said nothing of its ranks in the end.
+struct LostHost {
+  std::string name{};
+  std::string why{};
+  std::deque<std::string> last_lines{};  ///< of what started the ranks there
+};
+
 /// What became of a job.
 struct JobOutcome {
   JobEnd end = JobEnd::kAllDone;
   std::optional<int> first_failed{};      ///< the rank that failed first, of its own accord
   std::optional<int> interrupted_by{};    ///< the signal
   std::vector<RankOutcome> ranks{};       ///< by rank
+  std::vector<std::string> hosts{};       ///< by rank; empty: all on this one
+  std::optional<LostHost> lost_host{};
   std::optional<Error> output_failure{};  ///< output that could not be written
 
   /// Whether every rank has ended and was reaped.

@@ -23,9 +23,9 @@ using launch::StreamSource;
 // How long a process may take to vanish after SIGKILL.
 constexpr std::chrono::seconds kVanishing(10);
 
-// A copy above the three standard numbers.
+// A copy above the numbers that a program gets.
 Result<Descriptor> copy_of(int descriptor) {
-  Descriptor copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, 3));
+  Descriptor copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, launch::kPassedOn + 1));
   if (!copy.is_open() && errno == EBADF) {
     return Error(ErrorCode::kUsage, fmt::format("descriptor {} is not open", descriptor));
   }
@@ -69,7 +69,10 @@ Result<Process> Process::start(ProcessOptions options) {
 
   StreamSource output;
   StreamSource error_output;
-  COHORT_ASSIGN_OR_RETURN(plan.input, open_null(O_RDONLY));
+  COHORT_ASSIGN_OR_RETURN(plan.input, options.input ? copy_of(*options.input) : open_null(O_RDONLY));
+  if (options.passed_on) {
+    COHORT_ASSIGN_OR_RETURN(plan.passed_on, copy_of(*options.passed_on));
+  }
   COHORT_ASSIGN_OR_RETURN(plan.output, open_stream(options.output, STDOUT_FILENO, output));
   COHORT_ASSIGN_OR_RETURN(plan.error_output, open_stream(options.error_output, STDERR_FILENO, error_output));
   COHORT_ASSIGN_OR_RETURN(auto keeper,

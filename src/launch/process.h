@@ -53,8 +53,12 @@ struct ProcessOptions {
   std::map<std::string, std::string> extra_environment{};
   /// If absent, ours.
   std::optional<std::string> working_directory{};
+  /// A descriptor that it reads as its standard input; if absent, an empty one. It stays the caller's.
+  std::optional<int> input{};
   OutputChoice output{};
   OutputChoice error_output{};
+  /// A descriptor that it gets as number 3. It stays the caller's.
+  std::optional<int> passed_on{};
   /// It is killed when this process ends, however that happens.
   bool die_with_parent = true;
   bool core_dumps = true;
@@ -67,8 +71,7 @@ struct ProcessOptions {
   std::function<void()> on_end{};
 };
 
-/// A program that was started and belongs to us. It reads an empty standard input and gets no descriptor of
-/// ours but its output streams.
+/// A program that was started and belongs to us. It gets no descriptor of ours but those of its options.
 ///
 ///     COHORT_ASSIGN_OR_RETURN(Process rank, Process::start({.argv = {"./train", "--rank=3"}}));
 ///     COHORT_ASSIGN_OR_RETURN(const ExitStatus status, rank.wait(clock.now() + 30s));

@@ -83,7 +83,12 @@ Result<Rendezvous> parse_rendezvous(const std::string& given) {
   } else if (kind == "file" && !rest.empty()) {
     rendezvous.directory = rest;
   } else if (kind == "tcp") {
-    COHORT_ASSIGN_OR_RETURN(rendezvous.server, host_and_port(given, rest));
+    for (std::size_t begin = 0; begin <= rest.size();) {
+      const std::size_t end = std::min(rest.find(',', begin), rest.size());
+      COHORT_ASSIGN_OR_RETURN(const auto address, host_and_port(given, rest.substr(begin, end - begin)));
+      rendezvous.server.push_back(address);
+      begin = end + 1;
+    }
   } else if (kind == "rank0") {
     COHORT_ASSIGN_OR_RETURN(rendezvous.address, host_and_port(given, rest));
   } else {

@@ -28,6 +28,7 @@ struct Prepared {
   std::vector<char*> envp;
   const char* working_directory = nullptr;
   std::array<int, 3> streams{};
+  int passed_on = -1;
   bool die_with_parent = true;
   bool core_dumps = true;
   ProcessGroup group = ProcessGroup::kOurs;
@@ -96,6 +97,7 @@ void prepare(const SpawnPlan& plan, Prepared& prepared) {
   prepared.envp.push_back(nullptr);
   if (plan.working_directory) prepared.working_directory = plan.working_directory->c_str();
   prepared.streams = {plan.input.number(), plan.output.number(), plan.error_output.number()};
+  prepared.passed_on = plan.passed_on.number();
   prepared.die_with_parent = plan.die_with_parent;
   prepared.core_dumps = plan.core_dumps;
   prepared.group = plan.group;
@@ -126,7 +128,14 @@ void connect_streams(const Prepared& prepared) noexcept {
       refuse(prepared, Step::kStreams, errno);
     }
   }
-  if (::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0) refuse(prepared, Step::kStreams, errno);
+  unsigned first_other = kPassedOn;
+  if (prepared.passed_on >= 0) {
+    if (::dup2(prepared.passed_on, kPassedOn) < 0) refuse(prepared, Step::kStreams, errno);
+    ++first_other;
+  }
+  if (::syscall(SYS_close_range, first_other, ~0U, CLOSE_RANGE_CLOEXEC) != 0) {
+    refuse(prepared, Step::kStreams, errno);
+  }
 }
 
 int try_programs(const Prepared& prepared) noexcept {
@@ -194,7 +203,7 @@ Result<pid_t> fork_and_listen(const SpawnPlan& plan) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("cannot make a pipe", errno);
   const Descriptor reading(ends[0]);
-  Descriptor writing(::fcntl(ends[1], F_DUPFD_CLOEXEC, 3));
+  Descriptor writing(::fcntl(ends[1], F_DUPFD_CLOEXEC, kPassedOn + 1));
   const int reason = errno;
   ::close(ends[1]);
   if (!writing.is_open()) return system_error("cannot make a pipe", reason);

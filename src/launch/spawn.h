@@ -26,10 +26,13 @@ struct SpawnPlan {
   Descriptor input{};
   Descriptor output{};
   Descriptor error_output{};
+  Descriptor passed_on{};  // becomes kPassedOn, if it is open
 };
 
+inline constexpr int kPassedOn = 3;
+
 /// Starts the program and returns once it runs, or with the reason why it does not. It begins with default
-/// signal handling, an empty signal mask, and no other descriptor than its three.
+/// signal handling, an empty signal mask, and no other descriptor than these.
 ///
 /// Threads: any. With die_with_parent the program dies with the thread that called this.
 /// Cost: one fork; between fork and exec nothing is allocated and no lock is taken.

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "launch/cores.h"
+#include "launch/spawn.h"
 
 #include <algorithm>
 #include <csignal>
@@ -54,11 +55,14 @@ Result<JobOutcome> Supervisor::run() {
 
 Status Supervisor::start(int number) {
   ProcessOptions options{.argv = plan_.argv, .environment = plan_.environment};
-  options.extra_environment = launch::rank_variables({.rank = number,
-                                                      .world = plan_.ranks,
-                                                      .local_rank = number,
-                                                      .local_world = plan_.ranks,
-                                                      .rendezvous = plan_.rendezvous});
+  launch::RankPlace place{.rank = plan_.first_rank + number,
+                          .world = plan_.world.value_or(plan_.ranks),
+                          .local_rank = number,
+                          .local_world = plan_.ranks,
+                          .rendezvous = plan_.rendezvous};
+  if (plan_.key) place.key = launch::kPassedOn;
+  options.extra_environment = launch::rank_variables(place);
+  options.passed_on = plan_.key;
   options.output =
       OutputToFunction{[=, this](std::string_view piece) { take(number, Stream::kOutput, piece); }};
   options.error_output =

@@ -21,9 +21,12 @@ namespace cohort {
 /// A program to run as several ranks on this host.
 struct JobPlan {
   std::vector<std::string> argv{};  ///< the program and its arguments, the same for every rank
-  int ranks = 1;
+  int ranks = 1;                       ///< on this host
+  int first_rank = 0;                  ///< which of all ranks the first one here is
+  std::optional<int> world{};          ///< all ranks, if there are others on other hosts
   EnvironmentVariables environment{};  ///< what every rank gets, before what tells it its place
-  std::string rendezvous{};            ///< see launch::fresh_rendezvous()
+  std::string rendezvous{};            ///< as COHORT_RENDEZVOUS
+  std::optional<int> key{};            ///< a descriptor that the job's key can be read from
   std::vector<int> pinned_cores{};     ///< shared out among the ranks; empty: no rank is pinned
   std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< between asking a rank to end and SIGKILL
   std::optional<std::chrono::nanoseconds> limit{};           ///< for the whole job

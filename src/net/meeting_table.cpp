@@ -1,53 +1,18 @@
 #include "net/meeting_table.h"
 
+#include "base/byte_stream.h"
 #include "comm/rank_text.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 
 namespace cohort::net {
 namespace {
 
 constexpr std::size_t kRoundCap = 256;
+constexpr std::uint8_t kRefused = 0;
+constexpr std::uint8_t kFine = 1;
 constexpr std::uint64_t kLongestWaitMs = 24ull * 3600 * 1000;
-
-template <class Number>
-void put(std::vector<std::byte>& bytes, Number number) {
-  const auto* first = reinterpret_cast<const std::byte*>(&number);
-  bytes.insert(bytes.end(), first, first + sizeof number);
-}
-
-void put_text(std::vector<std::byte>& bytes, const std::string& text) {
-  put(bytes, static_cast<std::uint32_t>(text.size()));
-  const auto* first = reinterpret_cast<const std::byte*>(text.data());
-  bytes.insert(bytes.end(), first, first + text.size());
-}
-
-/// Takes bytes apart; false where there are too few.
-class Reader {
- public:
-  explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
-
-  template <class Number>
-  bool number(Number& into) {
-    if (rest_.size() < sizeof into) return false;
-    std::memcpy(&into, rest_.data(), sizeof into);
-    rest_ = rest_.subspan(sizeof into);
-    return true;
-  }
-  bool text(std::string& into, std::size_t cap) {
-    std::uint32_t length = 0;
-    if (!number(length) || length > cap || rest_.size() < length) return false;
-    into.assign(reinterpret_cast<const char*>(rest_.data()), length);
-    rest_ = rest_.subspan(length);
-    return true;
-  }
-  bool is_empty() const { return rest_.empty(); }
-
- private:
-  std::span<const std::byte> rest_;
-};
 
 Error garbled(const char* what) {
   return Error(ErrorCode::kCorrupt, fmt::format("what came is no {}", what));
@@ -56,57 +21,44 @@ Error garbled(const char* what) {
 }  // namespace
 
 std::vector<std::byte> CardRequest::encode() const {
-  std::vector<std::byte> bytes;
-  put(bytes, wait_ms);
-  put(bytes, world);
-  put_text(bytes, round);
-  put_text(bytes, card);
-  return bytes;
+  return ByteWriter().number(wait_ms).number(world).text(round).text(card).take();
 }
 
 Result<CardRequest> CardRequest::decode(std::span<const std::byte> bytes) {
-  Reader reader(bytes);
+  ByteReader reader(bytes);
   CardRequest request;
-  if (!reader.number(request.wait_ms) || !reader.number(request.world) ||
-      !reader.text(request.round, kRoundCap) || !reader.text(request.card, Meeting::kCardCap) ||
-      !reader.is_empty()) {
-    return garbled("request for cards");
-  }
-  request.wait_ms = std::min(request.wait_ms, kLongestWaitMs);
+  request.wait_ms = std::min(reader.number<std::uint64_t>(), kLongestWaitMs);
+  request.world = reader.number<std::uint32_t>();
+  request.round = reader.text(kRoundCap);
+  request.card = reader.text(Meeting::kCardCap);
+  if (!reader.is_fine() || !reader.is_at_end()) return garbled("request for cards");
   return request;
 }
 
 std::vector<std::byte> encode_cards(const std::vector<std::string>& cards) {
-  std::vector<std::byte> bytes{std::byte{1}};
-  for (const std::string& card : cards) put_text(bytes, card);
-  return bytes;
+  ByteWriter writer;
+  writer.number(kFine);
+  for (const std::string& card : cards) writer.text(card);
+  return writer.take();
 }
 
 std::vector<std::byte> encode_refusal(const Error& error) {
-  std::vector<std::byte> bytes{std::byte{0}};
-  put(bytes, static_cast<std::uint32_t>(error.code()));
-  put_text(bytes, error.text());
-  return bytes;
+  const std::string text = error.text().substr(0, Meeting::kCardCap);
+  return ByteWriter().number(kRefused).number(static_cast<std::uint32_t>(error.code())).text(text).take();
 }
 
 Result<std::vector<std::string>> decode_reply(std::span<const std::byte> bytes) {
-  Reader reader(bytes);
-  std::uint8_t is_fine = 0;
-  if (!reader.number(is_fine) || is_fine > 1) return garbled("reply");
-  std::string text;
-  if (is_fine == 0) {
-    std::uint32_t code = 0;
-    if (!reader.number(code) || code > static_cast<std::uint32_t>(ErrorCode::kIo) ||
-        !reader.text(text, Meeting::kCardCap)) {
-      return garbled("reply");
-    }
+  ByteReader reader(bytes);
+  const auto kind = reader.number<std::uint8_t>();
+  if (kind == kRefused) {
+    const auto code = reader.number<std::uint32_t>();
+    const std::string text = reader.text(Meeting::kCardCap);
+    if (!reader.is_fine() || code > static_cast<std::uint32_t>(ErrorCode::kIo)) return garbled("reply");
     return Error(static_cast<ErrorCode>(code), text);
   }
   std::vector<std::string> cards;
-  while (!reader.is_empty()) {
-    if (!reader.text(text, Meeting::kCardCap)) return garbled("reply");
-    cards.push_back(text);
-  }
+  while (!reader.is_at_end()) cards.push_back(reader.text(Meeting::kCardCap));
+  if (!reader.is_fine() || kind != kFine) return garbled("reply");
   return cards;
 }
 

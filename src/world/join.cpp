@@ -42,7 +42,7 @@ Result<World> join_on_one_host(const LaunchFacts& facts, Arena& arena, const Joi
 // Whether all ranks are to meet by a name that only this host knows.
 bool is_on_one_host(const LaunchFacts& facts) {
   const Rendezvous& rendezvous = facts.rendezvous;
-  return facts.local_world == facts.world && !rendezvous.server && !rendezvous.directory;
+  return facts.local_world == facts.world && rendezvous.server.empty() && !rendezvous.directory;
 }
 
 }  // namespace

@@ -41,9 +41,13 @@ class LocalFileMeeting final : public Meeting {
 };
 
 Result<std::unique_ptr<Meeting>> meet_at(const LaunchFacts& facts, const net::JobKey& key,
-                                         const Rendezvous::Address& place) {
-  COHORT_ASSIGN_OR_RETURN(const auto addresses,
-                          net::look_up(place.host, static_cast<std::uint16_t>(place.port)));
+                                         const std::vector<Rendezvous::Address>& places) {
+  std::vector<net::SocketAddress> addresses;
+  for (const Rendezvous::Address& place : places) {
+    COHORT_ASSIGN_OR_RETURN(const auto found,
+                            net::look_up(place.host, static_cast<std::uint16_t>(place.port)));
+    addresses.insert(addresses.end(), found.begin(), found.end());
+  }
   return std::unique_ptr<Meeting>(
       std::make_unique<net::MeetingClient>(key, facts.rank, facts.world, addresses));
 }
@@ -52,7 +56,7 @@ Result<std::unique_ptr<Meeting>> serve_at(const LaunchFacts& facts, const net::J
                                           const Rendezvous::Address& place) {
   COHORT_ASSIGN_OR_RETURN(Descriptor listener, net::listen_for({}, static_cast<std::uint16_t>(place.port)));
   auto server = std::make_unique<net::MeetingServer>(key, std::move(listener), facts.world);
-  COHORT_ASSIGN_OR_RETURN(auto client, meet_at(facts, key, {"localhost", place.port}));
+  COHORT_ASSIGN_OR_RETURN(auto client, meet_at(facts, key, {{"localhost", place.port}}));
   return std::unique_ptr<Meeting>(std::make_unique<ServedMeeting>(std::move(server), std::move(client)));
 }
 
@@ -72,13 +76,13 @@ Result<net::JobKey> job_key(const LaunchFacts& facts) {
 
 Result<std::unique_ptr<Meeting>> open_meeting(const LaunchFacts& facts, const net::JobKey& key) {
   const Rendezvous& rendezvous = facts.rendezvous;
-  if (rendezvous.server) return meet_at(facts, key, *rendezvous.server);
+  if (!rendezvous.server.empty()) return meet_at(facts, key, rendezvous.server);
   if (rendezvous.directory) {
     return std::unique_ptr<Meeting>(std::make_unique<LocalFileMeeting>(key, *rendezvous.directory));
   }
   if (rendezvous.address) {
     return facts.rank == 0 ? serve_at(facts, key, *rendezvous.address)
-                           : meet_at(facts, key, *rendezvous.address);
+                           : meet_at(facts, key, {*rendezvous.address});
   }
   return Error(ErrorCode::kUsage,
                fmt::format("{} says that {} of {} ranks are on this host, but not where all can meet",

@@ -14,6 +14,8 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   commands.push_back(make_config_check_command());
   commands.push_back(make_config_show_command());
   commands.push_back(make_version_command());
+  commands.push_back(make_key_command());
+  commands.push_back(make_agent_command());
   commands.push_back(make_completion_command());
   commands.push_back(make_complete_command());
   commands.push_back(make_reference_command());

@@ -20,6 +20,8 @@ std::unique_ptr<Command> make_bench_rank_command();
 std::unique_ptr<Command> make_config_explain_command();
 std::unique_ptr<Command> make_config_check_command();
 std::unique_ptr<Command> make_config_show_command();
+std::unique_ptr<Command> make_key_command();
+std::unique_ptr<Command> make_agent_command();
 std::unique_ptr<Command> make_completion_command();
 std::unique_ptr<Command> make_complete_command();
 std::unique_ptr<Command> make_reference_command();

@@ -1,5 +1,6 @@
 #include "base/units.h"
 #include "commands.h"
+#include "host_options.h"
 #include "job_options.h"
 #include "launch/file_output.h"
 #include "launch/shared_output.h"
@@ -38,11 +39,11 @@ Error as_mistake(const Error& error, const std::string& program) {
       .with_remedy(error.remedy());
 }
 
-/// `cohort run -n N ./program args…`: the ranks of a job on this host.
+/// `cohort run -n N ./program args…`: the ranks of a job, here or on several hosts.
 class RunCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"run"}; }
-  std::string summary() const override { return "Run a program as several ranks on this machine"; }
+  std::string summary() const override { return "Run a program as several ranks, on this machine or on several hosts"; }
   std::vector<std::string>* program_words() override { return &program_; }
   std::vector<std::string> candidates(const std::string& option) const override {
     return job_.candidates(option);
@@ -52,6 +53,7 @@ class RunCommand final : public Command {
     app.add_option("program", program_, "What to run; all that follows it is passed on, options too")
         ->type_name("PROGRAM [ARGUMENT...]");
     launch_.add_to(app);
+    hosts_.add_to(app);
     app.add_option("--output-dir", folder_,
                    "Write DIR/rank-0.out, DIR/rank-0.err, … instead of to the terminal")
         ->type_name("DIR");
@@ -65,6 +67,7 @@ class RunCommand final : public Command {
 
   Result<ExitCode> run(Session& session) override {
     COHORT_ASSIGN_OR_RETURN(JobPlan plan, plan_of(session));
+    if (hosts_.is_used()) return run_on_hosts(session, plan);
     COHORT_ASSIGN_OR_RETURN(const auto output, make_output(session, plan.ranks));
     const Result<ExitCode> ended = run_job(std::move(plan), *output);
     if (!ended) return as_mistake(ended.error(), program_.front());
@@ -72,6 +75,12 @@ class RunCommand final : public Command {
   }
 
  private:
+  Result<ExitCode> run_on_hosts(const Session& session, const JobPlan& plan) const {
+    COHORT_ASSIGN_OR_RETURN(HostedJob hosted, hosts_.plan(session, plan));
+    COHORT_ASSIGN_OR_RETURN(const auto output, make_output(session, hosted.plan.common.world));
+    return run_job(std::move(hosted), *output);
+  }
+
   Result<JobPlan> plan_of(const Session& session) const {
     if (program_.empty()) {
       return Error(ErrorCode::kUsage, "no program to run was named")
@@ -102,6 +111,7 @@ class RunCommand final : public Command {
   JobOptions job_;
   std::vector<std::string> program_;
   LaunchOptions launch_;
+  HostOptions hosts_;
   std::optional<std::string> folder_;
   bool no_prefix_ = false;
   std::string grace_ = "5s";

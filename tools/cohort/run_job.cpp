@@ -1,5 +1,6 @@
 #include "run_job.h"
 
+#include "net/meeting_server.h"
 #include "signal_watch.h"
 
 #include <array>
@@ -9,17 +10,34 @@
 #include <iostream>
 
 namespace cohort::tool {
+namespace {
 
-Result<ExitCode> run_job(JobPlan plan, launch::RankOutput& output) {
+// `begin` is for what has threads of its own: they must not get the signals that are watched for.
+template <class Job, class Begin>
+Result<ExitCode> run_to_its_end(Job& job, Begin begin) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that goes ends the job in order
-  Supervisor supervisor(std::move(plan), output);
-  COHORT_ASSIGN_OR_RETURN(const auto watch,
-                          SignalWatch::start([&](int signal) { supervisor.interrupt(signal); }));
-  COHORT_ASSIGN_OR_RETURN(const JobOutcome outcome, supervisor.run());
+  COHORT_ASSIGN_OR_RETURN(const auto watch, SignalWatch::start([&](int signal) { job.interrupt(signal); }));
+  [[maybe_unused]] const auto begun = begin();
+  COHORT_ASSIGN_OR_RETURN(const JobOutcome outcome, job.run());
   std::cerr << outcome.summary() << std::flush;
   // Whoever hangs in the operating system would be waited for by the destructor.
   if (!outcome.is_over()) std::_Exit(outcome.exit_code());
   return static_cast<ExitCode>(outcome.exit_code());
+}
+
+}  // namespace
+
+Result<ExitCode> run_job(JobPlan plan, launch::RankOutput& output) {
+  Supervisor job(std::move(plan), output);
+  return run_to_its_end(job, [] { return nullptr; });
+}
+
+Result<ExitCode> run_job(HostedJob hosted, launch::RankOutput& output) {
+  const int world = hosted.plan.common.world;
+  HostJob job(std::move(hosted.plan), output);
+  return run_to_its_end(job, [&] {
+    return std::make_unique<net::MeetingServer>(hosted.key, std::move(hosted.listener), world);
+  });
 }
 
 std::vector<std::string> rank_prefixes(int ranks, PrefixColours colours) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "exit_code.h"
+#include "host_options.h"
 #include "launch/supervisor.h"
 
 #include <string>
@@ -12,6 +13,8 @@ namespace cohort::tool {
 /// What went wrong is told on standard error, and the exit code is the one that the ranks ended with.
 /// Failure: what kept ranks from being started.
 Result<ExitCode> run_job(JobPlan plan, launch::RankOutput& output);
+/// The same on several hosts.
+Result<ExitCode> run_job(HostedJob hosted, launch::RankOutput& output);
 
 enum class PrefixColours { kHidden, kShown };
 

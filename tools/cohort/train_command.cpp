@@ -1,4 +1,5 @@
 #include "commands.h"
+#include "host_options.h"
 #include "job_options.h"
 #include "launch/shared_output.h"
 #include "launch_options.h"
@@ -45,6 +46,7 @@ class TrainCommand final : public Command {
   void add_options(CLI::App& app) override {
     job_.add_to(app, JobOptions::File::kRequired);
     launch_.add_to(app);
+    hosts_.add_to(app);
     app.add_flag("--dry-run", dry_run_,
                  "Print the plan (slots, buckets, program, bytes, memory) and train nothing");
     app.add_flag("--json", json_, "One JSON object at the end; progress goes to standard error");
@@ -54,11 +56,15 @@ class TrainCommand final : public Command {
   Result<ExitCode> run(Session& session) override {
     COHORT_ASSIGN_OR_RETURN(const config::Loaded job, job_.load());
     COHORT_ASSIGN_OR_RETURN(JobPlan plan, launch_.plan(session, job.config.launch));
-    const int world = plan.ranks;
+    int world = plan.ranks;
+    if (hosts_.is_used()) {
+      COHORT_ASSIGN_OR_RETURN(world, hosts_.ranks());
+    }
     const std::string program = trainer_program(session);
     plan.argv = arguments(session, program, world);
     plan.grace = kGrace;
     make_waiting_passive(plan, world);
+    if (hosts_.is_used() && !dry_run_) return train_on_hosts(session, plan);
     if (dry_run_) plan.ranks = 1;
     COHORT_ASSIGN_OR_RETURN(const auto output, make_output(session, plan.ranks));
     const Result<ExitCode> ended = run_job(std::move(plan), *output);
@@ -67,6 +73,15 @@ class TrainCommand final : public Command {
   }
 
  private:
+  // Each host has the trainer, the job file and the data where this one has them.
+  Result<ExitCode> train_on_hosts(const Session& session, const JobPlan& plan) const {
+    COHORT_ASSIGN_OR_RETURN(HostedJob hosted, hosts_.plan(session, plan));
+    const auto passive = plan.environment.find("OMP_WAIT_POLICY");
+    if (passive != plan.environment.end()) hosted.plan.common.environment.insert(*passive);
+    COHORT_ASSIGN_OR_RETURN(const auto output, make_output(session, hosted.plan.common.world));
+    return run_job(std::move(hosted), *output);
+  }
+
   std::vector<std::string> arguments(const Session& session, const std::string& program, int world) const {
     std::vector<std::string> words{program, job_.file()};
     for (const std::string& assignment : job_.overrides()) {
@@ -105,6 +120,7 @@ class TrainCommand final : public Command {
 
   JobOptions job_;
   LaunchOptions launch_;
+  HostOptions hosts_;
   bool dry_run_ = false;
   bool json_ = false;
   bool verbose_ = false;

@@ -1,0 +1,283 @@
+#include "launch/host_job.h"
+
+#include "base/system_error.h"
+#include "base/units.h"
+
+#include <algorithm>
+#include <array>
+#include <cohort/version.h>
+#include <csignal>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace cohort {
+namespace {
+
+using namespace std::chrono_literals;
+using launch::AgentFrame;
+
+constexpr std::size_t kMostBeforeGreeting = std::size_t{64} << 10;
+constexpr int kPlanCap = 1 << 20;  // what a pipe can be made to hold
+constexpr auto kLookAgain = 50ms;
+// Beyond the grace of its ranks, for an agent to say what became of them.
+constexpr auto kAgentGrace = 15s;
+
+std::string filled(std::string word, const std::string& host) {
+  constexpr std::string_view kPlace = "{host}";
+  for (std::size_t at = word.find(kPlace); at != std::string::npos; at = word.find(kPlace, at + host.size())) {
+    word.replace(at, kPlace.size(), host);
+  }
+  return word;
+}
+
+}  // namespace
+
+HostJob::HostJob(HostJobPlan plan, launch::RankOutput& output) : plan_(std::move(plan)), output_(output) {
+  int first_rank = 0;
+  for (const launch::HostShare& share : plan_.hosts) {
+    Host& host = hosts_.emplace_back();
+    host.share = share;
+    host.first_rank = first_rank;
+    first_rank += share.ranks;
+  }
+}
+
+HostJob::~HostJob() {
+  output_.give_up();
+  for (Host& host : hosts_) host.process.reset();
+}
+
+Status HostJob::start(Host& host) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("cannot make a pipe", errno);
+  const Descriptor reading(ends[0]);
+  host.input = Descriptor(ends[1]);
+  ::fcntl(host.input.number(), F_SETPIPE_SZ, kPlanCap);
+  ::fcntl(host.input.number(), F_SETFL, O_NONBLOCK);
+  ProcessOptions options{.input = reading.number()};
+  for (const std::string& word : plan_.start) options.argv.push_back(filled(word, host.share.name));
+  options.argv.insert(options.argv.end(), plan_.agent.begin(), plan_.agent.end());
+  options.output = OutputToFunction{[this, &host](std::string_view piece) { hear(host, piece); }};
+  options.error_output = OutputToFunction{[this, &host](std::string_view piece) {
+    const std::lock_guard lock(mutex_);
+    host.last_lines.add(piece);
+  }};
+  options.group = ProcessGroup::kOwn;
+  options.die_with_parent = false;  // its input ends with us: it ends its ranks first
+  options.on_end = [this] { changed_.notify_all(); };
+  COHORT_ASSIGN_OR_RETURN(Process process, Process::start(std::move(options)));
+  const std::lock_guard lock(mutex_);
+  host.process.emplace(std::move(process));
+  launch::AgentPlan plan = plan_.common;
+  plan.ranks = host.share.ranks;
+  plan.first_rank = host.first_rank;
+  say(host, AgentFrame::kPlan, plan.encode());
+  return {};
+}
+
+Result<JobOutcome> HostJob::run() {
+  started_at_ = std::chrono::steady_clock::now();
+  for (Host& host : hosts_) COHORT_RETURN_IF_ERROR(start(host).within(fmt::format("host {}", host.share.name)));
+  std::optional<JobEnd> end;
+  TimePoint end_by = TimePoint::max();
+  std::unique_lock lock(mutex_);
+  while (!all_over()) {
+    look_at_processes();
+    look_at_the_time(std::chrono::steady_clock::now());
+    if (!end && (end = reason_to_end())) {
+      end_by = std::chrono::steady_clock::now() + plan_.common.grace + kAgentGrace;
+      tell_all(interrupted_by_.value_or(SIGTERM));
+    }
+    if (end) insist(end_by);
+    changed_.wait_for(lock, kLookAgain);
+  }
+  if (!end) end = reason_to_end();
+  return merged(end.value_or(JobEnd::kAllDone));
+}
+
+void HostJob::interrupt(int signal) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (++interruptions_ == 1) interrupted_by_ = signal;
+    if (interruptions_ > 1) output_.give_up();
+  }
+  changed_.notify_all();
+}
+
+// ----- what agents say -----
+
+void HostJob::hear(Host& host, std::string_view piece) {
+  std::vector<launch::FrameCutter::Frame> frames;
+  {
+    const std::lock_guard lock(mutex_);
+    if (host.is_over || !hear_greeting(host, piece)) return;
+    host.cutter.add(piece);
+    while (true) {
+      auto frame = host.cutter.next();
+      if (!frame) host.failure = "what it says makes no sense";
+      if (!frame || !*frame) break;
+      frames.push_back(std::move(**frame));
+    }
+  }
+  for (const auto& frame : frames) take(host, frame);
+  changed_.notify_all();
+}
+
+// Whatever a host greets its users with comes before.
+bool HostJob::hear_greeting(Host& host, std::string_view& piece) {
+  if (host.has_greeted) return true;
+  host.before_greeting += piece;
+  const std::string expected = launch::agent_greeting(version());
+  const std::size_t at = host.before_greeting.find(launch::agent_greeting("").substr(0, 13));
+  const std::size_t line_end = at == std::string::npos ? at : host.before_greeting.find('\n', at);
+  if (line_end == std::string::npos) {
+    if (host.before_greeting.size() > kMostBeforeGreeting) host.failure = "no agent answers there";
+    return false;
+  }
+  const std::string line = host.before_greeting.substr(at, line_end + 1 - at);
+  if (line != expected) {
+    host.failure = fmt::format("it has Cohort {}, this host {}", line.substr(13, line.size() - 14), version());
+    return false;
+  }
+  host.has_greeted = true;
+  host.cutter.add(std::string_view(host.before_greeting).substr(line_end + 1));
+  piece = {};
+  return true;
+}
+
+void HostJob::take(Host& host, const launch::FrameCutter::Frame& frame) {
+  const auto is_own = [&](int rank) {
+    return rank >= host.first_rank && rank < host.first_rank + host.share.ranks;
+  };
+  switch (frame.kind) {
+    case AgentFrame::kOutput: {
+      const auto piece = launch::OutputPiece::decode(frame.content);
+      if (piece && is_own(piece->rank)) note(output_.take(piece->rank, piece->stream, piece->bytes));
+      return;
+    }
+    case AgentFrame::kFinished: {
+      const auto rank = launch::decode_number(frame.content);
+      if (rank && is_own(*rank)) note(output_.finish(*rank));
+      return;
+    }
+    case AgentFrame::kOutcome: {
+      const std::lock_guard lock(mutex_);
+      const auto outcome = launch::decode_outcome(frame.content);
+      const bool fits = outcome && outcome->ranks.size() == static_cast<std::size_t>(host.share.ranks);
+      fits ? (void)(host.outcome = *outcome) : (void)(host.failure = "what it says makes no sense");
+      return;
+    }
+    default: {
+      const std::lock_guard lock(mutex_);
+      host.failure = launch::decode_error(frame.content).text();
+    }
+  }
+}
+
+void HostJob::note(const Status& output_status) {
+  if (output_status) return;
+  const std::lock_guard lock(mutex_);
+  if (!output_failure_) output_failure_ = output_status.error();
+}
+
+// ----- what they are told; with the lock held -----
+
+void HostJob::say(Host& host, AgentFrame kind, std::span<const std::byte> content) {
+  if (!host.input.is_open()) return;
+  const std::string frame = launch::framed(kind, content);
+  const ssize_t put = ::write(host.input.number(), frame.data(), frame.size());
+  if (put != static_cast<ssize_t>(frame.size()) && !host.failure) {
+    host.failure = "it does not read what it is told";
+  }
+}
+
+void HostJob::tell_all(int signal) {
+  for (Host& host : hosts_) {
+    if (!host.is_over) say(host, AgentFrame::kInterrupt, launch::encode_number(signal));
+  }
+}
+
+// An agent whose input ends kills its ranks; one that does not even do that is beyond us.
+void HostJob::insist(TimePoint end_by) {
+  const TimePoint now = std::chrono::steady_clock::now();
+  if (now < end_by && interruptions_ < 2) return;
+  for (Host& host : hosts_) host.input = Descriptor();
+  if (!insisted_at_) insisted_at_ = now;
+  if (now < *insisted_at_ + kAgentGrace) return;
+  for (Host& host : hosts_) {
+    if (!host.is_over) (void)host.process->signal_group(SIGKILL);
+  }
+}
+
+// ----- how it ends; with the lock held -----
+
+void HostJob::look_at_processes() {
+  for (std::size_t number = 0; number < hosts_.size(); ++number) {
+    Host& host = hosts_[number];
+    if (host.is_over) continue;
+    const auto status = host.process->poll();
+    const bool has_ended = !status || status->has_value();
+    if (!has_ended && !host.outcome && !host.failure) continue;
+    if (!host.outcome && !host.failure) {
+      host.failure = fmt::format("what started its ranks {}",
+                                 status ? (*status)->text() : status.error().message());
+    }
+    host.is_over = true;
+    host.input = Descriptor();  // an agent that still runs ends its ranks
+    const bool is_bad = host.failure || host.outcome->end != JobEnd::kAllDone;
+    if (is_bad && !first_failed_) first_failed_ = number;
+  }
+}
+
+void HostJob::look_at_the_time(TimePoint now) {
+  if (plan_.limit && now >= started_at_ + *plan_.limit) is_timed_out_ = true;
+  if (now < started_at_ + plan_.start_limit) return;
+  for (Host& host : hosts_) {
+    if (host.has_greeted || host.failure) continue;
+    host.failure = fmt::format("it did not answer within {}", format_duration(plan_.start_limit));
+  }
+}
+
+bool HostJob::all_over() const {
+  return std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.is_over; });
+}
+
+std::optional<JobEnd> HostJob::reason_to_end() const {
+  if (first_failed_) {
+    const Host& host = hosts_[*first_failed_];
+    if (host.failure) return JobEnd::kHostLost;
+    if (host.outcome->end == JobEnd::kRankFailed) return JobEnd::kRankFailed;
+  }
+  if (interrupted_by_) return JobEnd::kInterrupted;
+  if (is_timed_out_) return JobEnd::kTimedOut;
+  if (output_failure_ && output_failure_->code() == ErrorCode::kAborted) return JobEnd::kUnread;
+  return std::nullopt;
+}
+
+JobOutcome HostJob::merged(JobEnd end) const {
+  JobOutcome outcome{.end = end};
+  if (end == JobEnd::kInterrupted) outcome.interrupted_by = interrupted_by_;
+  outcome.output_failure = output_failure_;
+  for (const Host& host : hosts_) {
+    for (int rank = 0; rank < host.share.ranks; ++rank) {
+      outcome.ranks.push_back(host.outcome ? host.outcome->ranks[static_cast<std::size_t>(rank)]
+                                           : RankOutcome{});
+      outcome.hosts.push_back(host.share.name);
+    }
+    if (host.failure && !outcome.lost_host) {
+      outcome.lost_host = LostHost{host.share.name, *host.failure, host.last_lines.lines()};
+    }
+  }
+  if (end == JobEnd::kRankFailed) {
+    const Host& host = hosts_[*first_failed_];
+    if (host.outcome->first_failed) outcome.first_failed = host.first_rank + *host.outcome->first_failed;
+  }
+  if (end == JobEnd::kHostLost) {
+    const Host& host = hosts_[*first_failed_];
+    outcome.lost_host = LostHost{host.share.name, *host.failure, host.last_lines.lines()};
+  }
+  return outcome;
+}
+
+}  // namespace cohort
