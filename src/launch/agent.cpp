@@ -13,6 +13,7 @@
 #include <csignal>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
@@ -29,7 +30,9 @@ class Channel {
  public:
   explicit Channel(int output) : output_(output) {}
 
-  Status send(AgentFrame kind, std::span<const std::byte> content) { return send_text(framed(kind, content)); }
+  Status send(AgentFrame kind, std::span<const std::byte> content) {
+    return send_text(framed(kind, content));
+  }
   Status send_text(const std::string& text) {
     const std::lock_guard lock(mutex_);
     for (std::size_t put = 0; put < text.size();) {
@@ -112,18 +115,23 @@ Result<JobPlan> job_plan(const AgentPlan& plan, int key) {
 class Listener {
  public:
   Listener(int input, FrameCutter cutter, Supervisor& supervisor)
-      : input_(input), cutter_(std::move(cutter)), supervisor_(supervisor), thread_([this](const std::stop_token& stop) {
-          listen(stop);
-        }) {}
+      : input_(input),
+        stop_(::eventfd(0, EFD_CLOEXEC)),
+        cutter_(std::move(cutter)),
+        supervisor_(supervisor),
+        thread_([this] { listen(); }) {}
+  ~Listener() { ::eventfd_write(stop_.number(), 1); }
 
  private:
-  void listen(const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
+  // Until the launcher is gone, or this is.
+  void listen() {
+    while (true) {
       // It may have come together with the plan.
       auto frame = cutter_.next();
       if (frame && !*frame) {
-        pollfd ready{input_, POLLIN, 0};
-        if (::poll(&ready, 1, 100) <= 0) continue;
+        std::array<pollfd, 2> sources{{{stop_.number(), POLLIN, 0}, {input_, POLLIN, 0}}};
+        if (::poll(sources.data(), sources.size(), -1) < 0) continue;
+        if (sources[0].revents != 0) return;
         frame = read_frame(input_, cutter_);
       }
       const bool is_gone = !frame || !*frame;
@@ -134,6 +142,7 @@ class Listener {
   }
 
   const int input_;
+  const Descriptor stop_;
   FrameCutter cutter_;
   Supervisor& supervisor_;
   std::jthread thread_;

@@ -8,8 +8,8 @@ namespace cohort::launch {
 /// and what becomes of them to `output`. When the launcher is gone, `input` ends, and so do the ranks.
 ///
 /// Threads: one; may be called once per process: it changes the working directory.
-/// Failure: what the launcher sent makes no sense, or it cannot be written to. That ranks could not be started
-/// is told to the launcher.
+/// Failure: what the launcher sent makes no sense, or it cannot be written to. That ranks could not be
+/// started is told to the launcher.
 Status run_agent(int input, int output);
 
 }  // namespace cohort::launch

@@ -93,10 +93,10 @@ struct LaunchFacts {
 /// of the numbers that stand for no step of tasks. Hydra starts its own helpers with srun inside a job, hence
 /// its place before Slurm.
 ///
-/// COHORT_RENDEZVOUS is believed with every launcher: unix:NAME, tcp:HOST:PORT,... of a server, file:DIRECTORY,
-/// or rank0:HOST:PORT. Without it the name of this host is made of the job's own identity and `user`, and the
-/// address is MASTER_ADDR:MASTER_PORT (the port after it where torchrun's own store has that one), or, of
-/// srun, the first host of the step and a port made of the numbers of job and step.
+/// COHORT_RENDEZVOUS is believed with every launcher: unix:NAME, tcp:HOST:PORT,... of a server,
+/// file:DIRECTORY, or rank0:HOST:PORT. Without it the name of this host is made of the job's own identity and
+/// `user`, and the address is MASTER_ADDR:MASTER_PORT (the port after it where torchrun's own store has that
+/// one), or, of srun, the first host of the step and a port made of the numbers of job and step.
 ///
 /// COHORT_KEY_FD and COHORT_KEY_FILE say where the key of the job is; COHORT_INTERFACES=eth0,eth1 and
 /// COHORT_ENCRYPTION=off how ranks of different hosts talk.

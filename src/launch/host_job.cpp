@@ -25,7 +25,8 @@ constexpr auto kAgentGrace = 15s;
 
 std::string filled(std::string word, const std::string& host) {
   constexpr std::string_view kPlace = "{host}";
-  for (std::size_t at = word.find(kPlace); at != std::string::npos; at = word.find(kPlace, at + host.size())) {
+  for (std::size_t at = word.find(kPlace); at != std::string::npos;
+       at = word.find(kPlace, at + host.size())) {
     word.replace(at, kPlace.size(), host);
   }
   return word;
@@ -78,7 +79,8 @@ Status HostJob::start(Host& host) {
 
 Result<JobOutcome> HostJob::run() {
   started_at_ = std::chrono::steady_clock::now();
-  for (Host& host : hosts_) COHORT_RETURN_IF_ERROR(start(host).within(fmt::format("host {}", host.share.name)));
+  for (Host& host : hosts_)
+    COHORT_RETURN_IF_ERROR(start(host).within(fmt::format("host {}", host.share.name)));
   std::optional<JobEnd> end;
   TimePoint end_by = TimePoint::max();
   std::unique_lock lock(mutex_);
@@ -137,7 +139,8 @@ bool HostJob::hear_greeting(Host& host, std::string_view& piece) {
   }
   const std::string line = host.before_greeting.substr(at, line_end + 1 - at);
   if (line != expected) {
-    host.failure = fmt::format("it has Cohort {}, this host {}", line.substr(13, line.size() - 14), version());
+    host.failure =
+        fmt::format("it has Cohort {}, this host {}", line.substr(13, line.size() - 14), version());
     return false;
   }
   host.has_greeted = true;
@@ -165,14 +168,26 @@ void HostJob::take(Host& host, const launch::FrameCutter::Frame& frame) {
       const std::lock_guard lock(mutex_);
       const auto outcome = launch::decode_outcome(frame.content);
       const bool fits = outcome && outcome->ranks.size() == static_cast<std::size_t>(host.share.ranks);
-      fits ? (void)(host.outcome = *outcome) : (void)(host.failure = "what it says makes no sense");
+      if (fits) {
+        host.outcome = *outcome;
+      } else {
+        host.failure = "what it says makes no sense";
+      }
+      note_end(host);
       return;
     }
     default: {
       const std::lock_guard lock(mutex_);
       host.failure = launch::decode_error(frame.content).text();
+      note_end(host);
     }
   }
+}
+
+// Of several that end badly the first is the reason.
+void HostJob::note_end(const Host& host) {
+  const bool is_bad = host.failure || host.outcome->end != JobEnd::kAllDone;
+  if (is_bad && first_bad_ == nullptr) first_bad_ = &host;
 }
 
 void HostJob::note(const Status& output_status) {
@@ -213,20 +228,18 @@ void HostJob::insist(TimePoint end_by) {
 // ----- how it ends; with the lock held -----
 
 void HostJob::look_at_processes() {
-  for (std::size_t number = 0; number < hosts_.size(); ++number) {
-    Host& host = hosts_[number];
+  for (Host& host : hosts_) {
     if (host.is_over) continue;
     const auto status = host.process->poll();
     const bool has_ended = !status || status->has_value();
     if (!has_ended && !host.outcome && !host.failure) continue;
     if (!host.outcome && !host.failure) {
-      host.failure = fmt::format("what started its ranks {}",
-                                 status ? (*status)->text() : status.error().message());
+      host.failure =
+          fmt::format("what started its ranks {}", status ? (*status)->text() : status.error().message());
     }
     host.is_over = true;
     host.input = Descriptor();  // an agent that still runs ends its ranks
-    const bool is_bad = host.failure || host.outcome->end != JobEnd::kAllDone;
-    if (is_bad && !first_failed_) first_failed_ = number;
+    note_end(host);
   }
 }
 
@@ -244,8 +257,8 @@ bool HostJob::all_over() const {
 }
 
 std::optional<JobEnd> HostJob::reason_to_end() const {
-  if (first_failed_) {
-    const Host& host = hosts_[*first_failed_];
+  if (first_bad_ != nullptr) {
+    const Host& host = *first_bad_;
     if (host.failure) return JobEnd::kHostLost;
     if (host.outcome->end == JobEnd::kRankFailed) return JobEnd::kRankFailed;
   }
@@ -270,11 +283,11 @@ JobOutcome HostJob::merged(JobEnd end) const {
     }
   }
   if (end == JobEnd::kRankFailed) {
-    const Host& host = hosts_[*first_failed_];
+    const Host& host = *first_bad_;
     if (host.outcome->first_failed) outcome.first_failed = host.first_rank + *host.outcome->first_failed;
   }
   if (end == JobEnd::kHostLost) {
-    const Host& host = hosts_[*first_failed_];
+    const Host& host = *first_bad_;
     outcome.lost_host = LostHost{host.share.name, *host.failure, host.last_lines.lines()};
   }
   return outcome;

@@ -24,8 +24,8 @@ struct HostJobPlan {
   /// What starts a program on a host, as words; `{host}` in them stands for its name. The agent's words are
   /// added: `ssh {host}`.
   std::vector<std::string> start{};
-  std::vector<std::string> agent{};   ///< the agent's words
-  launch::AgentPlan common{};         ///< ranks and first_rank are filled in for each host
+  std::vector<std::string> agent{};  ///< the agent's words
+  launch::AgentPlan common{};        ///< ranks and first_rank are filled in for each host
   std::chrono::nanoseconds start_limit = std::chrono::seconds(30);  ///< for a host to answer
   std::optional<std::chrono::nanoseconds> limit{};                  ///< for the whole job
 };
@@ -74,6 +74,7 @@ class HostJob {
   bool all_over() const;
   std::optional<JobEnd> reason_to_end() const;
   JobOutcome merged(JobEnd end) const;
+  void note_end(const Host& host);
   void note(const Status& output_status);
 
   const HostJobPlan plan_;
@@ -86,7 +87,7 @@ class HostJob {
   int interruptions_ = 0;
   std::optional<int> interrupted_by_;
   std::optional<Error> output_failure_;
-  std::optional<std::size_t> first_failed_;  // the host whose end ended the job
+  const Host* first_bad_ = nullptr;  // the host whose end ended the job
   std::optional<TimePoint> insisted_at_;
   bool is_timed_out_ = false;
 };

@@ -38,10 +38,10 @@ struct LostHost {
 /// What became of a job.
 struct JobOutcome {
   JobEnd end = JobEnd::kAllDone;
-  std::optional<int> first_failed{};      ///< the rank that failed first, of its own accord
-  std::optional<int> interrupted_by{};    ///< the signal
-  std::vector<RankOutcome> ranks{};       ///< by rank
-  std::vector<std::string> hosts{};       ///< by rank; empty: all on this one
+  std::optional<int> first_failed{};    ///< the rank that failed first, of its own accord
+  std::optional<int> interrupted_by{};  ///< the signal
+  std::vector<RankOutcome> ranks{};     ///< by rank
+  std::vector<std::string> hosts{};     ///< by rank; empty: all on this one
   std::optional<LostHost> lost_host{};
   std::optional<Error> output_failure{};  ///< output that could not be written
 

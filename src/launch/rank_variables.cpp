@@ -21,13 +21,12 @@ bool is_set(const EnvironmentVariables& variables, const char* name) {
 }  // namespace
 
 EnvironmentVariables rank_variables(const RankPlace& place) {
-  EnvironmentVariables variables{
-          {"COHORT_RANK", std::to_string(place.rank)},
-          {"COHORT_WORLD", std::to_string(place.world)},
-          {"COHORT_LOCAL_RANK", std::to_string(place.local_rank)},
-          {"COHORT_LOCAL_WORLD", std::to_string(place.local_world)},
-          {"COHORT_GENERATION", std::to_string(place.generation)},
-          {"COHORT_RENDEZVOUS", place.rendezvous}};
+  EnvironmentVariables variables{{"COHORT_RANK", std::to_string(place.rank)},
+                                 {"COHORT_WORLD", std::to_string(place.world)},
+                                 {"COHORT_LOCAL_RANK", std::to_string(place.local_rank)},
+                                 {"COHORT_LOCAL_WORLD", std::to_string(place.local_world)},
+                                 {"COHORT_GENERATION", std::to_string(place.generation)},
+                                 {"COHORT_RENDEZVOUS", place.rendezvous}};
   if (place.key) variables["COHORT_KEY_FD"] = std::to_string(*place.key);
   return variables;
 }

@@ -19,8 +19,8 @@ struct RankPlace {
   int local_rank = 0;
   int local_world = 1;
   int generation = 0;
-  std::string rendezvous{};         ///< as COHORT_RENDEZVOUS
-  std::optional<int> key{};         ///< the descriptor that the job's key can be read from
+  std::string rendezvous{};  ///< as COHORT_RENDEZVOUS
+  std::optional<int> key{};  ///< the descriptor that the job's key can be read from
 };
 
 /// The same as variables, as launch_facts() reads them.

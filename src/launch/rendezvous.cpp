@@ -118,8 +118,8 @@ Result<std::optional<Rendezvous::Address>> read_address(const VariableReader& va
 
 // The first host of the step, where its first task runs; a port that another step hardly has.
 std::optional<Rendezvous::Address> slurm_address(const VariableReader& variables) {
-  const auto nodes = variables.text(variables.has("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST"
-                                                                         : "SLURM_JOB_NODELIST");
+  const auto nodes =
+      variables.text(variables.has("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_JOB_NODELIST");
   const auto host = nodes ? first_node(*nodes) : std::nullopt;
   const auto job = variables.text("SLURM_JOB_ID");
   if (!host || !job) return std::nullopt;

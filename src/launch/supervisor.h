@@ -20,7 +20,7 @@ namespace cohort {
 
 /// A program to run as several ranks on this host.
 struct JobPlan {
-  std::vector<std::string> argv{};  ///< the program and its arguments, the same for every rank
+  std::vector<std::string> argv{};     ///< the program and its arguments, the same for every rank
   int ranks = 1;                       ///< on this host
   int first_rank = 0;                  ///< which of all ranks the first one here is
   std::optional<int> world{};          ///< all ranks, if there are others on other hosts

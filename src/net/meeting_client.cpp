@@ -78,19 +78,17 @@ MeetingClient::~MeetingClient() = default;
 Result<std::vector<std::string>> MeetingClient::gather(const Round& round, const std::string& card) {
   const auto wait = std::max(std::chrono::nanoseconds(0), round.deadline - parts_->clock.now());
   const std::vector<std::byte> request =
-      CardRequest{
-          .round = round.name,
-          .world = static_cast<std::uint32_t>(round.world),
-          .wait_ms = static_cast<std::uint64_t>(
-              std::chrono::duration_cast<std::chrono::milliseconds>(wait).count()),
-          .card = card}
+      CardRequest{.round = round.name,
+                  .world = static_cast<std::uint32_t>(round.world),
+                  .wait_ms = static_cast<std::uint64_t>(
+                      std::chrono::duration_cast<std::chrono::milliseconds>(wait).count()),
+                  .card = card}
           .encode();
   const auto kept = std::make_shared<std::vector<std::byte>>(request);
   const std::uint64_t number = ++parts_->num_asked;
-  parts_->transport.send(
-      kMeetingMember,
-      {.channel = comm::Channel::kRequest, .number = number, .size_bytes = kept->size()}, *kept,
-      [kept](const Status&) {});
+  parts_->transport.send(kMeetingMember,
+                         {.channel = comm::Channel::kRequest, .number = number, .size_bytes = kept->size()},
+                         *kept, [kept](const Status&) {});
   COHORT_RETURN_IF_ERROR(parts_->wait_for_reply(number, round.deadline + kGrace));
   COHORT_ASSIGN_OR_RETURN(std::vector<std::string> cards, decode_reply(parts_->reply));
   if (cards.size() != static_cast<std::size_t>(round.world)) {

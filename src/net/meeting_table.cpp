@@ -70,8 +70,8 @@ std::vector<MeetingTable::Reply> MeetingTable::lay_down(int rank, std::uint64_t 
   const auto decoded = CardRequest::decode(request);
   if (!decoded) return refuse(decoded.error());
   if (decoded->world != static_cast<std::uint32_t>(world_)) {
-    return refuse(Error(ErrorCode::kUsage, fmt::format("rank {} counts {} ranks, the meeting {}", rank,
-                                                       decoded->world, world_))
+    return refuse(Error(ErrorCode::kUsage,
+                        fmt::format("rank {} counts {} ranks, the meeting {}", rank, decoded->world, world_))
                       .with_remedy("Start all ranks with the same number of ranks."));
   }
   Places& places = rounds_[decoded->round];
@@ -94,8 +94,9 @@ std::vector<MeetingTable::Reply> MeetingTable::look_at_the_time(TimePoint now) {
     }
     const Error error = Error(ErrorCode::kTimedOut,
                               fmt::format("{} not come to the meeting '{}'", comm::ranks_have(missing), name))
-                            .with_remedy("Look whether those ranks were started, still run, and reach the "
-                                         "address of the meeting.");
+                            .with_remedy(
+                                "Look whether those ranks were started, still run, and reach the "
+                                "address of the meeting.");
     for (const auto& [rank, place] : places) {
       if (now >= place.until) replies.push_back({rank, place.number, encode_refusal(error)});
     }

@@ -11,8 +11,10 @@ inline constexpr int kMeetingMember = 0;
 inline constexpr std::size_t kRequestCap = 2 * Meeting::kCardCap;
 
 inline TcpOptions meeting_options() {
-  return {
-      .secrecy = Secrecy::kTls, .first_limit = std::chrono::hours(24 * 365), .listen_first = false};
+  return {.secrecy = Secrecy::kTls,
+          .first_limit = std::chrono::hours(24 * 365),
+          .listen_first = false,
+          .leave_limit = std::chrono::milliseconds(100)};
 }
 
 /// `addresses`: those of the place, for a rank.

@@ -10,7 +10,7 @@ namespace cohort::net {
 
 /// An address of this host, and the interface that has it.
 struct OwnAddress {
-  std::string interface{};
+  std::string interface {};
   SocketAddress address{};  ///< port 0
   bool is_loopback = false;
   bool is_link_local = false;

@@ -109,7 +109,8 @@ Result<std::vector<SocketAddress>> look_up(const std::string& host, std::uint16_
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   if (const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &found); code != 0) {
-    return Error(ErrorCode::kNotFound, fmt::format("the host '{}' is not known: {}", host, ::gai_strerror(code)))
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("the host '{}' is not known: {}", host, ::gai_strerror(code)))
         .with_remedy("Use a name that all hosts know, or an address.");
   }
   std::vector<SocketAddress> addresses;

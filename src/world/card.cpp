@@ -40,8 +40,8 @@ Result<std::vector<Card>> parse_cards(const std::vector<std::string>& texts, con
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
     COHORT_ASSIGN_OR_RETURN(Card card, Card::parse(texts[rank]).within(fmt::format("rank {}", rank)));
     if (card.version != version) {
-      return Error(ErrorCode::kUnsupported, fmt::format("rank {} runs Cohort {}, this rank {}", rank,
-                                                        card.version, version))
+      return Error(ErrorCode::kUnsupported,
+                   fmt::format("rank {} runs Cohort {}, this rank {}", rank, card.version, version))
           .with_remedy("Install the same version on all hosts.");
     }
     cards.push_back(std::move(card));

@@ -24,7 +24,9 @@ struct HostsWorld::Listening {
 /// Everything below the communicators of one generation.
 struct HostsWorld::Foundation {
   Foundation(std::unique_ptr<comm::Neighbours> met, const HostsOptions& options)
-      : neighbours(std::move(met)), doorbell(reactor, neighbours->doorbell()), link_limit(options.link_limit) {}
+      : neighbours(std::move(met)),
+        doorbell(reactor, neighbours->doorbell()),
+        link_limit(options.link_limit) {}
   ~Foundation() {
     if (!exchange) return;
     progress->remove(*exchange);
@@ -116,15 +118,14 @@ Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation)
                                       .liveness = options_.liveness,
                                       .meeting_limit = options_.meeting_limit}));
   const auto foundation = std::make_shared<Foundation>(std::move(neighbours), options_);
-  auto far = std::make_unique<net::TcpTransport>(
-      facts_of(options_, key_, cards, hosts), std::move(listening.socket), foundation->reactor,
-      foundation->clock,
-      net::TcpOptions{.secrecy = options_.secrecy,
-                      .first_limit = options_.meeting_limit,
-                      .return_limit = options_.link_limit});
+  auto far =
+      std::make_unique<net::TcpTransport>(facts_of(options_, key_, cards, hosts), std::move(listening.socket),
+                                          foundation->reactor, foundation->clock,
+                                          net::TcpOptions{.secrecy = options_.secrecy,
+                                                          .first_limit = options_.meeting_limit,
+                                                          .return_limit = options_.link_limit});
   auto near_transport = std::make_unique<comm::SharedMemoryTransport>(*foundation->neighbours);
-  foundation->start(
-      std::make_unique<comm::JoinedTransport>(std::move(near_transport), std::move(far), near));
+  foundation->start(std::make_unique<comm::JoinedTransport>(std::move(near_transport), std::move(far), near));
   return comm::ScheduledCommunicator::make_world(
       *foundation->exchange, *foundation->progress,
       {.generation = generation,

@@ -18,7 +18,7 @@ struct HostsOptions {
   int world = 1;
   std::chrono::nanoseconds limit = std::chrono::seconds(30);           ///< of a call that has none
   std::chrono::nanoseconds liveness = std::chrono::milliseconds(500);  ///< of ranks on this host
-  std::chrono::nanoseconds link_limit = std::chrono::seconds(5);       ///< how long a host may be out of reach
+  std::chrono::nanoseconds link_limit = std::chrono::seconds(5);  ///< how long a host may be out of reach
   std::chrono::nanoseconds meeting_limit = std::chrono::seconds(30);
   net::Secrecy secrecy = net::Secrecy::kTls;
   std::vector<std::string> interfaces{};  ///< empty: all but loopback
@@ -44,8 +44,8 @@ class HostsWorld {
   struct Listening;
   struct Foundation;
 
-  Result<std::vector<std::string>> gather(std::uint32_t generation, const char* what,
-                                          const std::string& card, TimePoint deadline);
+  Result<std::vector<std::string>> gather(std::uint32_t generation, const char* what, const std::string& card,
+                                          TimePoint deadline);
   Result<Listening> listen() const;
 
   net::Meeting& meeting_;

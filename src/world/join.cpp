@@ -28,14 +28,15 @@ Result<std::string> meeting_name(const LaunchFacts& facts) {
 
 Result<World> join_on_one_host(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
   COHORT_ASSIGN_OR_RETURN(const std::string rendezvous, meeting_name(facts));
-  COHORT_ASSIGN_OR_RETURN(auto group, SharedMemoryCommunicator::meet(
-                                          arena, {.rendezvous = rendezvous,
-                                                  .facts = {.rank = facts.rank,
-                                                            .world = facts.world,
-                                                            .generation = static_cast<std::uint32_t>(facts.generation),
-                                                            .limit = options.limit},
-                                                  .liveness = options.liveness,
-                                                  .meeting_limit = options.meeting_limit}));
+  COHORT_ASSIGN_OR_RETURN(auto group,
+                          SharedMemoryCommunicator::meet(
+                              arena, {.rendezvous = rendezvous,
+                                      .facts = {.rank = facts.rank,
+                                                .world = facts.world,
+                                                .generation = static_cast<std::uint32_t>(facts.generation),
+                                                .limit = options.limit},
+                                      .liveness = options.liveness,
+                                      .meeting_limit = options.meeting_limit}));
   return World{nullptr, std::move(group)};
 }
 

@@ -29,8 +29,7 @@ class ServedMeeting final : public Meeting {
 /// A meeting in a directory of this machine, or of what is mounted on it.
 class LocalFileMeeting final : public Meeting {
  public:
-  LocalFileMeeting(const net::JobKey& key, const std::string& directory)
-      : meeting_(key, files_, directory) {}
+  LocalFileMeeting(const net::JobKey& key, const std::string& directory) : meeting_(key, files_, directory) {}
   Result<std::vector<std::string>> gather(const net::Round& round, const std::string& card) override {
     return meeting_.gather(round, card);
   }

@@ -81,10 +81,12 @@ Result<std::vector<std::string>> HostOptions::start_words() const {
     if (start_ == way.name) return way.words;
   }
   const std::vector<std::string> words = split(start_);
-  const bool names_host =
-      std::any_of(words.begin(), words.end(), [](const std::string& word) { return word.find("{host}") != std::string::npos; });
+  const bool names_host = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.find("{host}") != std::string::npos;
+  });
   if (names_host) return words;
-  return Error(ErrorCode::kUsage, fmt::format("--start '{}' does not say where the name of a host goes", start_))
+  return Error(ErrorCode::kUsage,
+               fmt::format("--start '{}' does not say where the name of a host goes", start_))
       .with_remedy("Name ssh, mpirun or srun, or a command with {host} in it.");
 }
 

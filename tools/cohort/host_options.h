@@ -1,8 +1,8 @@
 #pragma once
 
+#include "base/descriptor.h"
 #include "launch/host_job.h"
 #include "launch/supervisor.h"
-#include "base/descriptor.h"
 #include "net/job_key.h"
 #include "session.h"
 

@@ -22,7 +22,8 @@ class KeyCommand final : public Command {
   Result<ExitCode> run(Session& session) override {
     COHORT_ASSIGN_OR_RETURN(const net::JobKey key, net::JobKey::make());
     COHORT_RETURN_IF_ERROR(key.write(file_));
-    session.out << fmt::format("Set COHORT_KEY_FILE={} for all ranks; all hosts must see that file.\n", file_);
+    session.out << fmt::format("Set COHORT_KEY_FILE={} for all ranks; all hosts must see that file.\n",
+                               file_);
     return ExitCode::kDone;
   }
 

@@ -43,7 +43,9 @@ Error as_mistake(const Error& error, const std::string& program) {
 class RunCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"run"}; }
-  std::string summary() const override { return "Run a program as several ranks, on this machine or on several hosts"; }
+  std::string summary() const override {
+    return "Run a program as several ranks, on this machine or on several hosts";
+  }
   std::vector<std::string>* program_words() override { return &program_; }
   std::vector<std::string> candidates(const std::string& option) const override {
     return job_.candidates(option);

@@ -25,8 +25,12 @@ Result<std::unique_ptr<Communicator>> ScheduledCommunicator::make_world(Exchange
                          .limit = options.limit};
   std::vector<int> members(static_cast<std::size_t>(facts.world));
   std::iota(members.begin(), members.end(), 0);
-  const Parts parts{exchange, runner, std::make_shared<Numbering>(0), std::move(options.scheduled),
-                    std::move(options.kind), std::move(options.foundation)};
+  const Parts parts{exchange,
+                    runner,
+                    std::make_shared<Numbering>(0),
+                    std::move(options.scheduled),
+                    std::move(options.kind),
+                    std::move(options.foundation)};
   return std::unique_ptr<Communicator>(new ScheduledCommunicator(parts, facts,
                                                                  {.group = kWorldGroup,
                                                                   .generation = facts.generation,
