@@ -5,6 +5,7 @@
 #include "comm/transport/loopback.h"
 #include "comm/transport/simulated.h"
 #include "net/tcp_network.h"
+#include "ucx/ucx_network.h"
 
 #include <functional>
 #include <memory>
@@ -64,10 +65,17 @@ inline Network tcp_network(int n, net::Secrecy secrecy) {
           [network](int member) { return network->make_doorbell(member); }};
 }
 
+inline Network ucx_network(int n) {
+  const auto network = std::make_shared<UcxNetwork>(n);
+  return {[network](int member) { return network->take(member); },
+          [network]() -> Clock& { return network->clock(); },
+          [network](int member) { return network->make_doorbell(member); }};
+}
+
 /// A new kind is one line here.
 inline std::vector<NetworkKind> network_kinds() {
   using namespace std::chrono_literals;
-  return {
+  std::vector<NetworkKind> kinds = {
       {"loopback", loopback_network},
       {"simulated", [](int n) { return simulated_network(n); }},
       {"simulated_lossy",
@@ -77,6 +85,8 @@ inline std::vector<NetworkKind> network_kinds() {
       {"tcp", [](int n) { return tcp_network(n, net::Secrecy::kClear); }},
       {"tls", [](int n) { return tcp_network(n, net::Secrecy::kTls); }},
   };
+  if (UcxNetwork::is_there()) kinds.push_back({"ucx", ucx_network});
+  return kinds;
 }
 
 }  // namespace cohort::test

@@ -1,0 +1,234 @@
+#include "ucx/link.h"
+
+#include "base/check.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace cohort::ucx {
+
+using comm::Channel;
+using comm::FrameHeader;
+
+namespace {
+
+// Under which number the handler of messages is known to UCX.
+constexpr unsigned kMessages = 1;
+
+bool is_of(const FrameHeader& header, std::uint32_t group, std::uint32_t generation) {
+  return header.group == group && header.generation <= generation;
+}
+
+}  // namespace
+
+Error left(int member) {
+  return Error(ErrorCode::kPeerLost, fmt::format("member {} has left", member));
+}
+
+Link::Link(UcxWorker& worker, Sends& sends, int self, int member)
+    : worker_(worker), sends_(sends), self_(self), member_(member) {}
+
+Status Link::connect(std::span<const std::byte> address) {
+  ucp_ep_params_t params{};
+  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  params.address = reinterpret_cast<const ucp_address_t*>(address.data());
+  params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+  params.err_handler = {.cb = &Link::on_error, .arg = this};
+  const auto status = worker_.library().ucp_ep_create(worker_.handle(), &params, &endpoint_);
+  if (status == UCS_OK) return {};
+  return worker_.error(fmt::format("UCX finds no way to member {}", member_), status)
+      .with_remedy("Let UCX_TLS and UCX_NET_DEVICES name transports that report lost peers, such as tcp.");
+}
+
+// ----- going out -----
+
+void Link::send(const FrameHeader& header, std::span<const std::byte> payload, comm::Transport::Sent sent) {
+  if (loss_) return sends_.finish(header, std::move(sent), *loss_);
+  Outgoing& outgoing = sends_.begin();
+  outgoing.header = header;
+  outgoing.sent = std::move(sent);
+  post(outgoing, payload, ++num_sent_);
+}
+
+void Link::post(Outgoing& outgoing, std::span<const std::byte> payload, std::uint64_t number) {
+  outgoing.link = this;
+  outgoing.reads_payload = payload.size() > kCopied;
+  if (!outgoing.reads_payload) {
+    outgoing.copy.assign(payload.begin(), payload.end());
+    payload = outgoing.copy;
+  }
+  encode({static_cast<std::uint32_t>(self_), number, outgoing.header}, outgoing.envelope);
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.cb.send = &Link::on_sent;
+  param.user_data = &outgoing;
+  void* const request =
+      worker_.library().ucp_am_send_nbx(endpoint_, kMessages, outgoing.envelope.data(),
+                                        outgoing.envelope.size(), payload.data(), payload.size(), &param);
+  if (UCS_PTR_IS_PTR(request)) {
+    outgoing.place_in_link = in_flight_.size();
+    in_flight_.push_back(&outgoing);
+  } else {
+    finish(outgoing, UCS_PTR_RAW_STATUS(request));
+  }
+}
+
+void Link::on_sent(void* request, ucs_status_t status, void* user_data) {
+  auto& outgoing = *static_cast<Outgoing*>(user_data);
+  Link& link = *outgoing.link;
+  link.worker_.library().ucp_request_free(request);
+  Outgoing* const last = link.in_flight_.back();
+  last->place_in_link = outgoing.place_in_link;
+  link.in_flight_[outgoing.place_in_link] = last;
+  link.in_flight_.pop_back();
+  link.finish(outgoing, status);
+}
+
+void Link::finish(Outgoing& outgoing, ucs_status_t status) {
+  if (status != UCS_OK) fail(status);
+  sends_.finish(outgoing, status == UCS_OK ? Status() : Status(*loss_));
+}
+
+void Link::forget(std::uint32_t group, std::uint32_t generation) {
+  for (Outgoing* const each : in_flight_) {
+    if (is_of(each->header, group, generation)) each->sent = nullptr;
+  }
+}
+
+bool Link::uses(std::uint32_t group, std::uint32_t generation) {
+  if (receiving_ != nullptr && is_of(receiving_->header, group, generation)) return true;
+  return std::any_of(in_flight_.begin(), in_flight_.end(), [&](const Outgoing* each) {
+    return each->reads_payload && is_of(each->header, group, generation);
+  });
+}
+
+// ----- coming in -----
+
+ucs_status_t Link::take(const Envelope& envelope, std::span<std::byte> data, std::uint64_t attributes) {
+  if (loss_) return UCS_OK;  // dropped
+  has_come_ = true;
+  if (envelope.number == 0) {
+    lose(left(member_), Parting::kNone, {});
+    return UCS_OK;
+  }
+  Incoming incoming = {.link = this, .header = envelope.frame};
+  const bool is_offer = (attributes & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
+  const bool stays = is_offer || (attributes & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+  if (is_offer) incoming.state = Incoming::State::kOffered;
+  if (stays) {
+    incoming.data = data.data();
+  } else {
+    incoming.copy.assign(data.begin(), data.end());
+  }
+  incoming_.add(envelope.number, std::move(incoming));
+  return stays ? UCS_INPROGRESS : UCS_OK;
+}
+
+void Link::receive(Incoming& offered, std::span<std::byte> room) {
+  if (room.empty()) {
+    release(offered);
+    offered.state = Incoming::State::kReceived;
+    return;
+  }
+  COHORT_CHECK_EQ(room.size(), offered.header.size_bytes);
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.cb.recv_am = &Link::on_received;
+  param.user_data = &offered;
+  offered.state = Incoming::State::kReceiving;
+  receiving_ = &offered;
+  void* const request =
+      worker_.library().ucp_am_recv_data_nbx(worker_.handle(), std::exchange(offered.data, nullptr),
+                                             room.data(), room.size(), &param);
+  if (!UCS_PTR_IS_PTR(request)) on_received(nullptr, UCS_PTR_RAW_STATUS(request), room.size(), &offered);
+}
+
+void Link::on_received(void* request, ucs_status_t status, std::size_t, void* user_data) {
+  auto& incoming = *static_cast<Incoming*>(user_data);
+  Link& link = *incoming.link;
+  if (request != nullptr) link.worker_.library().ucp_request_free(request);
+  link.receiving_ = nullptr;
+  incoming.state = status == UCS_OK ? Incoming::State::kReceived : Incoming::State::kBroken;
+  if (status != UCS_OK) link.fail(status);
+}
+
+void Link::release(Incoming& incoming) {
+  if (incoming.data == nullptr) return;
+  worker_.library().ucp_am_data_release(worker_.handle(), std::exchange(incoming.data, nullptr));
+}
+
+void Link::drop_incoming() {
+  incoming_.drain([this](Incoming& each) { release(each); });
+}
+
+// ----- the end -----
+
+void Link::on_error(void* user_data, ucp_ep_h, ucs_status_t status) {
+  static_cast<Link*>(user_data)->fail(status);
+}
+
+void Link::fail(ucs_status_t status) {
+  const char* const words = worker_.library().ucs_status_string(status);
+  lose(Error(ErrorCode::kPeerLost, fmt::format("the way to member {} is gone: {}", member_, words)),
+       Parting::kNone, {});
+}
+
+void Link::lose(const Error& why, Parting parting, TimePoint until) {
+  if (!loss_) {
+    loss_ = Error(ErrorCode::kPeerLost, why.text());
+    parting_ = parting;
+    close_at_ = until;
+  } else if (parting == Parting::kNone) {
+    close_at_ = TimePoint::min();
+  }
+}
+
+void Link::say_farewell() {
+  if (!std::exchange(said_farewell_, true)) post_farewell(++num_sent_);
+}
+
+void Link::post_farewell(std::uint64_t number) {
+  Outgoing& outgoing = sends_.begin();
+  outgoing.header = {.channel = Channel::kFarewell};
+  outgoing.sent = nullptr;
+  post(outgoing, {}, number);
+}
+
+void Link::advance_end(TimePoint now) {
+  if (!loss_ || has_closed_) return;
+  if (!std::exchange(is_ending_, true) && parting_ != Parting::kNone) {
+    if (parting_ == Parting::kAnswer) say_farewell();
+    if (parting_ == Parting::kAtOnce) post_farewell(0);
+    flush();
+  }
+  if (parting_ == Parting::kNone || !is_flushing_ || now >= close_at_) close();
+}
+
+void Link::flush() {
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.cb.send = &Link::on_flushed;
+  param.user_data = this;
+  is_flushing_ = UCS_PTR_IS_PTR(worker_.library().ucp_ep_flush_nbx(endpoint_, &param));
+}
+
+void Link::on_flushed(void* request, ucs_status_t, void* user_data) {
+  auto& link = *static_cast<Link*>(user_data);
+  link.worker_.library().ucp_request_free(request);
+  link.is_flushing_ = false;
+}
+
+// What is in flight is called back with an error by UCX, now or soon.
+void Link::close() {
+  has_closed_ = true;
+  if (endpoint_ == nullptr) return;
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+  param.flags = UCP_EP_CLOSE_FLAG_FORCE;
+  void* const request = worker_.library().ucp_ep_close_nbx(std::exchange(endpoint_, nullptr), &param);
+  if (UCS_PTR_IS_PTR(request)) worker_.library().ucp_request_free(request);
+}
+
+}  // namespace cohort::ucx

@@ -1,0 +1,111 @@
+#pragma once
+
+#include "ucx/in_order.h"
+#include "ucx/sends.h"
+#include "ucx/worker.h"
+
+#include <optional>
+#include <span>
+
+namespace cohort::ucx {
+
+/// A message that comes in.
+struct Incoming {
+  enum class State : std::uint8_t { kWhole, kOffered, kReceiving, kReceived, kBroken };
+
+  Link* link = nullptr;
+  comm::FrameHeader header{};
+  State state = State::kWhole;
+  void* data = nullptr;           // UCX's, until it is released
+  std::vector<std::byte> copy{};  // or the payload itself
+};
+
+/// How a link is ended.
+enum class Parting : std::uint8_t {
+  kAnswer,  ///< the other side has left: it waits for our word
+  kAtOnce,  ///< the other side hears of it before anything else
+  kNone,    ///< the other side is gone
+};
+
+/// What a member that says farewell is lost with.
+Error left(int member);
+
+/// What goes to, and comes from, one other member.
+///
+/// Threads: as the worker.
+/// Failure: what UCX reports, and what lose() is told, becomes loss(); then it ends step by step, and has
+/// ended when no memory of others is in use any more.
+/// Cost: a payload up to kCopied bytes is copied, so that it can be forgotten at any time.
+class Link {
+ public:
+  static constexpr std::size_t kCopied = 8192;
+
+  Link(UcxWorker& worker, Sends& sends, int self, int member);
+  Status connect(std::span<const std::byte> address);
+
+  int member() const { return member_; }
+  void send(const comm::FrameHeader& header, std::span<const std::byte> payload, comm::Transport::Sent sent);
+  /// What UCX calls with a message; the answer is UCX's.
+  ucs_status_t take(const Envelope& envelope, std::span<std::byte> data, std::uint64_t attributes);
+
+  /// The next message in order, or null.
+  Incoming* front() { return incoming_.front(); }
+  void pop() { incoming_.pop(); }
+  /// Lets go of everything that has come and was not popped.
+  void drop_incoming();
+  /// Goes on with an offered one: into `room`, or nowhere if that is empty.
+  void receive(Incoming& offered, std::span<std::byte> room);
+  /// UCX may have its memory back.
+  void release(Incoming& incoming);
+
+  const std::optional<Error>& loss() const { return loss_; }
+  void lose(const Error& why, Parting parting, TimePoint until);
+  void say_farewell();
+  /// Goes on with the end of a lost link.
+  void advance_end(TimePoint now);
+  bool has_ended() const { return has_closed_ && in_flight_.empty() && !is_receiving(); }
+  /// Whether the other side has ever said anything.
+  bool has_come() const { return has_come_; }
+  bool is_sending() const { return !in_flight_.empty(); }
+
+  /// Nothing in flight of this group up to this generation is called back any more.
+  void forget(std::uint32_t group, std::uint32_t generation);
+  /// Whether memory of this group is still being read or written.
+  bool uses(std::uint32_t group, std::uint32_t generation);
+
+  bool is_reported = false;  ///< to the sink
+
+ private:
+  static void on_sent(void* request, ucs_status_t status, void* outgoing);
+  static void on_received(void* request, ucs_status_t status, std::size_t size_bytes, void* incoming);
+  static void on_flushed(void* request, ucs_status_t status, void* link);
+  static void on_error(void* link, ucp_ep_h endpoint, ucs_status_t status);
+
+  void post(Outgoing& outgoing, std::span<const std::byte> payload, std::uint64_t number);
+  void post_farewell(std::uint64_t number);
+  void finish(Outgoing& outgoing, ucs_status_t status);
+  void fail(ucs_status_t status);
+  void flush();
+  void close();
+  bool is_receiving() const { return receiving_ != nullptr; }
+
+  UcxWorker& worker_;
+  Sends& sends_;
+  const int self_;
+  const int member_;
+  ucp_ep_h endpoint_ = nullptr;
+  std::uint64_t num_sent_ = 0;
+  std::vector<Outgoing*> in_flight_;
+  InOrder<Incoming> incoming_;
+  Incoming* receiving_ = nullptr;
+  bool has_come_ = false;
+  bool said_farewell_ = false;
+  std::optional<Error> loss_;
+  Parting parting_ = Parting::kNone;
+  TimePoint close_at_{};
+  bool is_ending_ = false;
+  bool is_flushing_ = false;
+  bool has_closed_ = false;
+};
+
+}  // namespace cohort::ucx
