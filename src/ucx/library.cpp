@@ -25,8 +25,9 @@ Status check_version(const UcxLibrary& library) {
   unsigned release = 0;
   library.ucp_get_version(&major, &minor, &release);
   if (major == UCP_API_MAJOR && minor >= UCP_API_MINOR) return {};
-  return unsupported(fmt::format("UCX {}.{}.{} is installed, and this Cohort was built for {}.{} or a newer {}.x",
-                                 major, minor, release, UCP_API_MAJOR, UCP_API_MINOR, UCP_API_MAJOR));
+  return unsupported(
+      fmt::format("UCX {}.{}.{} is installed, and this Cohort was built for {}.{} or a newer {}.x", major,
+                  minor, release, UCP_API_MAJOR, UCP_API_MINOR, UCP_API_MAJOR));
 }
 
 }  // namespace

@@ -16,28 +16,27 @@ struct UcxLibrary {
   /// with.
   static Result<UcxLibrary> load(const std::string& file = "libucp.so.0");
 
-#define COHORT_UCX_FUNCTIONS(EACH) \
-  EACH(ucp_get_version)            \
-  EACH(ucp_config_read)            \
-  EACH(ucp_config_modify)          \
-  EACH(ucp_config_release)         \
-  EACH(ucp_init_version)           \
-  EACH(ucp_cleanup)                \
-  EACH(ucp_worker_create)          \
-  EACH(ucp_worker_destroy)         \
-  EACH(ucp_worker_get_address)     \
-  EACH(ucp_worker_release_address) \
-  EACH(ucp_worker_progress)        \
-  EACH(ucp_worker_get_efd)         \
-  EACH(ucp_worker_arm)             \
+#define COHORT_UCX_FUNCTIONS(EACH)     \
+  EACH(ucp_get_version)                \
+  EACH(ucp_config_read)                \
+  EACH(ucp_config_modify)              \
+  EACH(ucp_config_release)             \
+  EACH(ucp_init_version)               \
+  EACH(ucp_cleanup)                    \
+  EACH(ucp_worker_create)              \
+  EACH(ucp_worker_destroy)             \
+  EACH(ucp_worker_get_address)         \
+  EACH(ucp_worker_release_address)     \
+  EACH(ucp_worker_progress)            \
+  EACH(ucp_worker_get_efd)             \
+  EACH(ucp_worker_arm)                 \
   EACH(ucp_worker_set_am_recv_handler) \
-  EACH(ucp_ep_create)              \
-  EACH(ucp_ep_close_nbx)           \
-  EACH(ucp_ep_flush_nbx)           \
-  EACH(ucp_am_send_nbx)            \
-  EACH(ucp_am_recv_data_nbx)       \
-  EACH(ucp_am_data_release)        \
-  EACH(ucp_request_free)           \
+  EACH(ucp_ep_create)                  \
+  EACH(ucp_ep_close_nbx)               \
+  EACH(ucp_am_send_nbx)                \
+  EACH(ucp_am_recv_data_nbx)           \
+  EACH(ucp_am_data_release)            \
+  EACH(ucp_request_free)               \
   EACH(ucs_status_string)
 
 #define COHORT_UCX_MEMBER(name) decltype(&::name) name = nullptr;

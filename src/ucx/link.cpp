@@ -97,7 +97,7 @@ void Link::forget(std::uint32_t group, std::uint32_t generation) {
   }
 }
 
-bool Link::uses(std::uint32_t group, std::uint32_t generation) {
+bool Link::uses(std::uint32_t group, std::uint32_t generation) const {
   if (receiving_ != nullptr && is_of(receiving_->header, group, generation)) return true;
   return std::any_of(in_flight_.begin(), in_flight_.end(), [&](const Outgoing* each) {
     return each->reads_payload && is_of(each->header, group, generation);
@@ -139,9 +139,8 @@ void Link::receive(Incoming& offered, std::span<std::byte> room) {
   param.user_data = &offered;
   offered.state = Incoming::State::kReceiving;
   receiving_ = &offered;
-  void* const request =
-      worker_.library().ucp_am_recv_data_nbx(worker_.handle(), std::exchange(offered.data, nullptr),
-                                             room.data(), room.size(), &param);
+  void* const request = worker_.library().ucp_am_recv_data_nbx(
+      worker_.handle(), std::exchange(offered.data, nullptr), room.data(), room.size(), &param);
   if (!UCS_PTR_IS_PTR(request)) on_received(nullptr, UCS_PTR_RAW_STATUS(request), room.size(), &offered);
 }
 
@@ -181,7 +180,7 @@ void Link::lose(const Error& why, Parting parting, TimePoint until) {
     parting_ = parting;
     close_at_ = until;
   } else if (parting == Parting::kNone) {
-    close_at_ = TimePoint::min();
+    parting_ = Parting::kNone;
   }
 }
 
@@ -198,26 +197,24 @@ void Link::post_farewell(std::uint64_t number) {
 
 void Link::advance_end(TimePoint now) {
   if (!loss_ || has_closed_) return;
-  if (!std::exchange(is_ending_, true) && parting_ != Parting::kNone) {
+  if (!std::exchange(is_ending_, true)) {
+    fail_copies();
     if (parting_ == Parting::kAnswer) say_farewell();
     if (parting_ == Parting::kAtOnce) post_farewell(0);
-    flush();
   }
-  if (parting_ == Parting::kNone || !is_flushing_ || now >= close_at_) close();
+  if (parting_ == Parting::kNone || (now >= close_at_ && uses_memory())) close();
 }
 
-void Link::flush() {
-  ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  param.cb.send = &Link::on_flushed;
-  param.user_data = this;
-  is_flushing_ = UCS_PTR_IS_PTR(worker_.library().ucp_ep_flush_nbx(endpoint_, &param));
+// UCX may have its time with them.
+void Link::fail_copies() {
+  for (Outgoing* const each : in_flight_) {
+    if (!each->reads_payload) sends_.finish(each->header, std::exchange(each->sent, nullptr), *loss_);
+  }
 }
 
-void Link::on_flushed(void* request, ucs_status_t, void* user_data) {
-  auto& link = *static_cast<Link*>(user_data);
-  link.worker_.library().ucp_request_free(request);
-  link.is_flushing_ = false;
+bool Link::uses_memory() const {
+  return receiving_ != nullptr || std::any_of(in_flight_.begin(), in_flight_.end(),
+                                              [](const Outgoing* each) { return each->reads_payload; });
 }
 
 // What is in flight is called back with an error by UCX, now or soon.

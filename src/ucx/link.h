@@ -61,9 +61,10 @@ class Link {
   const std::optional<Error>& loss() const { return loss_; }
   void lose(const Error& why, Parting parting, TimePoint until);
   void say_farewell();
-  /// Goes on with the end of a lost link.
+  /// Goes on with the end of a lost link. UCX 1.13 aborts a process whose connection is closed by the other
+  /// side while it is being made, so nothing is closed here that need not be.
   void advance_end(TimePoint now);
-  bool has_ended() const { return has_closed_ && in_flight_.empty() && !is_receiving(); }
+  bool has_ended() const { return loss_ && (has_closed_ || parting_ != Parting::kNone) && !uses_memory(); }
   /// Whether the other side has ever said anything.
   bool has_come() const { return has_come_; }
   bool is_sending() const { return !in_flight_.empty(); }
@@ -71,23 +72,22 @@ class Link {
   /// Nothing in flight of this group up to this generation is called back any more.
   void forget(std::uint32_t group, std::uint32_t generation);
   /// Whether memory of this group is still being read or written.
-  bool uses(std::uint32_t group, std::uint32_t generation);
+  bool uses(std::uint32_t group, std::uint32_t generation) const;
 
   bool is_reported = false;  ///< to the sink
 
  private:
   static void on_sent(void* request, ucs_status_t status, void* outgoing);
   static void on_received(void* request, ucs_status_t status, std::size_t size_bytes, void* incoming);
-  static void on_flushed(void* request, ucs_status_t status, void* link);
   static void on_error(void* link, ucp_ep_h endpoint, ucs_status_t status);
 
   void post(Outgoing& outgoing, std::span<const std::byte> payload, std::uint64_t number);
   void post_farewell(std::uint64_t number);
   void finish(Outgoing& outgoing, ucs_status_t status);
   void fail(ucs_status_t status);
-  void flush();
+  void fail_copies();
   void close();
-  bool is_receiving() const { return receiving_ != nullptr; }
+  bool uses_memory() const;
 
   UcxWorker& worker_;
   Sends& sends_;
@@ -104,7 +104,6 @@ class Link {
   Parting parting_ = Parting::kNone;
   TimePoint close_at_{};
   bool is_ending_ = false;
-  bool is_flushing_ = false;
   bool has_closed_ = false;
 };
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-/// Messages over UCX: InfiniBand, RoCE, TCP, whatever the library on this machine has. It is loaded when it is
-/// asked for; nobody who links Cohort needs it.
+/// Messages over UCX: InfiniBand, RoCE, TCP, whatever the library on this machine has. It is loaded when it
+/// is asked for; nobody who links Cohort needs it.
 namespace cohort::ucx {
 
 struct UcxOptions {

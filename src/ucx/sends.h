@@ -18,8 +18,8 @@ struct Outgoing {
   comm::FrameHeader header{};
   comm::Transport::Sent sent{};
   std::array<std::byte, kEnvelopeBytes> envelope{};
-  std::vector<std::byte> copy{};         // of a short payload; keeps its room
-  bool reads_payload = false;            // the caller's memory is in use
+  std::vector<std::byte> copy{};  // of a short payload; keeps its room
+  bool reads_payload = false;     // the caller's memory is in use
   std::size_t place_in_link = 0;
 };
 

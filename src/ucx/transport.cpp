@@ -120,8 +120,9 @@ bool UcxTransport::advance_all() {
   moved = call_back(lock) || moved;
   TimePoint wanted = TimePoint::max();
   for (const auto& each : links_) {
-    if (!each->loss() || each->is_reported) continue;
+    if (!each->loss()) continue;
     each->advance_end(clock_.now());
+    if (each->is_reported) continue;
     moved = report(*each, lock) || moved;
     if (!each->is_reported) wanted = clock_.now() + kEndTick;
   }

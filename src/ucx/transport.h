@@ -10,14 +10,13 @@ namespace cohort::ucx {
 /// Messages over UCX: active messages, short ones whole, long ones fetched by the receiver straight to where
 /// they belong.
 ///
-/// Threads: as every transport. UCX is called by whoever holds the worker's mutex: advance(), and for a moment
-/// withdraw() and close().
-/// Lifetime: the clock must outlive it.
-/// Failure: a member is lost when UCX says so, when it leaves, or when it does not finish within the limit
-/// what is taken back. Nothing is encrypted and nobody is asked who they are: this is for closed networks.
-/// Cost: a payload up to Link::kCopied bytes is copied on both sides. A longer one is not copied by the
-/// sender; the receiver copies it once if UCX sent it along, not if UCX lets it be fetched. Those of one
-/// sender are fetched one after the other.
+/// Threads: as every transport. UCX is called by whoever holds the worker's mutex: advance(), and for a
+/// moment withdraw() and close(). Lifetime: the clock must outlive it. Failure: a member is lost when UCX
+/// says so, when it leaves, or when it does not finish within the limit what is taken back. Nothing is
+/// encrypted and nobody is asked who they are: this is for closed networks. Cost: a payload up to
+/// Link::kCopied bytes is copied on both sides. A longer one is not copied by the sender; the receiver copies
+/// it once if UCX sent it along, not if UCX lets it be fetched. Those of one sender are fetched one after the
+/// other.
 class UcxTransport final : public comm::Transport {
  public:
   UcxTransport(std::shared_ptr<UcxWorker> worker, const UcxFacts& facts, Clock& clock,
@@ -80,7 +79,7 @@ class UcxTransport final : public comm::Transport {
   std::vector<std::unique_ptr<Link>> links_;  // by member; the one to ourselves is never connected
   std::deque<Message> to_self_;
   std::uint64_t num_withdrawals_ = 0;
-  bool is_leaving_ = false;  // nothing is called back any more
+  bool is_leaving_ = false;     // nothing is called back any more
   std::vector<Message> batch_;  // of the queue; keeps its room
 
   mutable std::mutex mutex_;  // guards what follows; taken after the worker's
