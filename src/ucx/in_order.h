@@ -29,6 +29,12 @@ class InOrder {
   T* front() { return ready_.empty() ? nullptr : &ready_.front(); }
   void pop() { ready_.pop_front(); }
 
+  /// Every one whose turn it would be if those before it were popped.
+  template <class Visit>
+  void for_each_ready(const Visit& visit) {
+    for (T& thing : ready_) visit(thing);
+  }
+
   /// Everything that is left, in order, gaps or not; afterwards it is empty.
   template <class Visit>
   void drain(const Visit& visit) {

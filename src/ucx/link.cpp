@@ -29,11 +29,12 @@ Error left(int member) {
 Link::Link(UcxWorker& worker, Sends& sends, int self, int member)
     : worker_(worker), sends_(sends), self_(self), member_(member) {}
 
-Status Link::connect(std::span<const std::byte> address) {
+Status Link::connect(std::vector<std::byte> address) {
+  address_ = std::move(address);
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                       UCP_EP_PARAM_FIELD_ERR_HANDLER;
-  params.address = reinterpret_cast<const ucp_address_t*>(address.data());
+  params.address = reinterpret_cast<const ucp_address_t*>(address_.data());
   params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
   params.err_handler = {.cb = &Link::on_error, .arg = this};
   const auto status = worker_.library().ucp_ep_create(worker_.handle(), &params, &endpoint_);
@@ -133,24 +134,47 @@ void Link::receive(Incoming& offered, std::span<std::byte> room) {
     return;
   }
   COHORT_CHECK_EQ(room.size(), offered.header.size_bytes);
-  ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  param.cb.recv_am = &Link::on_received;
-  param.user_data = &offered;
   offered.state = Incoming::State::kReceiving;
   receiving_ = &offered;
+  start_receive(offered, room, &Link::on_received);
+}
+
+void Link::fetch_all() {
+  incoming_.for_each_ready([this](Incoming& each) {
+    if (each.state != Incoming::State::kOffered || loss_) return;
+    each.copy.resize(each.header.size_bytes);
+    each.state = Incoming::State::kFetching;
+    ++num_fetching_;
+    start_receive(each, each.copy, &Link::on_fetched);
+  });
+}
+
+void Link::start_receive(Incoming& offered, std::span<std::byte> room, ReceiveDone done) {
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.cb.recv_am = done;
+  param.user_data = &offered;
   void* const request = worker_.library().ucp_am_recv_data_nbx(
       worker_.handle(), std::exchange(offered.data, nullptr), room.data(), room.size(), &param);
-  if (!UCS_PTR_IS_PTR(request)) on_received(nullptr, UCS_PTR_RAW_STATUS(request), room.size(), &offered);
+  if (!UCS_PTR_IS_PTR(request)) done(nullptr, UCS_PTR_RAW_STATUS(request), room.size(), &offered);
 }
 
 void Link::on_received(void* request, ucs_status_t status, std::size_t, void* user_data) {
   auto& incoming = *static_cast<Incoming*>(user_data);
-  Link& link = *incoming.link;
-  if (request != nullptr) link.worker_.library().ucp_request_free(request);
-  link.receiving_ = nullptr;
-  incoming.state = status == UCS_OK ? Incoming::State::kReceived : Incoming::State::kBroken;
-  if (status != UCS_OK) link.fail(status);
+  incoming.link->receiving_ = nullptr;
+  incoming.link->end_receive(request, status, incoming, Incoming::State::kReceived);
+}
+
+void Link::on_fetched(void* request, ucs_status_t status, std::size_t, void* user_data) {
+  auto& incoming = *static_cast<Incoming*>(user_data);
+  --incoming.link->num_fetching_;
+  incoming.link->end_receive(request, status, incoming, Incoming::State::kWhole);
+}
+
+void Link::end_receive(void* request, ucs_status_t status, Incoming& incoming, Incoming::State state) {
+  if (request != nullptr) worker_.library().ucp_request_free(request);
+  incoming.state = status == UCS_OK ? state : Incoming::State::kBroken;
+  if (status != UCS_OK) fail(status);
 }
 
 void Link::release(Incoming& incoming) {
@@ -202,7 +226,11 @@ void Link::advance_end(TimePoint now) {
     if (parting_ == Parting::kAnswer) say_farewell();
     if (parting_ == Parting::kAtOnce) post_farewell(0);
   }
-  if (parting_ == Parting::kNone || (now >= close_at_ && uses_memory())) close();
+  if (parting_ == Parting::kNone) return close();
+  if (now < close_at_ || !uses_memory()) return;
+  // What is said on this way is closed with it: another one is made to say it.
+  close();
+  if (connect(address_)) post_farewell(0);
 }
 
 // UCX may have its time with them.

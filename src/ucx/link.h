@@ -11,7 +11,14 @@ namespace cohort::ucx {
 
 /// A message that comes in.
 struct Incoming {
-  enum class State : std::uint8_t { kWhole, kOffered, kReceiving, kReceived, kBroken };
+  enum class State : std::uint8_t {
+    kWhole,
+    kOffered,    // the sender waits until it is fetched
+    kReceiving,  // to where the sink wants it
+    kReceived,
+    kFetching,  // into `copy`
+    kBroken,
+  };
 
   Link* link = nullptr;
   comm::FrameHeader header{};
@@ -41,7 +48,7 @@ class Link {
   static constexpr std::size_t kCopied = 8192;
 
   Link(UcxWorker& worker, Sends& sends, int self, int member);
-  Status connect(std::span<const std::byte> address);
+  Status connect(std::vector<std::byte> address);
 
   int member() const { return member_; }
   void send(const comm::FrameHeader& header, std::span<const std::byte> payload, comm::Transport::Sent sent);
@@ -55,6 +62,8 @@ class Link {
   void drop_incoming();
   /// Goes on with an offered one: into `room`, or nowhere if that is empty.
   void receive(Incoming& offered, std::span<std::byte> room);
+  /// Goes on with all that are offered, without asking where they belong: they become whole.
+  void fetch_all();
   /// UCX may have its memory back.
   void release(Incoming& incoming);
 
@@ -64,7 +73,11 @@ class Link {
   /// Goes on with the end of a lost link. UCX 1.13 aborts a process whose connection is closed by the other
   /// side while it is being made, so nothing is closed here that need not be.
   void advance_end(TimePoint now);
-  bool has_ended() const { return loss_ && (has_closed_ || parting_ != Parting::kNone) && !uses_memory(); }
+  bool has_ended() const {
+    return loss_ && (has_closed_ || parting_ != Parting::kNone) && !uses_memory() && num_fetching_ == 0;
+  }
+  /// Closes what is left, in the middle of whatever it is.
+  void close();
   /// Whether the other side has ever said anything.
   bool has_come() const { return has_come_; }
   bool is_sending() const { return !in_flight_.empty(); }
@@ -79,25 +92,30 @@ class Link {
  private:
   static void on_sent(void* request, ucs_status_t status, void* outgoing);
   static void on_received(void* request, ucs_status_t status, std::size_t size_bytes, void* incoming);
+  static void on_fetched(void* request, ucs_status_t status, std::size_t size_bytes, void* incoming);
   static void on_error(void* link, ucp_ep_h endpoint, ucs_status_t status);
 
   void post(Outgoing& outgoing, std::span<const std::byte> payload, std::uint64_t number);
   void post_farewell(std::uint64_t number);
   void finish(Outgoing& outgoing, ucs_status_t status);
+  using ReceiveDone = ucp_am_recv_data_nbx_callback_t;
+  void start_receive(Incoming& offered, std::span<std::byte> room, ReceiveDone done);
+  void end_receive(void* request, ucs_status_t status, Incoming& incoming, Incoming::State state);
   void fail(ucs_status_t status);
   void fail_copies();
-  void close();
   bool uses_memory() const;
 
   UcxWorker& worker_;
   Sends& sends_;
   const int self_;
   const int member_;
+  std::vector<std::byte> address_;
   ucp_ep_h endpoint_ = nullptr;
   std::uint64_t num_sent_ = 0;
   std::vector<Outgoing*> in_flight_;
   InOrder<Incoming> incoming_;
   Incoming* receiving_ = nullptr;
+  int num_fetching_ = 0;
   bool has_come_ = false;
   bool said_farewell_ = false;
   std::optional<Error> loss_;

@@ -156,6 +156,7 @@ bool UcxTransport::deliver(Link& link, Lock& lock) {
       return true;
     }
     case Incoming::State::kReceiving:
+    case Incoming::State::kFetching:
     case Incoming::State::kBroken:
       return false;
   }
@@ -277,16 +278,18 @@ void UcxTransport::withdraw(std::uint32_t group, std::uint32_t generation) {
   if (doorbell_ != nullptr) doorbell_->ring();
 }
 
-// The other side takes what is on its way, wanted or not, as long as it goes on at all.
+// The other side takes what is on its way, wanted or not, as long as it goes on at all. It may be waiting in
+// the same way for us, so whatever anybody offers is taken meanwhile.
 void UcxTransport::settle(Link& link, std::uint32_t group, std::uint32_t generation) {
   const TimePoint until = clock_.now() + options_.take_back_limit;
   while (link.uses(group, generation)) {
     if (clock_.now() >= until) {
       link.lose(Error(ErrorCode::kPeerLost,
                       fmt::format("member {} does not take what is on its way to it", link.member())),
-                Parting::kNone, {});
+                Parting::kAtOnce, until);
     }
     worker_->progress();
+    for (const auto& each : links_) each->fetch_all();
     link.advance_end(clock_.now());
   }
 }
@@ -338,7 +341,7 @@ void UcxTransport::end_worker() {
   const TimePoint until = clock_.now() + kEndLimit;
   for (const auto& each : links_) {
     each->lose(left(member_), Parting::kNone, {});
-    each->advance_end(TimePoint::max());
+    each->close();
   }
   const auto has_ended = [](const auto& each) { return each->has_ended(); };
   while (!std::all_of(links_.begin(), links_.end(), has_ended) && clock_.now() < until) worker_->progress();
