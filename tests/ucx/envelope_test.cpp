@@ -25,7 +25,11 @@ TEST(Envelope, ComesBack) {
 
 TEST(Envelope, IsOnTheWireAsWritten) {
   const auto bytes = encoded();
-  EXPECT_EQ(std::memcmp(bytes.data(), "COHX\x04\x03\x02\x01\x18\x17\x16\x15\x14\x13\x12\x11" "COHF", 20), 0);
+  EXPECT_EQ(std::memcmp(bytes.data(),
+                        "COHX\x04\x03\x02\x01\x18\x17\x16\x15\x14\x13\x12\x11"
+                        "COHF",
+                        20),
+            0);
 }
 
 TEST(Envelope, RefusesWhatIsNone) {

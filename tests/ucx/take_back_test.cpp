@@ -108,6 +108,28 @@ TEST(TakeBack, ASenderIsNotReadFromAnyMore) {
   EXPECT_EQ(num_called, 0);
 }
 
+TEST(TakeBack, TwoAtTheSameTimeDoNotLoseEachOther) {
+  COHORT_SKIP_WITHOUT_UCX();
+  Pair pair;
+  pair.sink_a.is_open = false;
+  const std::vector<std::byte> payload = pattern(kLong, 3);
+  std::atomic<int> num_begun = 0;
+  std::atomic<int> num_done = 0;
+  const auto send_and_take_back = [&](comm::Transport& from, int to) {
+    from.send(to, {.group = 4, .size_bytes = kLong}, payload, {});
+    from.advance();
+    for (++num_begun; num_begun < 2;) continue;
+    from.withdraw(4, 0);
+    for (++num_done; num_done < 2;) from.advance();
+  };
+  std::jthread other([&] { send_and_take_back(*pair.b, 0); });
+  send_and_take_back(*pair.a, 1);
+  other.join();
+  pair.b->send(0, {.size_bytes = 0}, {}, {});
+  EXPECT_TRUE(pair.advance_until([&] { return pair.sink_a.num_arrived >= 1; }));
+  EXPECT_EQ(pair.sink_a.num_lost + pair.sink_b.num_lost, 0);
+}
+
 TEST(TakeBack, AMemberThatDoesNotGoOnIsLostWithinTheLimit) {
   COHORT_SKIP_WITHOUT_UCX();
   Pair pair;

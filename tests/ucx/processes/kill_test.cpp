@@ -41,8 +41,8 @@ class Killed : public testing::TestWithParam<Case> {
   }
   void wait_until_ready(int rank) {
     Process& member = members_[static_cast<std::size_t>(rank)];
-    for (const auto until = std::chrono::steady_clock::now() + 30s; said_by(rank).find("ready\n") == std::string::npos;
-         std::this_thread::sleep_for(1ms)) {
+    for (const auto until = std::chrono::steady_clock::now() + 30s;
+         said_by(rank).find("ready\n") == std::string::npos; std::this_thread::sleep_for(1ms)) {
       const bool is_over = value_or_throw(member.poll()).has_value();
       ASSERT_FALSE(is_over || std::chrono::steady_clock::now() > until) << said_by(rank);
     }
@@ -71,13 +71,14 @@ TEST_P(Killed, AMemberIsLostForAllOthers) {
   const auto killed = static_cast<double>(now_ns());
   ASSERT_TRUE(members_[2].signal(SIGKILL));
   for (const int survivor : {0, 1}) {
-    const auto status = members_[static_cast<std::size_t>(survivor)].wait(std::chrono::steady_clock::now() + 30s);
+    const auto status =
+        members_[static_cast<std::size_t>(survivor)].wait(std::chrono::steady_clock::now() + 30s);
     ASSERT_TRUE(status) << said_by(survivor);
     EXPECT_EQ(*status, ExitStatus{.code = 0}) << said_by(survivor);
     EXPECT_EQ(number_of(survivor, "code"), static_cast<double>(ErrorCode::kPeerLost)) << said_by(survivor);
     EXPECT_NE(said_by(survivor).find("lost=2 "), std::string::npos) << said_by(survivor);
-    fmt::print("{}: member {} knew {:.2f} ms after the kill, its call ended after {:.2f} ms\n", GetParam().name,
-               survivor, (number_of(survivor, "at") - killed) / 1e6,
+    fmt::print("{}: member {} knew {:.2f} ms after the kill, its call ended after {:.2f} ms\n",
+               GetParam().name, survivor, (number_of(survivor, "at") - killed) / 1e6,
                (number_of(survivor, "ended") - killed) / 1e6);
   }
 }

@@ -5,8 +5,8 @@
 #include "ucx/port.h"
 
 #include <atomic>
-#include <ctime>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -61,8 +61,8 @@ Status run_task(const std::string& task, Communicator& group) {
 }
 
 Status join_and_work(const RoleCall& call) {
-  COHORT_ASSIGN_OR_RETURN(const auto port, ucx::open_ucx_port({.settings = {{"TLS", call.args.at(1)},
-                                                                            {"NET_DEVICES", "lo"}}}));
+  COHORT_ASSIGN_OR_RETURN(
+      const auto port, ucx::open_ucx_port({.settings = {{"TLS", call.args.at(1)}, {"NET_DEVICES", "lo"}}}));
   leave_address(call, port->address());
   ucx::UcxFacts facts = {.member = call.rank};
   for (int rank = 0; rank < call.world; ++rank) facts.addresses.push_back(await_address(call, rank));
@@ -78,9 +78,8 @@ Status join_and_work(const RoleCall& call) {
   });
   Status outcome;
   {
-    COHORT_ASSIGN_OR_RETURN(
-        const auto group,
-        comm::ScheduledCommunicator::make_world(exchange, progress, {.limit = 20s, .kind = "ucx"}));
+    COHORT_ASSIGN_OR_RETURN(const auto group, comm::ScheduledCommunicator::make_world(
+                                                  exchange, progress, {.limit = 20s, .kind = "ucx"}));
     outcome = run_task(call.args.at(2), *group);
   }
   say(fmt::format("code={} ended={} {}", outcome ? -1 : static_cast<int>(outcome.error().code()), now_ns(),
