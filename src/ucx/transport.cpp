@@ -111,11 +111,12 @@ bool UcxTransport::advance() {
 
 bool UcxTransport::advance_all() {
   Lock lock(worker_->mutex());
-  bool moved = worker_->progress();
+  bool moved = hand_over();
+  moved = worker_->progress() || moved;
   for (const auto& each : links_) {
     while (deliver(*each, lock)) moved = true;
   }
-  moved = hand_over() || moved;
+  moved = hand_over() || moved;  // what the sink answered
   moved = deliver_to_self(lock) || moved;
   moved = call_back(lock) || moved;
   TimePoint wanted = TimePoint::max();
