@@ -24,7 +24,8 @@ struct Options {
 };
 
 void write_all(int socket, const void* data, std::size_t size_bytes) {
-  if (::write(socket, data, size_bytes) != static_cast<ssize_t>(size_bytes)) throw std::runtime_error("the other process is gone");
+  if (::write(socket, data, size_bytes) != static_cast<ssize_t>(size_bytes))
+    throw std::runtime_error("the other process is gone");
 }
 
 void read_all(int socket, void* data, std::size_t size_bytes) {
@@ -75,7 +76,9 @@ void compare(const Options& options, int member, int socket) {
   meet(*bare, member, socket);
   meet(*ours, member, socket);
   std::vector<std::byte> room(std::size_t{8} << 20);
-  if (member == 0) fmt::print("{:>9}  {:>12}  {:>12}  {:>6}  one way, best decile of {} batches\n", "bytes", "bare us", "ours us", "ratio", options.batches);
+  if (member == 0)
+    fmt::print("{:>9}  {:>12}  {:>12}  {:>6}  one way, best decile of {} batches\n", "bytes", "bare us",
+               "ours us", "ratio", options.batches);
   for (std::size_t size_bytes = 8; size_bytes <= room.size(); size_bytes *= size_bytes < 65536 ? 8 : 4) {
     const auto part = std::span(room).first(size_bytes);
     run_batch(*ours, member, part, 10);

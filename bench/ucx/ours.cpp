@@ -7,7 +7,8 @@ namespace {
 class Ours final : public Side, private comm::FrameSink {
  public:
   explicit Ours(const Settings& settings)
-      : port_(value_or_throw(ucx::open_ucx_port({.settings = settings}))), doorbell_(port_->make_doorbell()) {}
+      : port_(value_or_throw(ucx::open_ucx_port({.settings = settings}))),
+        doorbell_(port_->make_doorbell()) {}
 
   Address address() const override { return port_->address(); }
   void connect(int member, const std::vector<Address>& addresses) override {

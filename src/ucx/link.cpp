@@ -13,9 +13,6 @@ using comm::FrameHeader;
 
 namespace {
 
-// Under which number the handler of messages is known to UCX.
-constexpr unsigned kMessages = 1;
-
 bool is_of(const FrameHeader& header, std::uint32_t group, std::uint32_t generation) {
   return header.group == group && header.generation <= generation;
 }
@@ -53,21 +50,30 @@ void Link::send(const FrameHeader& header, std::span<const std::byte> payload, c
   post(outgoing, payload, ++num_sent_);
 }
 
+// A short one in one piece, which UCX sends faster than a header and a payload.
 void Link::post(Outgoing& outgoing, std::span<const std::byte> payload, std::uint64_t number) {
   outgoing.link = this;
   outgoing.reads_payload = payload.size() > kCopied;
-  if (!outgoing.reads_payload) {
-    outgoing.copy.assign(payload.begin(), payload.end());
-    payload = outgoing.copy;
+  const Envelope envelope = {static_cast<std::uint32_t>(self_), number, outgoing.header};
+  if (outgoing.reads_payload) {
+    outgoing.room.resize(kEnvelopeBytes);
+    encode(envelope, std::span(outgoing.room).first<kEnvelopeBytes>());
+    return post(outgoing, kLongMessage, outgoing.room, payload);
   }
-  encode({static_cast<std::uint32_t>(self_), number, outgoing.header}, outgoing.envelope);
+  outgoing.room.resize(kEnvelopeBytes + payload.size());
+  encode(envelope, std::span(outgoing.room).first<kEnvelopeBytes>());
+  if (!payload.empty()) std::memcpy(outgoing.room.data() + kEnvelopeBytes, payload.data(), payload.size());
+  post(outgoing, kShortMessage, {}, outgoing.room);
+}
+
+void Link::post(Outgoing& outgoing, unsigned kind, std::span<const std::byte> header,
+                std::span<const std::byte> data) {
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   param.cb.send = &Link::on_sent;
   param.user_data = &outgoing;
-  void* const request =
-      worker_.library().ucp_am_send_nbx(endpoint_, kMessages, outgoing.envelope.data(),
-                                        outgoing.envelope.size(), payload.data(), payload.size(), &param);
+  void* const request = worker_.library().ucp_am_send_nbx(endpoint_, kind, header.data(), header.size(),
+                                                          data.data(), data.size(), &param);
   if (UCS_PTR_IS_PTR(request)) {
     outgoing.place_in_link = in_flight_.size();
     in_flight_.push_back(&outgoing);
@@ -107,7 +113,7 @@ bool Link::uses(std::uint32_t group, std::uint32_t generation) const {
 
 // ----- coming in -----
 
-ucs_status_t Link::take(const Envelope& envelope, std::span<std::byte> data, std::uint64_t attributes) {
+ucs_status_t Link::take(const Envelope& envelope, const Parcel& parcel) {
   if (loss_) return UCS_OK;  // dropped
   has_come_ = true;
   if (envelope.number == 0) {
@@ -115,13 +121,15 @@ ucs_status_t Link::take(const Envelope& envelope, std::span<std::byte> data, std
     return UCS_OK;
   }
   Incoming incoming = {.link = this, .header = envelope.frame};
-  const bool is_offer = (attributes & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
-  const bool stays = is_offer || (attributes & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+  const bool is_offer = (parcel.attributes & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
+  const bool stays = is_offer || (parcel.attributes & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
   if (is_offer) incoming.state = Incoming::State::kOffered;
   if (stays) {
-    incoming.data = data.data();
+    incoming.data = parcel.data;
+    incoming.payload = parcel.payload;
   } else {
-    incoming.copy.assign(data.begin(), data.end());
+    incoming.copy.assign(parcel.payload.begin(), parcel.payload.end());
+    incoming.payload = incoming.copy;
   }
   incoming_.add(envelope.number, std::move(incoming));
   return stays ? UCS_INPROGRESS : UCS_OK;
@@ -143,6 +151,7 @@ void Link::fetch_all() {
   incoming_.for_each_ready([this](Incoming& each) {
     if (each.state != Incoming::State::kOffered || loss_) return;
     each.copy.resize(each.header.size_bytes);
+    each.payload = each.copy;
     each.state = Incoming::State::kFetching;
     ++num_fetching_;
     start_receive(each, each.copy, &Link::on_fetched);

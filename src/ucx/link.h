@@ -23,9 +23,22 @@ struct Incoming {
   Link* link = nullptr;
   comm::FrameHeader header{};
   State state = State::kWhole;
-  void* data = nullptr;           // UCX's, until it is released
-  std::vector<std::byte> copy{};  // or the payload itself
+  void* data = nullptr;                  // UCX's, until it is released
+  std::vector<std::byte> copy{};         // or ours
+  std::span<const std::byte> payload{};  // of a whole one, in one of them
 };
+
+/// A message as UCX hands it over.
+struct Parcel {
+  void* data = nullptr;  ///< what UCX calls it
+  std::span<const std::byte> payload{};
+  std::uint64_t attributes = 0;
+};
+
+// Under which numbers UCX knows messages: a long one has its envelope as header, a short one in front of its
+// payload.
+inline constexpr unsigned kLongMessage = 1;
+inline constexpr unsigned kShortMessage = 2;
 
 /// How a link is ended.
 enum class Parting : std::uint8_t {
@@ -53,7 +66,7 @@ class Link {
   int member() const { return member_; }
   void send(const comm::FrameHeader& header, std::span<const std::byte> payload, comm::Transport::Sent sent);
   /// What UCX calls with a message; the answer is UCX's.
-  ucs_status_t take(const Envelope& envelope, std::span<std::byte> data, std::uint64_t attributes);
+  ucs_status_t take(const Envelope& envelope, const Parcel& parcel);
 
   /// The next message in order, or null.
   Incoming* front() { return incoming_.front(); }
@@ -96,6 +109,8 @@ class Link {
   static void on_error(void* link, ucp_ep_h endpoint, ucs_status_t status);
 
   void post(Outgoing& outgoing, std::span<const std::byte> payload, std::uint64_t number);
+  void post(Outgoing& outgoing, unsigned kind, std::span<const std::byte> header,
+            std::span<const std::byte> data);
   void post_farewell(std::uint64_t number);
   void finish(Outgoing& outgoing, ucs_status_t status);
   using ReceiveDone = ucp_am_recv_data_nbx_callback_t;

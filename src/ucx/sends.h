@@ -3,7 +3,6 @@
 #include "comm/transport/transport.h"
 #include "ucx/envelope.h"
 
-#include <array>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -17,8 +16,7 @@ struct Outgoing {
   Link* link = nullptr;
   comm::FrameHeader header{};
   comm::Transport::Sent sent{};
-  std::array<std::byte, kEnvelopeBytes> envelope{};
-  std::vector<std::byte> copy{};  // of a short payload; keeps its room
+  std::vector<std::byte> room{};  // its envelope, and a short payload; kept for the next one
   bool reads_payload = false;     // the caller's memory is in use
   std::size_t place_in_link = 0;
 };

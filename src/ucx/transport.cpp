@@ -15,7 +15,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr unsigned kMessages = 1;
 // How soon a link that is ending is looked at again.
 constexpr auto kEndTick = 2ms;
 constexpr auto kEndLimit = 100ms;
@@ -46,18 +45,24 @@ UcxTransport::~UcxTransport() {
 
 Status UcxTransport::connect(const UcxFacts& facts) {
   const std::lock_guard lock(worker_->mutex());
-  ucp_am_handler_param_t handler{};
-  handler.field_mask =
-      UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
-  handler.id = kMessages;
-  handler.cb = &UcxTransport::on_message;
-  handler.arg = this;
-  const auto status = worker_->library().ucp_worker_set_am_recv_handler(worker_->handle(), &handler);
-  if (status != UCS_OK) return worker_->error("UCX takes no handler of messages", status);
+  COHORT_RETURN_IF_ERROR(handle(kLongMessage, &UcxTransport::on_long));
+  COHORT_RETURN_IF_ERROR(handle(kShortMessage, &UcxTransport::on_short));
   for (const auto& each : links_) {
     if (each->member() == member_) continue;
     COHORT_RETURN_IF_ERROR(each->connect(facts.addresses[static_cast<std::size_t>(each->member())]));
   }
+  return {};
+}
+
+Status UcxTransport::handle(unsigned kind, ucp_am_recv_callback_t handler) {
+  ucp_am_handler_param_t param{};
+  param.field_mask =
+      UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  param.id = kind;
+  param.cb = handler;
+  param.arg = this;
+  const auto status = worker_->library().ucp_worker_set_am_recv_handler(worker_->handle(), &param);
+  if (status != UCS_OK) return worker_->error("UCX takes no handler of messages", status);
   return {};
 }
 
@@ -73,6 +78,7 @@ void UcxTransport::send(int to, const FrameHeader& header, std::span<const std::
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   queue_.push_back({to, header, payload, std::move(sent)});
+  has_queue_ = true;
   if (doorbell_ != nullptr) doorbell_->ring();
 }
 
@@ -80,32 +86,41 @@ void UcxTransport::give_up(int member, const Error& why) {
   const std::lock_guard lock(mutex_);
   if (member == member_ || closed_) return;
   given_up_.push_back({member, why});
+  has_queue_ = true;
   if (doorbell_ != nullptr) doorbell_->ring();
 }
 
-ucs_status_t UcxTransport::on_message(void* self, const void* header, std::size_t header_bytes, void* data,
-                                      std::size_t data_bytes, const ucp_am_recv_param_t* param) {
-  auto& transport = *static_cast<UcxTransport*>(self);
-  const auto envelope = decode_envelope({static_cast<const std::byte*>(header), header_bytes});
-  if (!envelope || envelope->from >= transport.links_.size()) return UCS_OK;  // not one of ours
-  Link& link = transport.link(static_cast<int>(envelope->from));
-  if (envelope->frame.size_bytes != data_bytes) return UCS_OK;
-  return link.take(*envelope, {static_cast<std::byte*>(data), data_bytes}, param->recv_attr);
+ucs_status_t UcxTransport::on_long(void* self, const void* header, std::size_t header_bytes, void* data,
+                                   std::size_t data_bytes, const ucp_am_recv_param_t* param) {
+  const std::span payload(static_cast<const std::byte*>(data), data_bytes);
+  return static_cast<UcxTransport*>(self)->take({static_cast<const std::byte*>(header), header_bytes},
+                                                {data, payload, param->recv_attr});
+}
+
+ucs_status_t UcxTransport::on_short(void* self, const void*, std::size_t, void* data, std::size_t data_bytes,
+                                    const ucp_am_recv_param_t* param) {
+  const std::span all(static_cast<const std::byte*>(data), data_bytes);
+  if (all.size() < kEnvelopeBytes || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return UCS_OK;
+  return static_cast<UcxTransport*>(self)->take(all.first(kEnvelopeBytes),
+                                                {data, all.subspan(kEnvelopeBytes), param->recv_attr});
+}
+
+// What is not one of ours is dropped.
+ucs_status_t UcxTransport::take(std::span<const std::byte> header, const Parcel& parcel) {
+  const auto envelope = decode_envelope(header);
+  if (!envelope || envelope->from >= links_.size()) return UCS_OK;
+  if (envelope->frame.size_bytes != parcel.payload.size()) return UCS_OK;
+  return link(static_cast<int>(envelope->from)).take(*envelope, parcel);
 }
 
 // ----- advance -----
 
 bool UcxTransport::advance() {
   if (num_visitors_.load(std::memory_order_relaxed) != 0) return false;
-  {
-    const std::lock_guard lock(mutex_);
-    if (closed_ || sink_ == nullptr) return false;
-    advancing_ = true;
-  }
-  const bool moved = advance_all();
-  const std::lock_guard lock(mutex_);
+  advancing_ = true;
+  const bool moved = !closed_ && sink_ != nullptr && advance_all();
   advancing_ = false;
-  advanced_.notify_all();
+  advancing_.notify_all();
   return moved;
 }
 
@@ -127,14 +142,12 @@ bool UcxTransport::advance_all() {
     moved = report(*each, lock) || moved;
     if (!each->is_reported) wanted = clock_.now() + kEndTick;
   }
-  const std::lock_guard inner(mutex_);
-  wanted_at_ = wanted;
+  wanted_at_.store(wanted, std::memory_order_relaxed);
   return moved;
 }
 
 TimePoint UcxTransport::wanted_at() const {
-  const std::lock_guard lock(mutex_);
-  return wanted_at_;
+  return wanted_at_.load(std::memory_order_relaxed);
 }
 
 bool UcxTransport::deliver(Link& link, Lock& lock) {
@@ -152,7 +165,7 @@ bool UcxTransport::deliver(Link& link, Lock& lock) {
       const FrameHeader header = next->header;
       link.pop();
       lock.unlock();
-      sink_->arrived(link.member(), header);
+      sink_.load()->arrived(link.member(), header);
       lock.lock();
       return true;
     }
@@ -171,10 +184,9 @@ void UcxTransport::deliver_whole(Link& link, Lock& lock) {
     return link.lose(left(link.member()), Parting::kAnswer, clock_.now() + options_.take_back_limit);
   }
   lock.unlock();
-  const std::span<std::byte> room = sink_->place(link.member(), message.header);
-  const void* const payload = message.data != nullptr ? message.data : message.copy.data();
-  if (!room.empty()) std::memcpy(room.data(), payload, message.header.size_bytes);
-  sink_->arrived(link.member(), message.header);
+  const std::span<std::byte> room = sink_.load()->place(link.member(), message.header);
+  if (!room.empty()) std::memcpy(room.data(), message.payload.data(), message.payload.size());
+  sink_.load()->arrived(link.member(), message.header);
   lock.lock();
   link.release(message);
 }
@@ -185,7 +197,7 @@ void UcxTransport::begin_receive(Link& link, Lock& lock) {
   const FrameHeader header = link.front()->header;
   const std::uint64_t withdrawals_before = num_withdrawals_;
   lock.unlock();
-  const std::span<std::byte> room = sink_->place(link.member(), header);
+  const std::span<std::byte> room = sink_.load()->place(link.member(), header);
   lock.lock();
   if (num_withdrawals_ == withdrawals_before && !link.loss()) link.receive(*link.front(), room);
 }
@@ -196,7 +208,7 @@ bool UcxTransport::deliver_to_self(Lock& lock) {
     const FrameHeader header = to_self_.front().header;
     const std::uint64_t withdrawals_before = num_withdrawals_;
     lock.unlock();
-    const std::span<std::byte> room = sink_->place(member_, header);
+    const std::span<std::byte> room = sink_.load()->place(member_, header);
     lock.lock();
     if (num_withdrawals_ != withdrawals_before) continue;
     Message message = std::move(to_self_.front());
@@ -204,7 +216,7 @@ bool UcxTransport::deliver_to_self(Lock& lock) {
     if (!room.empty()) std::memcpy(room.data(), message.payload.data(), room.size());
     sends_.finish(header, std::move(message.sent), {});
     lock.unlock();
-    sink_->arrived(member_, header);
+    sink_.load()->arrived(member_, header);
     lock.lock();
     moved = true;
   }
@@ -212,6 +224,7 @@ bool UcxTransport::deliver_to_self(Lock& lock) {
 }
 
 bool UcxTransport::hand_over() {
+  if (!has_queue_.load(std::memory_order_relaxed)) return false;  // who adds to it rings afterwards
   take_queue();
   const bool moved = !batch_.empty();
   for (Message& message : batch_) {
@@ -227,6 +240,7 @@ bool UcxTransport::hand_over() {
 
 void UcxTransport::take_queue() {
   const std::lock_guard lock(mutex_);
+  has_queue_ = false;
   std::swap(queue_, batch_);
   for (const GivenUp& each : given_up_) {
     link(each.member).lose(each.why, Parting::kAtOnce, clock_.now() + options_.take_back_limit);
@@ -254,7 +268,7 @@ bool UcxTransport::report(Link& link, Lock& lock) {
   link.is_reported = true;
   call_back(lock);
   lock.unlock();
-  sink_->lost(link.member(), *link.loss());
+  sink_.load()->lost(link.member(), *link.loss());
   lock.lock();
   return true;
 }
@@ -298,11 +312,10 @@ void UcxTransport::settle(Link& link, std::uint32_t group, std::uint32_t generat
 void UcxTransport::close() {
   num_visitors_.fetch_add(1);
   {
-    std::unique_lock lock(mutex_);
-    if (closed_) return;
-    closed_ = true;
-    advanced_.wait(lock, [&] { return !advancing_; });
+    const std::lock_guard lock(mutex_);
+    if (closed_.exchange(true)) return;
   }
+  advancing_.wait(true);
   if (sink_ != nullptr) linger();
   end_worker();
 }

@@ -3,7 +3,6 @@
 #include "ucx/link.h"
 
 #include <atomic>
-#include <condition_variable>
 
 namespace cohort::ucx {
 
@@ -46,8 +45,12 @@ class UcxTransport final : public comm::Transport {
     Error why;
   };
 
-  static ucs_status_t on_message(void* transport, const void* header, std::size_t header_bytes, void* data,
-                                 std::size_t data_bytes, const ucp_am_recv_param_t* param);
+  static ucs_status_t on_long(void* transport, const void* header, std::size_t header_bytes, void* data,
+                              std::size_t data_bytes, const ucp_am_recv_param_t* param);
+  static ucs_status_t on_short(void* transport, const void* header, std::size_t header_bytes, void* data,
+                               std::size_t data_bytes, const ucp_am_recv_param_t* param);
+  Status handle(unsigned kind, ucp_am_recv_callback_t handler);
+  ucs_status_t take(std::span<const std::byte> header, const Parcel& parcel);
 
   using Lock = std::unique_lock<std::mutex>;  // of the worker; what is called back is called without it
 
@@ -70,7 +73,7 @@ class UcxTransport final : public comm::Transport {
   const int member_;
   const UcxOptions options_;
   Clock& clock_;
-  comm::FrameSink* sink_ = nullptr;
+  std::atomic<comm::FrameSink*> sink_ = nullptr;
   comm::Doorbell* doorbell_ = nullptr;
   std::atomic<int> num_visitors_ = 0;  // who want the worker's mutex: it is theirs next
 
@@ -82,13 +85,13 @@ class UcxTransport final : public comm::Transport {
   bool is_leaving_ = false;     // nothing is called back any more
   std::vector<Message> batch_;  // of the queue; keeps its room
 
-  mutable std::mutex mutex_;  // guards what follows; taken after the worker's
-  std::condition_variable advanced_;
+  std::atomic<bool> advancing_ = false;
+  std::atomic<bool> closed_ = false;  // set with the mutex held
+  std::atomic<bool> has_queue_ = false;
+  std::atomic<TimePoint> wanted_at_ = TimePoint::max();
+  std::mutex mutex_;  // guards what follows; taken after the worker's
   std::vector<Message> queue_;
   std::vector<GivenUp> given_up_;
-  bool advancing_ = false;
-  bool closed_ = false;
-  TimePoint wanted_at_ = TimePoint::max();
 };
 
 }  // namespace cohort::ucx
