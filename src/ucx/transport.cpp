@@ -75,10 +75,16 @@ void UcxTransport::open(comm::FrameSink& sink, comm::Doorbell& doorbell) {
 
 void UcxTransport::send(int to, const FrameHeader& header, std::span<const std::byte> payload, Sent sent) {
   COHORT_CHECK_EQ(header.size_bytes, payload.size());
+  // At once if nobody is using UCX and nothing waits before it.
+  const Lock worker_lock(worker_->mutex(), std::try_to_lock);
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  queue_.push_back({to, header, payload, std::move(sent)});
-  has_queue_ = true;
+  if (worker_lock.owns_lock() && sink_ != nullptr && to != member_ && !has_queue_) {
+    link(to).send(header, payload, std::move(sent));
+  } else {
+    queue_.push_back({to, header, payload, std::move(sent)});
+    has_queue_ = true;
+  }
   if (doorbell_ != nullptr) doorbell_->ring();
 }
 
