@@ -14,7 +14,7 @@ void check(ucs_status_t status, const char* what) {
 
 class Bare final : public Side {
  public:
-  explicit Bare(const Settings& settings) {
+  Bare(const Settings& settings, ErrorHandling error_handling) : error_handling_(error_handling) {
     ucp_config_t* config = nullptr;
     check(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
     for (const auto& [key, value] : settings) {
@@ -44,7 +44,9 @@ class Bare final : public Side {
   void connect(int member, const std::vector<Address>& addresses) override {
     const Address& other = addresses[static_cast<std::size_t>(1 - member)];
     ucp_ep_params_t params{};
-    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
+    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
+    params.err_mode =
+        error_handling_ == ErrorHandling::kOn ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
     params.address = reinterpret_cast<const ucp_address_t*>(other.data());
     check(ucp_ep_create(worker_, &params, &endpoint_), "ucp_ep_create");
   }
@@ -68,6 +70,7 @@ class Bare final : public Side {
     ucp_request_free(request);
   }
 
+  const ErrorHandling error_handling_;
   ucp_context_h context_ = nullptr;  // all of it ends with the process
   ucp_worker_h worker_ = nullptr;
   ucp_ep_h endpoint_ = nullptr;
@@ -75,8 +78,8 @@ class Bare final : public Side {
 
 }  // namespace
 
-std::unique_ptr<Side> make_bare(const Settings& settings) {
-  return std::make_unique<Bare>(settings);
+std::unique_ptr<Side> make_bare(const Settings& settings, ErrorHandling error_handling) {
+  return std::make_unique<Bare>(settings, error_handling);
 }
 
 }  // namespace cohort::bench

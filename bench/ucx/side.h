@@ -27,8 +27,11 @@ class Side {
   virtual void receive(std::span<std::byte> into) = 0;
 };
 
+/// Whether UCX tells of a peer that is gone: it keeps it from some of its ways.
+enum class ErrorHandling { kOff, kOn };
+
 /// Tagged messages of UCX itself, without anything around them.
-std::unique_ptr<Side> make_bare(const Settings& settings);
+std::unique_ptr<Side> make_bare(const Settings& settings, ErrorHandling error_handling);
 /// Cohort's transport, advanced by the thread that waits, as the progress thread does it.
 std::unique_ptr<Side> make_ours(const Settings& settings);
 
