@@ -3,6 +3,7 @@
 #include "base/system_error.h"
 
 #include <algorithm>
+#include <array>
 #include <poll.h>
 #include <sys/eventfd.h>
 

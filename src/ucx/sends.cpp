@@ -1,5 +1,7 @@
 #include "ucx/sends.h"
 
+#include <utility>
+
 namespace cohort::ucx {
 
 Outgoing& Sends::begin() {

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "base/descriptor.h"
 #include "ucx/library.h"
 #include "ucx/port.h"
 
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace cohort::ucx {
