@@ -19,8 +19,9 @@ struct UcxOptions {
   /// What is set over what UCX finds in its own environment: {"TLS", "tcp"}, {"NET_DEVICES", "lo"}, …
   std::vector<std::pair<std::string, std::string>> settings{};
   /// A payload that is on its way cannot be taken back: how long withdraw() and give_up() let the other side
-  /// finish it, before the member counts as lost.
-  std::chrono::nanoseconds take_back_limit = std::chrono::milliseconds(500);
+  /// finish it, before the member counts as lost. Nothing else goes on meanwhile: shorter than any liveness
+  /// limit.
+  std::chrono::nanoseconds take_back_limit = std::chrono::milliseconds(250);
   /// How long a member that leaves waits for others to take what it has sent.
   std::chrono::nanoseconds leave_limit = std::chrono::seconds(2);
 };

@@ -11,7 +11,7 @@ namespace cohort::ucx {
 ///
 /// Threads: as every transport. UCX is called by whoever holds the worker's mutex: advance(), and for a
 /// moment withdraw() and close(). Lifetime: the clock must outlive it. Failure: a member is lost when UCX
-/// says so, when it leaves, or when it does not finish within the limit what is taken back. Nothing is
+/// says so, when it leaves, or when it does not finish what is taken back within the limit. Nothing is
 /// encrypted and nobody is asked who they are: this is for closed networks. Cost: a payload up to
 /// Link::kCopied bytes is copied on both sides. A longer one is not copied by the sender; the receiver copies
 /// it once if UCX sent it along, not if UCX lets it be fetched. Those of one sender are fetched one after the

@@ -1,3 +1,4 @@
+#include "base/check.h"
 #include "ucx/doorbell.h"
 #include "ucx/transport.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 // How long UCX may take to end what is in flight when its endpoints are closed.
 constexpr std::chrono::milliseconds kEndLimit{100};
+constexpr std::chrono::seconds kLetGoLimit{10};
 
 bool is_of(const FrameHeader& header, std::uint32_t group, std::uint32_t generation) {
   return header.group == group && header.generation <= generation;
@@ -55,6 +57,7 @@ void UcxTransport::settle(Link& link, std::uint32_t group, std::uint32_t generat
                       fmt::format("member {} does not take what is on its way to it", link.member())),
                 Parting::kAtOnce, until);
     }
+    COHORT_CHECK(clock_.now() < until + kLetGoLimit, "UCX does not let go of memory it was given");
     worker_->progress();
     for (const auto& each : links_) each->fetch_all();
     link.advance_end(clock_.now());
