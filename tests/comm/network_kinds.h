@@ -6,6 +6,7 @@
 #include "comm/transport/simulated.h"
 #include "net/joined_network.h"
 #include "net/tcp_network.h"
+#include "ucx/ucx_network.h"
 
 #include <functional>
 #include <memory>
@@ -87,10 +88,17 @@ inline std::vector<int> hosts_in_turn(int n) {
   return hosts;
 }
 
+inline Network ucx_network(int n) {
+  const auto network = std::make_shared<UcxNetwork>(n);
+  return {[network](int member) { return network->take(member); },
+          [network]() -> Clock& { return network->clock(); },
+          [network](int member) { return network->make_doorbell(member); }};
+}
+
 /// A new kind is one line here.
 inline std::vector<NetworkKind> network_kinds() {
   using namespace std::chrono_literals;
-  return {
+  std::vector<NetworkKind> kinds = {
       {"loopback", loopback_network},
       {"simulated", [](int n) { return simulated_network(n); }},
       {"simulated_lossy",
@@ -102,6 +110,8 @@ inline std::vector<NetworkKind> network_kinds() {
       {"hosts_of_two", [](int n) { return joined_network(hosts_of_two(n), net::Secrecy::kTls); }},
       {"hosts_in_turn", [](int n) { return joined_network(hosts_in_turn(n), net::Secrecy::kClear); }},
   };
+  if (UcxNetwork::is_there()) kinds.push_back({"ucx", ucx_network});
+  return kinds;
 }
 
 }  // namespace cohort::test

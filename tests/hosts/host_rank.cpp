@@ -70,7 +70,8 @@ Status renew(const LaunchFacts& facts, Arena& arena, int times) {
     COHORT_ASSIGN_OR_RETURN(const auto group, world.form(static_cast<std::uint32_t>(generation)));
     COHORT_RETURN_IF_ERROR(check_sum(*group, 1000, generation));
     COHORT_RETURN_IF_ERROR(group->run(barrier()));
-    if (generation > 0) longest = std::max<decltype(longest)>(longest, std::chrono::steady_clock::now() - begin);
+    if (generation > 0)
+      longest = std::max<decltype(longest)>(longest, std::chrono::steady_clock::now() - begin);
   }
   std::cout << fmt::format("{} generations, the longest took {:.1f} ms\n", times, longest.count());
   return {};
@@ -96,7 +97,8 @@ Status run(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  const cohort::Status status = words.empty() ? cohort::Error(cohort::ErrorCode::kUsage, "no mode") : cohort::test::run(words);
+  const cohort::Status status =
+      words.empty() ? cohort::Error(cohort::ErrorCode::kUsage, "no mode") : cohort::test::run(words);
   if (status) return 0;
   std::cout << name(status.error().code()) << ": " << status.error().text() << std::endl;
   return 3;

@@ -20,7 +20,9 @@ class FrameSink {
 
   /// Where shall this payload go? Exactly header.size_bytes long, or empty: it is not wanted, and is dropped.
   /// The room is good until advance() returns: a transport that has not written all of it by then asks again,
-  /// with the same header, before it goes on. What is written stays.
+  /// with the same header, before it goes on. What is written stays. A transport whose hardware writes cannot
+  /// ask again: for it the room is good until arrived(), lost(), or withdraw() of the header's group returns,
+  /// whichever is first.
   virtual std::span<std::byte> place(int from, const FrameHeader& header) = 0;
   /// The payload of the last place() for this member is complete.
   virtual void arrived(int from, const FrameHeader& header) = 0;

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <utility>
+
+namespace cohort::ucx {
+
+/// Things with numbers from 1 on, in whatever order they come, given out in the order of their numbers.
+///
+/// Lifetime: what front() returned stays where it is until pop().
+template <class T>
+class InOrder {
+ public:
+  void add(std::uint64_t number, T thing) {
+    if (number != next_) {
+      early_.emplace(number, std::move(thing));
+      return;
+    }
+    ready_.push_back(std::move(thing));
+    for (++next_; !early_.empty() && early_.begin()->first == next_; ++next_) {
+      ready_.push_back(std::move(early_.begin()->second));
+      early_.erase(early_.begin());
+    }
+  }
+
+  /// The next one, or null if it has not come.
+  T* front() { return ready_.empty() ? nullptr : &ready_.front(); }
+  void pop() { ready_.pop_front(); }
+
+  /// Every one whose turn it would be if those before it were popped.
+  template <class Visit>
+  void for_each_ready(const Visit& visit) {
+    for (T& thing : ready_) visit(thing);
+  }
+
+  /// Everything that is left, in order, gaps or not; afterwards it is empty.
+  template <class Visit>
+  void drain(const Visit& visit) {
+    for (T& thing : ready_) visit(thing);
+    for (auto& [number, thing] : early_) visit(thing);
+    ready_.clear();
+    early_.clear();
+  }
+
+ private:
+  std::uint64_t next_ = 1;
+  std::deque<T> ready_;
+  std::map<std::uint64_t, T> early_;
+};
+
+}  // namespace cohort::ucx

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "ucx/port.h"
+
+#include <memory>
+#include <vector>
+
+namespace cohort::test {
+
+/// What keeps UCX on this machine: its TCP, on loopback.
+inline ucx::UcxOptions ucx_on_loopback() {
+  return {.settings = {{"TLS", "tcp"}, {"NET_DEVICES", "lo"}}};
+}
+
+/// Members of one process that talk over UCX.
+class UcxNetwork {
+ public:
+  explicit UcxNetwork(int num_members) {
+    for (int member = 0; member < num_members; ++member) {
+      ports_.push_back(value_or_throw(ucx::open_ucx_port(ucx_on_loopback())));
+      addresses_.push_back(ports_.back()->address());
+    }
+  }
+
+  std::unique_ptr<comm::Transport> take(int member) {
+    return value_or_throw(port(member).join({.member = member, .addresses = addresses_}, clock_));
+  }
+  std::unique_ptr<comm::Doorbell> make_doorbell(int member) { return port(member).make_doorbell(); }
+  Clock& clock() { return clock_; }
+
+  /// Whether this machine has UCX; tests/ucx says what is missing.
+  static bool is_there() { return ucx::open_ucx_port(ucx_on_loopback()).has_value(); }
+
+ private:
+  ucx::UcxPort& port(int member) { return *ports_[static_cast<std::size_t>(member)]; }
+
+  RealClock clock_;
+  std::vector<std::unique_ptr<ucx::UcxPort>> ports_;
+  std::vector<std::vector<std::byte>> addresses_;
+};
+
+}  // namespace cohort::test
