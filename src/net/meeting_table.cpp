@@ -85,9 +85,14 @@ std::vector<MeetingTable::Reply> MeetingTable::lay_down(int rank, std::uint64_t 
   return replies;
 }
 
+// Where one gives up nobody else need wait: without it the round is never complete.
 std::vector<MeetingTable::Reply> MeetingTable::look_at_the_time(TimePoint now) {
   std::vector<Reply> replies;
-  for (auto& [name, places] : rounds_) {
+  std::erase_if(rounds_, [&](const auto& round) {
+    const auto& [name, places] = round;
+    const bool is_over = std::any_of(places.begin(), places.end(),
+                                     [now](const auto& each) { return now >= each.second.until; });
+    if (!is_over) return false;
     std::vector<int> missing;
     for (int rank = 0; rank < world_; ++rank) {
       if (!places.contains(rank)) missing.push_back(rank);
@@ -97,12 +102,9 @@ std::vector<MeetingTable::Reply> MeetingTable::look_at_the_time(TimePoint now) {
                             .with_remedy(
                                 "Look whether those ranks were started, still run, and reach the "
                                 "address of the meeting.");
-    for (const auto& [rank, place] : places) {
-      if (now >= place.until) replies.push_back({rank, place.number, encode_refusal(error)});
-    }
-    std::erase_if(places, [&](const auto& each) { return now >= each.second.until; });
-  }
-  std::erase_if(rounds_, [](const auto& round) { return round.second.empty(); });
+    for (const auto& [rank, place] : places) replies.push_back({rank, place.number, encode_refusal(error)});
+    return true;
+  });
   return replies;
 }
 

@@ -46,7 +46,7 @@ class MeetingTable {
   /// A rank's request, as it came; what is to be said now, to whom.
   std::vector<Reply> lay_down(int rank, std::uint64_t number, std::span<const std::byte> request,
                               TimePoint now);
-  /// Tells those whose time is over who is missing.
+  /// Tells those of rounds whose time is over who is missing.
   std::vector<Reply> look_at_the_time(TimePoint now);
   TimePoint next_deadline() const;
   /// The rank is gone: whatever it laid down and nobody has seen goes with it.

@@ -138,10 +138,11 @@ void OutStream::finish_trailer(Message& message) {
 }
 
 Status OutStream::has_taken(std::uint64_t position) {
-  if (position > most_written_ || position < taken_) {
-    return Error(ErrorCode::kCorrupt, fmt::format("the other side claims to have {} bytes, of {} to {}",
-                                                  position, taken_, most_written_));
+  if (position > most_written_) {
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("the other side claims to have {} bytes, of {}", position, most_written_));
   }
+  if (position <= taken_) return {};
   taken_ = position;
   while (!messages_.empty() && messages_.front().first + messages_.front().size() <= position) {
     make_ready(messages_.front().header, std::move(messages_.front().sent));
@@ -151,6 +152,10 @@ Status OutStream::has_taken(std::uint64_t position) {
 }
 
 Status OutStream::go_on_from(std::uint64_t position) {
+  if (position < taken_) {
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("the other side wants to go on at byte {}, but has had {}", position, taken_));
+  }
   COHORT_RETURN_IF_ERROR(has_taken(position));
   next_ = position;
   return {};

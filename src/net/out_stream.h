@@ -52,8 +52,8 @@ class OutStream {
   std::span<const iovec> gather(std::size_t cap);
   void wrote(std::size_t size_bytes) { next_ += size_bytes; }
 
-  /// The other side has the first `position` bytes of all: whom that concerns is ready to be called back.
-  /// kCorrupt if so many were never written.
+  /// The other side has the first `position` bytes of all: whom that concerns is ready to be called back. May
+  /// be old news: over a new connection receipts come again. kCorrupt if so many were never written.
   Status has_taken(std::uint64_t position);
   /// A new connection: what is written next begins at this byte. kCorrupt if that cannot be.
   Status go_on_from(std::uint64_t position);

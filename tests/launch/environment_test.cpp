@@ -231,6 +231,49 @@ TEST(LaunchFacts, AGivenRendezvousWinsOverADerivedOne) {
   EXPECT_EQ(facts_of(with(kSlurm, {{"COHORT_RENDEZVOUS", "unix:ours"}})).rendezvous.unix_name, "ours");
 }
 
+TEST(LaunchFacts, OtherPlacesToMeet) {
+  const auto place = [](const std::string& text) {
+    return facts_of(with(kTorchrun, {{"COHORT_RENDEZVOUS", text}})).rendezvous;
+  };
+  using Address = Rendezvous::Address;
+  EXPECT_EQ(place("file:/shared/x:y"), (Rendezvous{.directory = "/shared/x:y"}));
+  EXPECT_EQ(place("rank0:node7:4711"), (Rendezvous{.address = Address{"node7", 4711}}));
+  EXPECT_EQ(place("tcp:10.0.0.1:4711,[fe80::7]:80"),
+            (Rendezvous{.server = {Address{"10.0.0.1", 4711}, Address{"fe80::7", 80}}}));
+  for (const char* wrong :
+       {"file:", "tcp:", "tcp:a", "tcp:a:0", "tcp:a:70000", "tcp:a:1,", "rank0::1", "http:a:1", "x"}) {
+    EXPECT_FALSE(launch_facts(with(kTorchrun, {{"COHORT_RENDEZVOUS", wrong}}), kUser)) << wrong;
+  }
+}
+
+TEST(LaunchFacts, TheStoreOfTorchrunKeepsItsPort) {
+  const auto facts = facts_of(with(kTorchrun, {{"TORCHELASTIC_USE_AGENT_STORE", "True"}}));
+  EXPECT_EQ(facts.rendezvous.address->port, 29501);
+}
+
+TEST(LaunchFacts, AStepOfSlurmMeetsOnItsFirstHost) {
+  const auto at = [](const EnvironmentVariables& more) {
+    return facts_of(with(kSlurm, more)).rendezvous.address.value();
+  };
+  const auto first = at({{"SLURM_STEP_NODELIST", "n[3-5]"}});
+  EXPECT_EQ(first.host, "n3");
+  EXPECT_EQ(first, at({{"SLURM_STEP_NODELIST", "n[3-5]"}, {"SLURM_PROCID", "0"}, {"SLURM_NODEID", "0"}}));
+  EXPECT_NE(first.port, at({{"SLURM_STEP_NODELIST", "n[3-5]"}, {"SLURM_STEP_ID", "1"}}).port);
+}
+
+TEST(LaunchFacts, HowHostsTalk) {
+  const auto facts = facts_of(with(kCohort, {{"COHORT_KEY_FD", "3"},
+                                             {"COHORT_KEY_FILE", "/a key"},
+                                             {"COHORT_INTERFACES", "eth0,ib0"},
+                                             {"COHORT_ENCRYPTION", "off"}}));
+  EXPECT_EQ(facts.key.descriptor, 3);
+  EXPECT_EQ(facts.key.file, "/a key");
+  EXPECT_EQ(facts.links.interfaces, (std::vector<std::string>{"eth0", "ib0"}));
+  EXPECT_FALSE(facts.links.encrypts);
+  EXPECT_TRUE(facts_of(kCohort).links.encrypts);
+  EXPECT_FALSE(launch_facts(with(kCohort, {{"COHORT_ENCRYPTION", "maybe"}}), kUser));
+}
+
 TEST(SlurmTasks, AreUnfolded) {
   EXPECT_EQ(*launch::parse_tasks_per_node("4"), (std::vector<int>{4}));
   EXPECT_EQ(*launch::parse_tasks_per_node("2(x3),1"), (std::vector<int>{2, 2, 2, 1}));

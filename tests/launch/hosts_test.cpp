@@ -1,0 +1,122 @@
+#include "launch/agent_wire.h"
+#include "launch/host_list.h"
+#include "launch/slurm_tasks.h"
+
+#include <cohort/random.h>
+
+#include <gtest/gtest.h>
+
+namespace cohort::test {
+namespace {
+
+using namespace std::chrono_literals;
+using launch::AgentFrame;
+using launch::AgentPlan;
+using launch::FrameCutter;
+using launch::HostShare;
+
+TEST(HostList, IsRead) {
+  EXPECT_EQ(*launch::parse_hosts("a:4,b:12"), (std::vector<HostShare>{{"a", 4}, {"b", 12}}));
+  EXPECT_EQ(*launch::parse_hosts("node-1.site"), (std::vector<HostShare>{{"node-1.site", 1}}));
+  EXPECT_EQ(*launch::parse_hosts("[fe80::7]:2,[::1]"), (std::vector<HostShare>{{"fe80::7", 2}, {"::1", 1}}));
+  EXPECT_EQ(launch::num_ranks(*launch::parse_hosts("a:4,b,c:2")), 7);
+}
+
+TEST(HostList, MistakesAreNamed) {
+  for (const char* text : {"", "a,", ",a", "a:0", "a:-1", "a:x", "a:70000", ":4", "a:2,a:2", "-oProxyCommand=x", "a:2:"}) {
+    const auto hosts = launch::parse_hosts(text);
+    ASSERT_FALSE(hosts) << text;
+    EXPECT_EQ(hosts.error().code(), ErrorCode::kUsage);
+    EXPECT_FALSE(hosts.error().remedy().empty());
+  }
+}
+
+TEST(SlurmNodes, TheFirstIsFound) {
+  EXPECT_EQ(launch::first_node("n1"), "n1");
+  EXPECT_EQ(launch::first_node("n[03-05,9],m1"), "n03");
+  EXPECT_EQ(launch::first_node("n[7]"), "n7");
+  EXPECT_EQ(launch::first_node("m1,n[1-2]"), "m1");
+  EXPECT_EQ(launch::first_node("n[1-2]-ib"), "n1-ib");
+  EXPECT_EQ(launch::first_node(""), std::nullopt);
+  EXPECT_EQ(launch::first_node("n[1-2"), std::nullopt);
+}
+
+AgentPlan some_plan() {
+  return {.argv = {"./program", "a b", ""},
+          .directory = "/some/where",
+          .environment = {{"A", "1"}, {"EMPTY", ""}},
+          .ranks = 4,
+          .first_rank = 8,
+          .world = 12,
+          .rendezvous = "tcp:10.0.0.1:4711",
+          .key = "00",
+          .is_pinned = true,
+          .grace = 5s};
+}
+
+TEST(AgentWire, APlanIsWhatItWas) {
+  const AgentPlan plan = some_plan();
+  const auto read = AgentPlan::decode(plan.encode());
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(read->encode(), plan.encode());
+  EXPECT_EQ(read->argv, plan.argv);
+  EXPECT_EQ(read->environment, plan.environment);
+  EXPECT_EQ(read->first_rank, 8);
+  EXPECT_EQ(read->grace, plan.grace);
+}
+
+TEST(AgentWire, AnOutcomeIsWhatItWas) {
+  JobOutcome outcome{.end = JobEnd::kRankFailed, .first_failed = 1};
+  outcome.ranks.push_back({.status = ExitStatus{.code = 0}});
+  outcome.ranks.push_back({.status = ExitStatus{.signal = 9}, .was_stopped = true, .last_lines = {"a", "b"}});
+  outcome.ranks.push_back({});
+  const auto read = launch::decode_outcome(launch::encode_outcome(outcome));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->end, JobEnd::kRankFailed);
+  EXPECT_EQ(read->first_failed, 1);
+  EXPECT_EQ(read->interrupted_by, std::nullopt);
+  ASSERT_EQ(read->ranks.size(), 3u);
+  EXPECT_EQ(read->ranks[0].status, outcome.ranks[0].status);
+  EXPECT_EQ(read->ranks[1].status, outcome.ranks[1].status);
+  EXPECT_EQ(read->ranks[1].last_lines, outcome.ranks[1].last_lines);
+  EXPECT_FALSE(read->ranks[2].status);
+}
+
+TEST(AgentWire, FramesAreCutWhateverThePieces) {
+  std::string stream = launch::framed(AgentFrame::kPlan, some_plan().encode()) +
+                       launch::framed(AgentFrame::kFinished, launch::encode_number(3)) +
+                       launch::framed(AgentFrame::kInterrupt, {});
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, stream.size()}) {
+    FrameCutter cutter;
+    std::vector<AgentFrame> kinds;
+    for (std::size_t at = 0; at < stream.size(); at += piece) {
+      cutter.add(std::string_view(stream).substr(at, piece));
+      while (true) {
+        const auto frame = cutter.next();
+        ASSERT_TRUE(frame);
+        if (!*frame) break;
+        kinds.push_back((*frame)->kind);
+      }
+    }
+    EXPECT_EQ(kinds, (std::vector{AgentFrame::kPlan, AgentFrame::kFinished, AgentFrame::kInterrupt}));
+  }
+}
+
+TEST(AgentWire, NoiseIsRefusedOrReadButNeverTrusted) {
+  const RandomStream random(5, 1);
+  const std::vector<std::byte> plan = some_plan().encode();
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    std::vector<std::byte> bytes = plan;
+    bytes[random.below(bytes.size(), 3 * i)] = static_cast<std::byte>(random.bits(3 * i + 1));
+    if (i % 3 == 0) bytes.resize(random.below(bytes.size(), 3 * i + 2));
+    (void)AgentPlan::decode(bytes);
+    (void)launch::decode_outcome(bytes);
+    (void)launch::OutputPiece::decode(bytes);
+    FrameCutter cutter;
+    cutter.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    (void)cutter.next();
+  }
+}
+
+}  // namespace
+}  // namespace cohort::test

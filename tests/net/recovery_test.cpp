@@ -1,0 +1,167 @@
+#include "comm/exchange_member.h"
+#include "net/proxy.h"
+#include "net/tcp_transport.h"
+#include "world/world.h"
+
+#include <gtest/gtest.h>
+
+namespace cohort::test {
+namespace {
+
+using namespace std::chrono_literals;
+using comm::FrameHeader;
+using net::SocketAddress;
+
+/// Keeps numbers in the order in which they come, and checks payloads.
+struct Numbers final : comm::FrameSink {
+  std::span<std::byte> place(int, const FrameHeader& header) override {
+    room.resize(header.size_bytes);
+    return room;
+  }
+  void arrived(int, const FrameHeader& header) override {
+    const bool is_whole = room == pattern(header.size_bytes, header.number);
+    const std::lock_guard lock(mutex);
+    numbers.push_back(is_whole ? header.number : 0);
+    changed.notify_all();
+  }
+  void taken_back(int, const FrameHeader&) override {}
+  void lost(int, const Error& why) override {
+    const std::lock_guard lock(mutex);
+    loss = why;
+    changed.notify_all();
+  }
+  bool wait_for(std::size_t count) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, 20s, [&] { return numbers.size() >= count || loss; }) && !loss;
+  }
+  std::optional<Error> wait_for_loss() {
+    std::unique_lock lock(mutex);
+    changed.wait_for(lock, 20s, [&] { return loss.has_value(); });
+    return loss;
+  }
+
+  std::vector<std::byte> room;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::uint64_t> numbers;
+  std::optional<Error> loss;
+};
+
+struct Member {
+  Member(int number, const std::vector<SocketAddress>& addresses, Descriptor listener, const net::JobKey& key,
+         const net::TcpOptions& options)
+      : doorbell(reactor),
+        transport({.member = number, .members = {{.addresses = {addresses[0]}}, {.addresses = {addresses[1]}}}, .key = key},
+                  std::move(listener), reactor, clock, options),
+        progress(doorbell) {
+    transport.open(sink, doorbell);
+    progress.add(transport);
+  }
+  ~Member() { leave(); }
+  void leave() {
+    progress.remove(transport);
+    transport.close();
+  }
+  void send(int to, std::uint64_t number, std::size_t size) {
+    const auto payload = std::make_shared<std::vector<std::byte>>(pattern(size, number));
+    transport.send(to, {.number = number, .sequence = number, .size_bytes = size}, *payload, [payload, this](const Status& status) {
+      if (status) ++num_sent;
+    });
+  }
+
+  Numbers sink;
+  RealClock clock;
+  net::Reactor reactor;
+  net::SocketDoorbell doorbell;
+  std::atomic<int> num_sent = 0;
+  net::TcpTransport transport;
+  comm::Progress progress;
+};
+
+/// Two members with a proxy between them: member 1 connects to member 0 through it.
+struct Pair {
+  explicit Pair(net::Secrecy secrecy) : Pair(net::TcpOptions{.secrecy = secrecy, .return_limit = 10s}) {}
+  explicit Pair(const net::TcpOptions& options) {
+    Descriptor first = value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")));
+    Descriptor second = value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")));
+    const std::vector<SocketAddress> real = {*net::local_address(first), *net::local_address(second)};
+    proxy = std::make_unique<Proxy>(real[0]);
+    const net::JobKey key = *net::JobKey::make();
+    members[0] = std::make_unique<Member>(0, real, std::move(first), key, options);
+    members[1] = std::make_unique<Member>(1, std::vector{proxy->address(), real[1]}, std::move(second), key, options);
+  }
+
+  std::unique_ptr<Proxy> proxy;
+  std::unique_ptr<Member> members[2];
+};
+
+class Recovery : public testing::TestWithParam<net::Secrecy> {};
+INSTANTIATE_TEST_SUITE_P(Both, Recovery, testing::Values(net::Secrecy::kClear, net::Secrecy::kTls),
+                         [](const auto& secrecy) { return secrecy.param == net::Secrecy::kTls ? "tls" : "clear"; });
+
+constexpr std::size_t kSizes[] = {0, 3, 5000, 100'000, 17, 1'000'000};
+constexpr std::uint64_t kMessages = 300;
+
+TEST_P(Recovery, CutAgainAndAgainNothingIsLostNorComesTwice) {
+  Pair pair(GetParam());
+  pair.proxy->cut_after(400'000);  // every connection, after so many bytes
+  for (std::uint64_t number = 1; number <= kMessages; ++number) {
+    pair.members[0]->send(1, number, kSizes[number % std::size(kSizes)]);
+    pair.members[1]->send(0, number, kSizes[(number + 2) % std::size(kSizes)]);
+  }
+  for (const auto& member : pair.members) {
+    ASSERT_TRUE(member->sink.wait_for(kMessages)) << (member->sink.loss ? member->sink.loss->text() : "too few came");
+    for (std::uint64_t i = 0; i < kMessages; ++i) ASSERT_EQ(member->sink.numbers[i], i + 1);
+  }
+  EXPECT_GT(pair.proxy->num_connections(), 20);
+  pair.proxy->cut_after(std::nullopt);
+}
+
+// The cable is pulled: nobody is told. One side finds out and connects anew while the other still believes
+// in the old connection.
+TEST_P(Recovery, AHalfOpenConnectionIsReplaced) {
+  Pair pair(GetParam());
+  pair.members[0]->send(1, 1, 10);
+  ASSERT_TRUE(pair.members[1]->sink.wait_for(1));
+  pair.proxy->cut_the_side_of_the_connector();
+  pair.members[1]->send(0, 1, 200'000);
+  pair.members[0]->send(1, 2, 200'000);
+  EXPECT_TRUE(pair.members[0]->sink.wait_for(1));
+  EXPECT_TRUE(pair.members[1]->sink.wait_for(2));
+}
+
+TEST_P(Recovery, WhoDoesNotComeBackIsLostWithinTheLimit) {
+  Pair pair(net::TcpOptions{.secrecy = GetParam(), .return_limit = 300ms});
+  pair.members[0]->send(1, 1, 10);
+  ASSERT_TRUE(pair.members[1]->sink.wait_for(1));
+  pair.proxy->swallow();  // connections come about, and nothing passes
+  for (const auto& member : pair.members) {
+    const auto loss = member->sink.wait_for_loss();
+    ASSERT_TRUE(loss);
+    EXPECT_EQ(loss->code(), ErrorCode::kPeerLost);
+    EXPECT_NE(loss->text().find("did not come back"), std::string::npos) << loss->text();
+  }
+}
+
+TEST_P(Recovery, AProcessThatEndedIsSeenAtOnce) {
+  Pair pair(net::TcpOptions{.secrecy = GetParam(), .return_limit = 1h});
+  pair.members[0]->send(1, 1, 10);
+  ASSERT_TRUE(pair.members[1]->sink.wait_for(1));
+  pair.members[1].reset();
+  EXPECT_TRUE(pair.members[0]->sink.wait_for_loss());
+}
+
+TEST(Recovery, BothSidesMustWantTheSameSecrecy) {
+  Descriptor first = value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")));
+  Descriptor second = value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")));
+  const std::vector<SocketAddress> addresses = {*net::local_address(first), *net::local_address(second)};
+  const net::JobKey key = *net::JobKey::make();
+  Member clear(0, addresses, std::move(first), key, {.secrecy = net::Secrecy::kClear});
+  Member secret(1, addresses, std::move(second), key, {.secrecy = net::Secrecy::kTls});
+  const auto loss = secret.sink.wait_for_loss();
+  ASSERT_TRUE(loss);
+  EXPECT_NE(loss->text().find("does not encrypt"), std::string::npos) << loss->text();
+}
+
+}  // namespace
+}  // namespace cohort::test
