@@ -27,8 +27,7 @@ Calls::Calls(Library& library, Group group, std::function<void(const Error&)> on
 
 Result<Calls::Shared> Calls::begin(const Call& call) {
   COHORT_RETURN_IF_ERROR(Flight::check(call));
-  const TimePoint deadline =
-      deadline_after(steady_clock::now(), call.limit.value_or(group_.facts.limit));
+  const TimePoint deadline = deadline_after(steady_clock::now(), call.limit.value_or(group_.facts.limit));
   const Flight::Place place{library_, group_.comm, group_.facts.rank, group_.facts.world};
   auto pending = std::make_shared<Pending>(place, call, deadline);
   const std::lock_guard lock(order_mutex_);
@@ -93,8 +92,8 @@ std::optional<Status> Calls::explain(const Pending& pending) {
     }
   }
   if (failure_.has_failed()) return broken_off(pending);
-  // Somebody else gave up; the reason is on its way.
-  if (kind == COHORT_MPI_REVOKED && steady_clock::now() < pending.ended_at + kReasonLimit) {
+  // Somebody else gave up, and the reason is on its way; not every call of MPI says so in these words.
+  if (library_.can_recover() && steady_clock::now() < pending.ended_at + kReasonLimit) {
     return std::nullopt;
   }
   return fail(library_.error(pending.code, "MPI gave up").within(text(pending.call, pending.sequence)));

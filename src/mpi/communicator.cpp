@@ -1,6 +1,7 @@
 #include "mpi/communicator.h"
 
 #include "comm/exchange_mailbox.h"
+#include "mpi/agree.h"
 
 #include <fmt/format.h>
 #include <limits>
@@ -70,7 +71,9 @@ MpiCommunicator::~MpiCommunicator() {
   member_->progress().remove(messages_);
   calls_.close();
   messages_.leave();
-  if (calls_.is_clean()) member_->library().shim().release(comm_);
+  // A revocation may still be on its way to others and must not meet a new group under the same number.
+  const bool is_revoked = calls_.failure() && member_->library().can_recover();
+  if (calls_.is_clean() && !is_revoked) member_->library().shim().release(comm_);
 }
 
 CommunicatorTraits MpiCommunicator::traits() const {
@@ -108,17 +111,17 @@ Work MpiCommunicator::do_start(const Call& call) {
 
 Result<std::unique_ptr<Communicator>> MpiCommunicator::do_split(const GroupFacts& facts,
                                                                 const std::vector<int>& members) {
-  std::int64_t group = member_->fresh_group();
-  COHORT_RETURN_IF_ERROR(run(broadcast(std::span(&group, 1), 0)));
-  const Library& library = member_->library();
+  Library& library = member_->library();
   const int colour = members.empty() ? COHORT_MPI_NO_COLOUR : members.front();
   CohortMpiHandle comm = 0;
   COHORT_RETURN_IF_ERROR(library.status(library.shim().split(comm_, colour, facts.rank, &comm),
                                         fmt::format("MPI cannot split group '{}'", group_name())));
   if (members.empty()) return std::unique_ptr<Communicator>();
-  comm::Line::Place place{.group = static_cast<std::uint32_t>(group),
-                          .generation = facts.generation,
-                          .rank = facts.rank};
+  const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), facts.limit);
+  COHORT_ASSIGN_OR_RETURN(const std::int64_t group, agree(library, {library, comm, facts.rank, facts.world},
+                                                          member_->fresh_group(), deadline));
+  comm::Line::Place place{
+      .group = static_cast<std::uint32_t>(group), .generation = facts.generation, .rank = facts.rank};
   Calls::Group part{.facts = facts, .comm = comm};
   for (const int r : members) {
     place.members.push_back(messages_.place().members[static_cast<std::size_t>(r)]);

@@ -141,9 +141,8 @@ void Flight::lay_out_reduce() {
 void Flight::lay_out_reduce_scatter() {
   use_input(widened_input());
   // In MPI's own in-place form the result lies elsewhere.
-  const bool is_in_place =
-      call_.output.count > 0 && call_.output.data >= call_.input.data &&
-      call_.output.data < call_.input.data + call_.input.size_bytes();
+  const bool is_in_place = call_.output.count > 0 && call_.output.data >= call_.input.data &&
+                           call_.output.data < call_.input.data + call_.input.size_bytes();
   result_ = is_wide() || is_in_place ? room(output_room_, call_.output.count) : call_.output;
   use_output(result_);
   if (is_equal_everywhere(call_.input_counts)) return;

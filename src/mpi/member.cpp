@@ -1,9 +1,6 @@
 #include "mpi/member.h"
 
-#include "mpi/flight.h"
-
-#include <algorithm>
-#include <thread>
+#include "mpi/agree.h"
 
 namespace cohort::mpi {
 namespace {
@@ -11,25 +8,6 @@ namespace {
 // Whether processes live is MPI's affair: the exchange never finds out by itself.
 constexpr std::chrono::hours kNever(24 * 365);
 constexpr std::int64_t kFirstSplitGroup = 2;
-
-Result<int> agree_on_tag(Library& library, const Flight::Place& place, TimePoint deadline) {
-  auto tag = std::make_shared<std::int64_t>(library.fresh_tag());
-  const Call call = broadcast(std::span(tag.get(), 1), 0);
-  Flight flight(place, call);
-  COHORT_RETURN_IF_ERROR(library.status(flight.begin(), "MPI does not carry"));
-  bool is_done = false;
-  while (!is_done) {
-    COHORT_RETURN_IF_ERROR(library.status(flight.test(is_done), "MPI does not carry"));
-    if (is_done || std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::yield();
-      continue;
-    }
-    library.keep(tag);
-    return Error(ErrorCode::kTimedOut, "not all ranks have come to open the group")
-        .with_remedy("Let all of them come, or give them more time.");
-  }
-  return static_cast<int>(*tag);
-}
 
 }  // namespace
 
@@ -43,9 +21,10 @@ Result<std::shared_ptr<Member>> Member::open(std::shared_ptr<Library> library, C
   std::vector<int> world_ranks(static_cast<std::size_t>(size));
   COHORT_RETURN_IF_ERROR(
       library->status(shim.world_ranks(comm, world_ranks.data()), "MPI does not tell who is in a group"));
-  COHORT_ASSIGN_OR_RETURN(const int tag, agree_on_tag(*library, {*library, comm, rank, size}, deadline));
-  auto transport = std::make_unique<MpiTransport>(
-      MpiTransport::Place{.library = library, .world_ranks = world_ranks, .member = rank, .tag = tag});
+  COHORT_ASSIGN_OR_RETURN(const std::int64_t tag,
+                          agree(*library, {*library, comm, rank, size}, library->fresh_tag(), deadline));
+  auto transport = std::make_unique<MpiTransport>(MpiTransport::Place{
+      .library = library, .world_ranks = world_ranks, .member = rank, .tag = static_cast<int>(tag)});
   return std::shared_ptr<Member>(
       new Member(std::move(library), std::move(transport), std::move(world_ranks)));
 }

@@ -24,9 +24,8 @@ int Outbound::begin(const Library& library) {
   std::size_t size = is_short ? bytes_.size() : comm::kFrameHeaderBytes;
   int tag = address_.tag;
   while (first < bytes_.size()) {
-    const int code =
-        library.shim().send(library.messages(), bytes_.data() + first, static_cast<int>(size),
-                            address_.world_rank, tag, &requests_.emplace_back());
+    const int code = library.shim().send(library.messages(), bytes_.data() + first, static_cast<int>(size),
+                                         address_.world_rank, tag, &requests_.emplace_back());
     if (code != 0) {
       requests_.pop_back();
       return code;

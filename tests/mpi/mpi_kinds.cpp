@@ -30,8 +30,8 @@ WorldOutcome run_among_processes(int world, const MakeCommunicator& make, const 
   });
   // Others may be in the middle of a call with this rank: there is no way on from here.
   if (!outcome.ok()) end_job(outcome.text());
-  if (const Status met = own.barrier(own.library->messages(), std::chrono::steady_clock::now() +
-                                                                   std::chrono::seconds(30));
+  if (const Status met =
+          own.barrier(own.library->messages(), std::chrono::steady_clock::now() + std::chrono::seconds(30));
       !met) {
     end_job(met.error().text());
   }
@@ -40,9 +40,9 @@ WorldOutcome run_among_processes(int world, const MakeCommunicator& make, const 
 }
 
 Result<std::unique_ptr<Communicator>> make_native(CohortMpiHandle comm, const SeatOptions& options) {
-  COHORT_ASSIGN_OR_RETURN(auto made,
-                          mpi::MpiCommunicator::adopt(own_mpi().library, comm,
-                                                      {.generation = options.generation, .limit = options.limit}));
+  COHORT_ASSIGN_OR_RETURN(
+      auto made, mpi::MpiCommunicator::adopt(own_mpi().library, comm,
+                                             {.generation = options.generation, .limit = options.limit}));
   return std::unique_ptr<Communicator>(std::move(made));
 }
 
@@ -68,10 +68,11 @@ class OverMessages final : public Communicator {
     COHORT_ASSIGN_OR_RETURN(std::shared_ptr<mpi::Member> member,
                             mpi::Member::open(own_mpi().library, comm, deadline));
     own_mpi().library->shim().release(comm);
-    COHORT_ASSIGN_OR_RETURN(std::unique_ptr<Communicator> scheduled,
-                            comm::ScheduledCommunicator::make_world(
-                                member->exchange(), member->progress(),
-                                {.generation = options.generation, .limit = options.limit, .kind = "mpi_messages"}));
+    COHORT_ASSIGN_OR_RETURN(
+        std::unique_ptr<Communicator> scheduled,
+        comm::ScheduledCommunicator::make_world(
+            member->exchange(), member->progress(),
+            {.generation = options.generation, .limit = options.limit, .kind = "mpi_messages"}));
     return std::unique_ptr<Communicator>(new OverMessages(std::move(member), std::move(scheduled)));
   }
 
@@ -85,7 +86,8 @@ class OverMessages final : public Communicator {
       : Communicator(inner->facts()), member_(std::move(member)), inner_(std::move(inner)) {}
   Status do_run(const Call& call) override { return inner_->run(call); }
   Work do_start(const Call& call) override { return inner_->start(call); }
-  Result<std::unique_ptr<Communicator>> do_split(const GroupFacts& facts, const std::vector<int>& members) override {
+  Result<std::unique_ptr<Communicator>> do_split(const GroupFacts& facts,
+                                                 const std::vector<int>& members) override {
     const std::string name = facts.name.substr(group_name().size() + 1);
     const auto colour = members.empty() ? std::nullopt : std::optional(members.front());
     return inner_->split(colour, facts.rank, name);

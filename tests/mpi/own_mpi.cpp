@@ -44,8 +44,8 @@ Result<mpi::LibraryOptions> mpi_options(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view flag = argv[i];
     if (flag == "--mpi") {
-      options.implementation =
-          std::string_view(argv[i + 1]) == "mpich" ? mpi::Implementation::kMpich : mpi::Implementation::kOpenMpi;
+      options.implementation = std::string_view(argv[i + 1]) == "mpich" ? mpi::Implementation::kMpich
+                                                                        : mpi::Implementation::kOpenMpi;
     } else if (flag == "--shims") {
       options.shim_directory = argv[i + 1];
     } else if (flag == "--libmpi") {
