@@ -2,6 +2,8 @@
 
 #include "comm/exchange_mailbox.h"
 #include "mpi/agree.h"
+#include "mpi/bounded_calls.h"
+#include "mpi/watched_calls.h"
 
 #include <fmt/format.h>
 #include <limits>
@@ -35,6 +37,10 @@ Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::make_world(const std::
 Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::adopt(const std::shared_ptr<Library>& library,
                                                                 CohortMpiHandle comm,
                                                                 const CommunicatorOptions& options) {
+  if (options.waiting == Waiting::kWatched && !library->can_recover() && !options.on_failure) {
+    return Error(ErrorCode::kUsage, fmt::format("{} cannot end a call that is late", library->text()))
+        .with_remedy("Give it on_failure, which ends the process, or let calls be bounded.");
+  }
   COHORT_ASSIGN_OR_RETURN(
       std::shared_ptr<Member> member,
       Member::open(library, comm, deadline_after(std::chrono::steady_clock::now(), options.limit)));
@@ -49,69 +55,76 @@ Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::adopt(const std::share
                                 .rank = facts.rank};
   Calls::Group group{.facts = facts, .comm = comm, .world_ranks = member->world_ranks()};
   return std::unique_ptr<MpiCommunicator>(
-      new MpiCommunicator(std::move(member), std::move(group), place, options.on_failure));
+      new MpiCommunicator({std::move(member), options.on_failure, options.waiting}, std::move(group), place));
 }
 
-MpiCommunicator::MpiCommunicator(std::shared_ptr<Member> member, Calls::Group group, comm::Line::Place place,
-                                 std::function<void(const Error&)> on_failure)
+MpiCommunicator::MpiCommunicator(Shared shared, Calls::Group group, comm::Line::Place place)
     : Communicator(group.facts),
-      member_(std::move(member)),
+      shared_(std::move(shared)),
+      member_(*shared_.member),
       comm_(group.comm),
       world_ranks_(group.world_ranks),
-      on_failure_(std::move(on_failure)),
-      calls_(member_->library(), std::move(group), [this](const Error& error) { spread(error); }),
-      messages_(member_->exchange(), member_->progress(), facts(), std::move(place),
-                {.on_failure = [this](const Error& error) { (void)calls_.fail(error); }}) {
-  member_->progress().add(calls_);
-  member_->progress().add(messages_);
+      calls_(make_calls(std::move(group))),
+      messages_(member_.exchange(), member_.progress(), facts(), std::move(place),
+                {.on_failure = [this](const Error& error) { (void)calls_->fail(error); }}) {
+  member_.progress().add(*calls_);
+  member_.progress().add(messages_);
+}
+
+std::unique_ptr<Calls> MpiCommunicator::make_calls(Calls::Group group) {
+  const auto on_failure = [this](const Error& error) { spread(error); };
+  if (shared_.waiting == Waiting::kWatched) {
+    return std::make_unique<WatchedCalls>(member_.library(), std::move(group), on_failure);
+  }
+  return std::make_unique<BoundedCalls>(member_.library(), std::move(group), on_failure);
 }
 
 MpiCommunicator::~MpiCommunicator() {
-  member_->progress().remove(calls_);
-  member_->progress().remove(messages_);
-  calls_.close();
+  member_.progress().remove(*calls_);
+  member_.progress().remove(messages_);
+  calls_->close();
   messages_.leave();
   // A revocation may still be on its way to others and must not meet a new group under the same number.
-  const bool is_revoked = calls_.failure() && member_->library().can_recover();
-  if (calls_.is_clean() && !is_revoked) member_->library().shim().release(comm_);
+  const bool is_revoked = calls_->failure() && member_.library().can_recover();
+  if (calls_->is_clean() && !is_revoked) member_.library().shim().release(comm_);
 }
 
 CommunicatorTraits MpiCommunicator::traits() const {
-  return {.kind = "mpi", .abortable = member_->library().can_recover(), .zero_copy = false};
+  return {.kind = "mpi", .abortable = member_.library().can_recover(), .zero_copy = false};
 }
 
 std::unique_ptr<Mailbox> MpiCommunicator::open_mailbox() {
-  return comm::make_mailbox(member_->exchange(), member_->progress(), {.generation = generation()});
+  return comm::make_mailbox(member_.exchange(), member_.progress(), {.generation = generation()});
 }
 
 void MpiCommunicator::abort(const Error& cause) {
-  (void)calls_.fail(
+  (void)calls_->fail(
       Error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}", rank(), cause.text())));
 }
 
 void MpiCommunicator::spread(const Error& error) {
   messages_.abort(error);
-  if (on_failure_) on_failure_(error);
+  if (shared_.on_failure) shared_.on_failure(error);
 }
 
 Status MpiCommunicator::do_run(const Call& call) {
   if (is_message(call.operation)) return do_start(call.within(limit_of(call))).wait();
-  return calls_.run(call);
+  return calls_->run(call);
 }
 
 Work MpiCommunicator::do_start(const Call& call) {
   if (is_message(call.operation)) {
-    member_->stir();
+    member_.stir();
     return messages_.start(call);
   }
-  Work work = calls_.start(call);
-  member_->progress().wake();
+  Work work = calls_->start(call);
+  member_.progress().wake();
   return work;
 }
 
 Result<std::unique_ptr<Communicator>> MpiCommunicator::do_split(const GroupFacts& facts,
                                                                 const std::vector<int>& members) {
-  Library& library = member_->library();
+  Library& library = member_.library();
   const int colour = members.empty() ? COHORT_MPI_NO_COLOUR : members.front();
   CohortMpiHandle comm = 0;
   COHORT_RETURN_IF_ERROR(library.status(library.shim().split(comm_, colour, facts.rank, &comm),
@@ -119,7 +132,7 @@ Result<std::unique_ptr<Communicator>> MpiCommunicator::do_split(const GroupFacts
   if (members.empty()) return std::unique_ptr<Communicator>();
   const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), facts.limit);
   COHORT_ASSIGN_OR_RETURN(const std::int64_t group, agree(library, {library, comm, facts.rank, facts.world},
-                                                          member_->fresh_group(), deadline));
+                                                          member_.fresh_group(), deadline));
   comm::Line::Place place{
       .group = static_cast<std::uint32_t>(group), .generation = facts.generation, .rank = facts.rank};
   Calls::Group part{.facts = facts, .comm = comm};
@@ -127,12 +140,11 @@ Result<std::unique_ptr<Communicator>> MpiCommunicator::do_split(const GroupFacts
     place.members.push_back(messages_.place().members[static_cast<std::size_t>(r)]);
     part.world_ranks.push_back(world_ranks_[static_cast<std::size_t>(r)]);
   }
-  return std::unique_ptr<Communicator>(
-      new MpiCommunicator(member_, std::move(part), std::move(place), on_failure_));
+  return std::unique_ptr<Communicator>(new MpiCommunicator(shared_, std::move(part), std::move(place)));
 }
 
 Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::shrink() {
-  Library& library = member_->library();
+  Library& library = member_.library();
   if (!library.can_recover()) {
     return Error(ErrorCode::kUnsupported, fmt::format("{} does not go on without lost ranks", library.text()))
         .with_remedy("Start the job with Open MPI 5: mpirun --with-ft ulfm. Or start it again.");
@@ -140,11 +152,12 @@ Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::shrink() {
   abort(Error(ErrorCode::kAborted, "the group is made smaller"));
   CohortMpiHandle comm = 0;
   COHORT_RETURN_IF_ERROR(library.status(library.shim().shrink(comm_, &comm), "MPI cannot shrink the group"));
-  return adopt(member_->shared_library(), comm,
+  return adopt(shared_.member->shared_library(), comm,
                {.name = group_name(),
                 .generation = generation() + 1,
                 .limit = facts().limit,
-                .on_failure = on_failure_});
+                .on_failure = shared_.on_failure,
+                .waiting = shared_.waiting});
 }
 
 }  // namespace cohort::mpi

@@ -10,6 +10,14 @@
 
 namespace cohort::mpi {
 
+/// How a call waits for the others; the same on all ranks.
+enum class Waiting {
+  kBounded,  ///< non-blocking collectives: every wait ends at its deadline
+  /// Blocking collectives, which some implementations make twice as fast. A call that is late is ended by
+  /// revoking the group, or, where MPI cannot do that, with the process, by `on_failure`.
+  kWatched,
+};
+
 struct CommunicatorOptions {
   std::string name = "world";
   std::uint32_t generation = 0;
@@ -17,6 +25,7 @@ struct CommunicatorOptions {
   /// Told once when a group fails, on any thread. Where traits() says not abortable, whoever owns the process
   /// ends it here: memory of calls that were given up is still in the hands of MPI.
   std::function<void(const Error&)> on_failure{};
+  Waiting waiting = Waiting::kBounded;
 };
 
 /// The communicator of ranks that mpirun or srun started. Collectives are MPI's own, groups are communicators
@@ -33,7 +42,7 @@ struct CommunicatorOptions {
 /// every five milliseconds when there are none.
 class MpiCommunicator final : public Communicator {
  public:
-  /// The group of all ranks of the job. Every rank calls this.
+  /// The group of all ranks of the job. Every rank calls this. kUsage if nothing could end a late call.
   static Result<std::unique_ptr<MpiCommunicator>> make_world(const std::shared_ptr<Library>& library,
                                                              const CommunicatorOptions& options);
   /// The group of a communicator of MPI, which it takes over. Every rank of that calls this.
@@ -49,11 +58,16 @@ class MpiCommunicator final : public Communicator {
   CommunicatorTraits traits() const override;
   std::unique_ptr<Mailbox> open_mailbox() override;
   void abort(const Error& cause) override;
-  std::optional<Error> failure() const override { return calls_.failure(); }
+  std::optional<Error> failure() const override { return calls_->failure(); }
 
  private:
-  MpiCommunicator(std::shared_ptr<Member> member, Calls::Group group, comm::Line::Place place,
-                  std::function<void(const Error&)> on_failure);
+  /// What groups that are split from each other have in common.
+  struct Shared {
+    std::shared_ptr<Member> member;
+    std::function<void(const Error&)> on_failure;
+    Waiting waiting;
+  };
+  MpiCommunicator(Shared shared, Calls::Group group, comm::Line::Place place);
 
   Status do_run(const Call& call) override;
   Work do_start(const Call& call) override;
@@ -61,11 +75,13 @@ class MpiCommunicator final : public Communicator {
                                                  const std::vector<int>& members) override;
   void spread(const Error& error);
 
-  const std::shared_ptr<Member> member_;
+  std::unique_ptr<Calls> make_calls(Calls::Group group);
+
+  const Shared shared_;
+  Member& member_;
   const CohortMpiHandle comm_;
   const std::vector<int> world_ranks_;
-  const std::function<void(const Error&)> on_failure_;
-  Calls calls_;
+  const std::unique_ptr<Calls> calls_;
   comm::Group messages_;  // send and receive, and what ranks tell each other about failures
 };
 

@@ -78,10 +78,11 @@ Status go_on_without_the_victim() {
 
 // Whoever owns the process ends it where MPI cannot go on.
 Status end_with_the_cause(std::string_view scenario) {
-  COHORT_ASSIGN_OR_RETURN(const auto group,
-                          mpi::MpiCommunicator::make_world(
-                              own_mpi().library, {.limit = std::chrono::seconds(1),
-                                                  .on_failure = [](const Error& error) { end_job(error.text()); }}));
+  COHORT_ASSIGN_OR_RETURN(
+      const auto group,
+      mpi::MpiCommunicator::make_world(own_mpi().library,
+                                       {.limit = std::chrono::seconds(1),
+                                        .on_failure = [](const Error& error) { end_job(error.text()); }}));
   if (group->traits().abortable) return wrong("this MPI cannot go on, and its traits do not say so");
   if (scenario == "kill") return work_until_the_end(*group);
   COHORT_RETURN_IF_ERROR(group->run(barrier()));

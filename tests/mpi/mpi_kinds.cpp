@@ -39,23 +39,35 @@ WorldOutcome run_among_processes(int world, const MakeCommunicator& make, const 
   return outcome;
 }
 
-Result<std::unique_ptr<Communicator>> make_native(CohortMpiHandle comm, const SeatOptions& options) {
-  COHORT_ASSIGN_OR_RETURN(
-      auto made, mpi::MpiCommunicator::adopt(own_mpi().library, comm,
-                                             {.generation = options.generation, .limit = options.limit}));
-  return std::unique_ptr<Communicator>(std::move(made));
+// Where a call cannot be taken back nothing but the end of the job ends it.
+void end_unless_it_can_go_on(const Error& error) {
+  if (!own_mpi().library->can_recover()) end_job(error.text());
 }
 
-Kind native_kind() {
-  const auto run = [](int world, const SeatBody& body, const SeatOptions& options) {
-    return run_among_processes(world, make_native, body, options);
+MakeCommunicator native(mpi::Waiting waiting) {
+  return
+      [waiting](CohortMpiHandle comm, const SeatOptions& options) -> Result<std::unique_ptr<Communicator>> {
+        mpi::CommunicatorOptions wanted{
+            .generation = options.generation, .limit = options.limit, .waiting = waiting};
+        if (waiting == mpi::Waiting::kWatched) wanted.on_failure = end_unless_it_can_go_on;
+        COHORT_ASSIGN_OR_RETURN(auto made, mpi::MpiCommunicator::adopt(own_mpi().library, comm, wanted));
+        return std::unique_ptr<Communicator>(std::move(made));
+      };
+}
+
+Kind native_kind(const std::string& name, mpi::Waiting waiting) {
+  const auto run = [waiting](int world, const SeatBody& body, const SeatOptions& options) {
+    return run_among_processes(world, native(waiting), body, options);
   };
-  Kind kind{.name = "mpi", .run = run, .largest_world = own_mpi().library->world()};
+  Kind kind{.name = name, .run = run, .largest_world = own_mpi().library->world()};
   kind.lacks[Ability::kComparesCalls] = "MPI does not compare the calls of ranks";
   kind.lacks[Ability::kNamesAbsent] = "MPI does not tell who has not come";
   kind.lacks[Ability::kNoticesLeaving] = "MPI does not tell that a rank has left";
   if (!own_mpi().library->can_recover()) {
     kind.lacks[Ability::kEndsCalls] = "this MPI takes no call back that has begun";
+    if (waiting == mpi::Waiting::kWatched) {
+      kind.lacks[Ability::kOutlivesFailure] = "with this MPI a failure ends the process";
+    }
   }
   return kind;
 }
@@ -107,7 +119,8 @@ Kind messages_kind() {
 }  // namespace
 
 std::vector<Kind> all_kinds() {
-  return {native_kind(), messages_kind()};
+  return {native_kind("mpi", mpi::Waiting::kBounded), native_kind("mpi_watched", mpi::Waiting::kWatched),
+          messages_kind()};
 }
 
 }  // namespace cohort::test

@@ -103,6 +103,7 @@ TEST_P(Failure, SeveralThatHaveNotArrivedAreNamed) {
 }
 
 TEST_P(Failure, AMessageThatNeverComesTimesOut) {
+  COHORT_NEEDS(Ability::kOutlivesFailure);
   run(2, [](Seat& seat) -> Status {
     std::vector<float> numbers(3);
     if (seat->rank() == 1) return seat.rank.barrier();

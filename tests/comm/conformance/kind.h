@@ -38,10 +38,11 @@ enum class KindTime { kReal, kVirtual };
 
 /// What a kind may lack, with the reason: tests of it are skipped.
 enum class Ability {
-  kEndsCalls,       ///< a failure takes pending calls back
-  kComparesCalls,   ///< ranks that make different calls are told
-  kNamesAbsent,     ///< a call that is late names who has not come
-  kNoticesLeaving,  ///< whoever needs a rank that has left is told
+  kOutlivesFailure,  ///< a failure does not end the process
+  kEndsCalls,        ///< a failure takes pending calls back
+  kComparesCalls,    ///< ranks that make different calls are told
+  kNamesAbsent,      ///< a call that is late names who has not come
+  kNoticesLeaving,   ///< whoever needs a rank that has left is told
 };
 
 /// One kind of communicator, as the conformance suite sees it: a way to run a body as n ranks, each with its
