@@ -135,7 +135,11 @@ void Flight::lay_out_reduce() {
   if (!is_root()) return;
   result_ = is_wide() ? room(output_room_, call_.output.count) : call_.output;
   use_output(result_);
-  if (collective_.input == result_.data && result_.count > 0) collective_.input = COHORT_MPI_IN_PLACE;
+  if (collective_.input != result_.data || result_.count == 0) return;
+  // Not MPI's in-place form: MPICH 4.0 ends the process if the root is not rank 0.
+  const Numbers apart = room(input_room_, call_.input.count);
+  copy(call_.input, apart);
+  use_input(apart);
 }
 
 void Flight::lay_out_reduce_scatter() {
