@@ -68,8 +68,8 @@ std::optional<Status> BoundedCalls::look(const Shared& pending) {
   }
   const bool over = has_failed();
   if (!over && pending->looked_at < pending->deadline) return std::nullopt;
-  Error error = over ? broken_off(pending->call, pending->sequence)
-                     : fail(timed_out(pending->call, pending->sequence));
+  Error error =
+      over ? broken_off(pending->call, pending->sequence) : fail(timed_out(pending->call, pending->sequence));
   give_up(pending);
   return error;
 }

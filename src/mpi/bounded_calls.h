@@ -36,7 +36,7 @@ class BoundedCalls final : public Calls {
     const TimePoint deadline;
     std::shared_ptr<comm::Completion> completion{};
     std::uint64_t sequence = 0;
-    int code = 0;          // that it ended with
+    int code = 0;           // that it ended with
     TimePoint looked_at{};  // for the last time before it ended
   };
   using Shared = std::shared_ptr<Pending>;

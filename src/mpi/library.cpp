@@ -98,6 +98,12 @@ std::vector<int> Library::lost_ranks() const {
 }
 
 Status Library::finish() {
+  // What was said to somebody who had left already is nobody's any more. Where a rank is lost this ends
+  // early.
+  CohortMpiCollective meeting{};
+  meeting.comm = messages_;
+  meeting.operation = COHORT_MPI_BARRIER;
+  if (shim_.run(&meeting) == 0) shim_.drain(messages_);
   if (!is_ours_) return {};
   return status(shim_.finalize(), "MPI does not end");
 }

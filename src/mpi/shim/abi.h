@@ -104,6 +104,8 @@ typedef struct CohortMpiShim {
   int (*receive)(CohortMpiHandle comm, void* bytes, int size, int from, int tag, CohortMpiHandle* request);
   int (*probe)(CohortMpiHandle comm, int tag, int* from, int* size, int* is_there);
   int (*test)(CohortMpiHandle* request, int* is_done);
+  /// Receives and forgets every message that is there.
+  int (*drain)(CohortMpiHandle comm);
 
   enum CohortMpiErrorKind (*error_kind)(int code);
   void (*error_text)(int code, char* text, int size);

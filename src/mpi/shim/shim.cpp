@@ -143,6 +143,23 @@ int test(CohortMpiHandle* request, int* is_done) {
   return code;
 }
 
+int drain(CohortMpiHandle comm) {
+  std::vector<char> room;
+  while (true) {
+    MPI_Status status;
+    int is_there = 0;
+    int size = 0;
+    int code = MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_of(comm), &is_there, &status);
+    if (code != MPI_SUCCESS || !is_there) return code;
+    code = MPI_Get_count(&status, MPI_BYTE, &size);
+    if (code != MPI_SUCCESS) return code;
+    room.resize(static_cast<std::size_t>(size));
+    code = MPI_Recv(room.data(), size, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_of(comm),
+                    MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) return code;
+  }
+}
+
 #if defined(OPEN_MPI)
 std::string compiled_for() {
   return "Open MPI " + std::to_string(OMPI_MAJOR_VERSION) + "." + std::to_string(OMPI_MINOR_VERSION);
@@ -180,6 +197,7 @@ extern "C" __attribute__((visibility("default"))) const CohortMpiShim* cohort_mp
       .receive = &receive,
       .probe = &probe,
       .test = &test,
+      .drain = &drain,
       .error_kind = &error_kind,
       .error_text = &error_text,
       .can_recover = &can_recover,
