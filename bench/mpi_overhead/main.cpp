@@ -1,5 +1,5 @@
-// What Cohort adds to a collective of MPI: the same all_reduce by MPI's own blocking call and by a communicator
-// over it, in turns, in one run. Started by mpirun:
+// What Cohort adds to a collective of MPI: the same all_reduce by MPI's own blocking call and by a
+// communicator over it, in turns, in one run. Started by mpirun:
 //
 //   mpirun -np 2 cohort-mpi-overhead openmpi|mpich SHIM_DIRECTORY [LIBMPI]
 
@@ -72,8 +72,8 @@ void compare(const Contestants& with, std::size_t size_bytes) {
   const double base = median(of_bare);
   const double watched = median(of_watched);
   const double bounded = median(of_bounded);
-  fmt::print("{:>10} {:>12.2f} {:>12.2f} {:>8.3f} {:>12.2f} {:>8.3f}\n", size_bytes, base / 1e3, watched / 1e3,
-             watched / base, bounded / 1e3, bounded / base);
+  fmt::print("{:>10} {:>12.2f} {:>12.2f} {:>8.3f} {:>12.2f} {:>8.3f}\n", size_bytes, base / 1e3,
+             watched / 1e3, watched / base, bounded / 1e3, bounded / base);
 }
 
 std::unique_ptr<mpi::MpiCommunicator> world_of(const std::shared_ptr<mpi::Library>& library,
@@ -88,11 +88,11 @@ std::unique_ptr<mpi::MpiCommunicator> world_of(const std::shared_ptr<mpi::Librar
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
-  auto loaded = mpi::Library::load(
-      {.implementation =
-           std::string_view(argv[1]) == "mpich" ? mpi::Implementation::kMpich : mpi::Implementation::kOpenMpi,
-       .shim_directory = argv[2],
-       .library = argc > 3 ? argv[3] : ""});
+  auto loaded = mpi::Library::load({.implementation = std::string_view(argv[1]) == "mpich"
+                                                          ? mpi::Implementation::kMpich
+                                                          : mpi::Implementation::kOpenMpi,
+                                    .shim_directory = argv[2],
+                                    .library = argc > 3 ? argv[3] : ""});
   if (!loaded) must(loaded.error());
   const std::shared_ptr<mpi::Library> library = *loaded;
   {
