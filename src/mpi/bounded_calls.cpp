@@ -23,6 +23,8 @@ Result<BoundedCalls::Shared> BoundedCalls::begin(const Call& call) {
   const std::lock_guard lock(order_mutex_);
   if (has_failed()) return broken_off(call, 0);
   pending->sequence = ++sequence_;
+  attendance().come(sequence_);
+  if (std::optional<Error> hopeless = deserted(call, sequence_)) return fail(*hopeless);
   pending->code = pending->flight.begin();
   pending->looked_at = steady_clock::now();
   return pending;
@@ -67,11 +69,13 @@ std::optional<Status> BoundedCalls::look(const Shared& pending) {
     return explain(pending->code, pending->looked_at, pending->call, pending->sequence);
   }
   const bool over = has_failed();
-  if (!over && pending->looked_at < pending->deadline) return std::nullopt;
-  Error error =
-      over ? broken_off(pending->call, pending->sequence) : fail(timed_out(pending->call, pending->sequence));
+  std::optional<Error> error =
+      over ? broken_off(pending->call, pending->sequence) : deserted(pending->call, pending->sequence);
+  if (!error && pending->looked_at >= pending->deadline) error = timed_out(pending->call, pending->sequence);
+  if (!error) return std::nullopt;
+  if (!over) error = fail(*error);
   give_up(pending);
-  return error;
+  return *error;
 }
 
 void BoundedCalls::give_up(const Shared& pending) {

@@ -13,8 +13,11 @@ constexpr std::chrono::milliseconds kReasonLimit(1'000);
 
 }  // namespace
 
-Calls::Calls(Library& library, Group group, OnFailure on_failure)
-    : library_(library), group_(std::move(group)), on_failure_(std::move(on_failure)) {}
+Calls::Calls(Library& library, Attendance& attendance, Group group, OnFailure on_failure)
+    : library_(library),
+      attendance_(attendance),
+      group_(std::move(group)),
+      on_failure_(std::move(on_failure)) {}
 
 Flight::Place Calls::place() const {
   return {library_, group_.comm, group_.facts.rank, group_.facts.world};
@@ -66,10 +69,30 @@ Error Calls::broken_off(const Call& call, std::uint64_t sequence) const {
   return failure_.failure()->within(text(call, sequence));
 }
 
-Error Calls::timed_out(const Call& call, std::uint64_t sequence) const {
-  return Error(ErrorCode::kTimedOut, "not all ranks have arrived; MPI does not tell which")
+std::optional<Error> Calls::timed_out(const Call& call, std::uint64_t sequence) {
+  attendance_.ask(sequence);
+  const std::optional<std::vector<int>> missing = attendance_.missing();
+  if (!missing) return std::nullopt;
+  if (missing->empty()) {
+    return Error(ErrorCode::kTimedOut,
+                 "every rank has come to a call, but not all to the same, or MPI is slow")
+        .within(text(call, sequence))
+        .with_remedy("Make the same calls in the same order on every rank, or give the call a longer limit.");
+  }
+  return Error(ErrorCode::kTimedOut, comm::absence_text(*missing))
       .within(text(call, sequence))
-      .with_remedy("Look for the rank that makes another call or none, or give the call a longer limit.");
+      .with_remedy("Look what that rank does instead, or give the call a longer limit.");
+}
+
+Error Calls::never_begun(const Call& call) const {
+  return Error(ErrorCode::kTimedOut, "the call before it did not end in time").within(text(call, 0));
+}
+
+std::optional<Error> Calls::deserted(const Call& call, std::uint64_t sequence) const {
+  if (!attendance_.has_anybody_left()) return std::nullopt;
+  const std::vector<int> left = attendance_.left_before(sequence);
+  if (left.empty()) return std::nullopt;
+  return Error(ErrorCode::kPeerLost, comm::ranks_have(left) + " left").within(text(call, sequence));
 }
 
 Error Calls::closed() const {

@@ -3,6 +3,7 @@
 #include "comm/communicator.h"
 #include "comm/group_failure.h"
 #include "comm/progress.h"
+#include "mpi/attendance.h"
 #include "mpi/flight.h"
 
 #include <functional>
@@ -26,7 +27,7 @@ class Calls : public comm::Task {
   };
   using OnFailure = std::function<void(const Error&)>;
   /// `on_failure` is told once, on whichever thread finds out, without a lock held.
-  Calls(Library& library, Group group, OnFailure on_failure);
+  Calls(Library& library, Attendance& attendance, Group group, OnFailure on_failure);
 
   virtual Status run(const Call& call) = 0;
   /// The call has a limit.
@@ -50,13 +51,20 @@ class Calls : public comm::Task {
   /// What a call that MPI ended with an error came to; nothing while the reason may still be on its way.
   std::optional<Status> explain(int code, TimePoint ended_at, const Call& call, std::uint64_t sequence);
   Error broken_off(const Call& call, std::uint64_t sequence) const;
-  Error timed_out(const Call& call, std::uint64_t sequence) const;
+  /// What is known of a call that is late; nothing while others may still say where they are.
+  std::optional<Error> timed_out(const Call& call, std::uint64_t sequence);
+  /// A call that waited for its turn until it was too late.
+  Error never_begun(const Call& call) const;
+  /// A rank that this call needs has left.
+  std::optional<Error> deserted(const Call& call, std::uint64_t sequence) const;
+  Attendance& attendance() const { return attendance_; }
   Error closed() const;
 
  private:
   std::vector<int> lost_ranks();
 
   Library& library_;
+  Attendance& attendance_;
   const Group group_;
   const OnFailure on_failure_;
   comm::GroupFailure failure_;

@@ -64,6 +64,7 @@ MpiCommunicator::MpiCommunicator(Shared shared, Calls::Group group, comm::Line::
       member_(*shared_.member),
       comm_(group.comm),
       world_ranks_(group.world_ranks),
+      attendance_(member_, place),
       calls_(make_calls(std::move(group))),
       messages_(member_.exchange(), member_.progress(), facts(), std::move(place),
                 {.on_failure = [this](const Error& error) { (void)calls_->fail(error); }}) {
@@ -74,15 +75,16 @@ MpiCommunicator::MpiCommunicator(Shared shared, Calls::Group group, comm::Line::
 std::unique_ptr<Calls> MpiCommunicator::make_calls(Calls::Group group) {
   const auto on_failure = [this](const Error& error) { spread(error); };
   if (shared_.waiting == Waiting::kWatched) {
-    return std::make_unique<WatchedCalls>(member_.library(), std::move(group), on_failure);
+    return std::make_unique<WatchedCalls>(member_.library(), attendance_, std::move(group), on_failure);
   }
-  return std::make_unique<BoundedCalls>(member_.library(), std::move(group), on_failure);
+  return std::make_unique<BoundedCalls>(member_.library(), attendance_, std::move(group), on_failure);
 }
 
 MpiCommunicator::~MpiCommunicator() {
   member_.progress().remove(*calls_);
   member_.progress().remove(messages_);
   calls_->close();
+  if (!calls_->failure()) attendance_.leave();
   messages_.leave();
   // A revocation may still be on its way to others and must not meet a new group under the same number.
   const bool is_revoked = calls_->failure() && member_.library().can_recover();

@@ -36,10 +36,9 @@ struct CommunicatorOptions {
 /// Threads: as every communicator.
 /// Lifetime: as every communicator. Library::finish() comes after the last of them.
 /// Failure: as every communicator, except that calls are not compared: ranks that make different calls wait
-/// for each other until the limit, or get numbers of the wrong call. A rank that leaves is noticed by its
-/// absence. Where MPI goes on without lost ranks, a failure revokes the group and survivors shrink() it;
-/// where it does not, traits() says not abortable. Cost: one thread per process, which asks MPI for messages
-/// every five milliseconds when there are none.
+/// for each other until the limit, or get numbers of the wrong call. Where MPI goes on without lost ranks, a
+/// failure revokes the group and survivors shrink() it; where it does not, traits() says not abortable. Cost:
+/// one thread per process, which asks MPI for messages every five milliseconds when there are none.
 class MpiCommunicator final : public Communicator {
  public:
   /// The group of all ranks of the job. Every rank calls this. kUsage if nothing could end a late call.
@@ -81,6 +80,7 @@ class MpiCommunicator final : public Communicator {
   Member& member_;
   const CohortMpiHandle comm_;
   const std::vector<int> world_ranks_;
+  Attendance attendance_;
   const std::unique_ptr<Calls> calls_;
   comm::Group messages_;  // send and receive, and what ranks tell each other about failures
 };

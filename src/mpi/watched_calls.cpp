@@ -20,7 +20,8 @@ Status WatchedCalls::run(const Call& call) {
 
 Status WatchedCalls::make(const Call& call, std::chrono::nanoseconds limit) {
   if (has_failed()) return broken_off(call, 0);
-  ++sequence_;
+  attendance().come(++sequence_);
+  if (std::optional<Error> hopeless = deserted(call, sequence_)) return fail(*hopeless);
   Flight flight(place(), call);
   watched_limit_.store(limit.count(), std::memory_order_relaxed);
   watched_call_.store(&call, std::memory_order_relaxed);
@@ -83,7 +84,9 @@ bool WatchedCalls::advance() {
     const std::chrono::nanoseconds limit(watched_limit_.load(std::memory_order_relaxed));
     late_at_ = sequence == 0 ? TimePoint::max() : deadline_after(steady_clock::now(), limit);
   }
-  if (seen_ != 0 && steady_clock::now() >= late_at_ && end_if_late(sequence)) return true;
+  const bool is_late = seen_ != 0 && steady_clock::now() >= late_at_;
+  const bool is_deserted = seen_ != 0 && attendance().has_anybody_left();
+  if ((is_late || is_deserted) && end_if_hopeless(sequence, is_late)) return true;
   return num_queued_.load(std::memory_order_acquire) > 0 && end_if_queued_too_long();
 }
 
@@ -94,7 +97,7 @@ bool WatchedCalls::end_if_queued_too_long() {
     const TimePoint now = steady_clock::now();
     const std::lock_guard lock(queue_mutex_);
     for (const Queued& queued : queue_) {
-      if (!error && queued.completion->deadline() <= now) error = timed_out(queued.call, 0);
+      if (!error && queued.completion->deadline() <= now) error = never_begun(queued.call);
     }
   }
   if (!error || has_failed()) return false;
@@ -102,7 +105,7 @@ bool WatchedCalls::end_if_queued_too_long() {
   return true;
 }
 
-bool WatchedCalls::end_if_late(std::uint64_t sequence) {
+bool WatchedCalls::end_if_hopeless(std::uint64_t sequence, bool is_late) {
   std::optional<Error> error;
   {
     const std::lock_guard lock(watch_mutex_);
@@ -113,8 +116,11 @@ bool WatchedCalls::end_if_late(std::uint64_t sequence) {
       watched_call_.store(call, std::memory_order_release);
       return false;
     }
-    error = timed_out(*call, sequence);
+    error = deserted(*call, sequence);
+    if (!error && is_late) error = timed_out(*call, sequence);
+    if (!error) watched_call_.store(call, std::memory_order_release);
   }
+  if (!error) return false;
   (void)fail(*error);
   return true;
 }

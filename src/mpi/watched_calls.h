@@ -39,7 +39,7 @@ class WatchedCalls final : public Calls {
   Status reason(int code, const Call& call);
   void work(const std::stop_token& stop);
   std::optional<Queued> next(const std::stop_token& stop);
-  bool end_if_late(std::uint64_t sequence);
+  bool end_if_hopeless(std::uint64_t sequence, bool is_late);
   bool end_if_queued_too_long();
 
   std::mutex turn_mutex_;  // whoever holds it has the turn

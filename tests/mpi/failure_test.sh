@@ -25,6 +25,6 @@ ulfm-kill)
   ;;
 *-late)
   [ $code -eq 1 ] || fail "the exit code is not the one the job was ended with"
-  grep -q "call 2 of group 'world' (generation 0): not all ranks have arrived" <<<"$output" || fail "the cause is missing"
+  grep -q "call 2 of group 'world' (generation 0): rank 2 has not arrived" <<<"$output" || fail "the cause is missing"
   ;;
 esac

@@ -56,8 +56,10 @@ TEST_F(LoadShim, WithALibmpiThatIsNotThereNamesIt) {
 }
 
 TEST_F(LoadShim, ThatIsAnotherLibraryIsRefused) {
-  std::filesystem::create_symlink("/lib/x86_64-linux-gnu/libz.so.1", directory_ + "/libcohort-mpi-openmpi.so");
-  if (!std::filesystem::exists(directory_ + "/libcohort-mpi-openmpi.so")) GTEST_SKIP() << "no libz to take for one";
+  std::filesystem::create_symlink("/lib/x86_64-linux-gnu/libz.so.1",
+                                  directory_ + "/libcohort-mpi-openmpi.so");
+  if (!std::filesystem::exists(directory_ + "/libcohort-mpi-openmpi.so"))
+    GTEST_SKIP() << "no libz to take for one";
   const auto shim = load_shim(options(Implementation::kOpenMpi));
   ASSERT_FALSE(shim);
   EXPECT_EQ(shim.error().code(), ErrorCode::kUnsupported);

@@ -61,10 +61,11 @@ Kind native_kind(const std::string& name, mpi::Waiting waiting) {
   };
   Kind kind{.name = name, .run = run, .largest_world = own_mpi().library->world()};
   kind.lacks[Ability::kComparesCalls] = "MPI does not compare the calls of ranks";
-  kind.lacks[Ability::kNamesAbsent] = "MPI does not tell who has not come";
-  kind.lacks[Ability::kNoticesLeaving] = "MPI does not tell that a rank has left";
   if (!own_mpi().library->can_recover()) {
-    kind.lacks[Ability::kEndsCalls] = "this MPI takes no call back that has begun";
+    // Memory of a call that was given up is in the hands of MPI: the test cannot go on. See failure_test.sh.
+    for (const Ability ability : {Ability::kEndsCalls, Ability::kNamesAbsent, Ability::kNoticesLeaving}) {
+      kind.lacks[ability] = "this MPI takes no call back that has begun";
+    }
     if (waiting == mpi::Waiting::kWatched) {
       kind.lacks[Ability::kOutlivesFailure] = "with this MPI a failure ends the process";
     }
