@@ -34,13 +34,13 @@ Attendance::~Attendance() {
 }
 
 void Attendance::listen(Channel channel, void (Attendance::*hear)(int, const comm::FrameHeader&)) {
-  member_.exchange().handle(channel, place_.group,
-                            [this, hear](int from, const comm::FrameHeader& header, const std::vector<std::byte>&) {
-                              const auto at =
-                                  std::find(place_.members.begin(), place_.members.end(), from);
-                              if (at == place_.members.end() || header.generation != place_.generation) return;
-                              (this->*hear)(static_cast<int>(at - place_.members.begin()), header);
-                            });
+  member_.exchange().handle(
+      channel, place_.group,
+      [this, hear](int from, const comm::FrameHeader& header, const std::vector<std::byte>&) {
+        const auto at = std::find(place_.members.begin(), place_.members.end(), from);
+        if (at == place_.members.end() || header.generation != place_.generation) return;
+        (this->*hear)(static_cast<int>(at - place_.members.begin()), header);
+      });
 }
 
 void Attendance::post(int rank, Channel channel, std::uint64_t number, std::uint64_t count) {
@@ -66,8 +66,8 @@ void Attendance::ask(std::uint64_t sequence) {
 std::optional<std::vector<int>> Attendance::missing() const {
   const std::lock_guard lock(mutex_);
   if (!roll_call_) return std::vector<int>();
-  const bool is_over = roll_call_->is_complete(num_ranks()) ||
-                       std::chrono::steady_clock::now() >= roll_call_->until();
+  const bool is_over =
+      roll_call_->is_complete(num_ranks()) || std::chrono::steady_clock::now() >= roll_call_->until();
   if (!is_over) return std::nullopt;
   return roll_call_->missing(place_.rank, num_ranks());
 }

@@ -12,8 +12,8 @@
 
 namespace cohort::mpi {
 
-/// Which rank of a group has come to which call: asked when a call is late, told by whoever leaves. MPI itself
-/// does not say.
+/// Which rank of a group has come to which call: asked when a call is late, told by whoever leaves. MPI
+/// itself does not say.
 ///
 /// Threads: every method from any thread; the destructor not on the progress thread.
 /// Lifetime: the member must outlive it.

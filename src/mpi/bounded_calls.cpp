@@ -24,7 +24,9 @@ Result<BoundedCalls::Shared> BoundedCalls::begin(const Call& call) {
   if (has_failed()) return broken_off(call, 0);
   pending->sequence = ++sequence_;
   attendance().come(sequence_);
-  if (std::optional<Error> hopeless = deserted(call, sequence_)) return fail(*hopeless);
+  if (std::optional<Error> hopeless = deserted(call, sequence_)) {
+    return fail_call(*hopeless, call, sequence_);
+  }
   pending->code = pending->flight.begin();
   pending->looked_at = steady_clock::now();
   return pending;
@@ -73,7 +75,7 @@ std::optional<Status> BoundedCalls::look(const Shared& pending) {
       over ? broken_off(pending->call, pending->sequence) : deserted(pending->call, pending->sequence);
   if (!error && pending->looked_at >= pending->deadline) error = timed_out(pending->call, pending->sequence);
   if (!error) return std::nullopt;
-  if (!over) error = fail(*error);
+  if (!over) error = fail_call(*error, pending->call, pending->sequence);
   give_up(pending);
   return *error;
 }

@@ -27,9 +27,10 @@ std::optional<Status> Calls::explain(int code, TimePoint ended_at, const Call& c
   const CohortMpiErrorKind kind = library_.shim().error_kind(code);
   if (kind == COHORT_MPI_PEER_LOST || kind == COHORT_MPI_REVOKED) {
     if (const std::vector<int> lost = lost_ranks(); !lost.empty()) {
-      return fail(Error(ErrorCode::kPeerLost, comm::ranks_have(lost) + " ended")
-                      .within(text(call, sequence))
-                      .with_remedy("Go on with the others, or start the job again."));
+      const Error loss = Error(ErrorCode::kPeerLost, comm::ranks_have(lost) + " ended")
+                             .within(text(call, sequence))
+                             .with_remedy("Go on with the others, or start the job again.");
+      return fail_call(loss, call, sequence);
     }
   }
   if (has_failed()) return broken_off(call, sequence);
@@ -37,7 +38,7 @@ std::optional<Status> Calls::explain(int code, TimePoint ended_at, const Call& c
   if (library_.can_recover() && std::chrono::steady_clock::now() < ended_at + kReasonLimit) {
     return std::nullopt;
   }
-  return fail(library_.error(code, "MPI gave up").within(text(call, sequence)));
+  return fail_call(library_.error(code, "MPI gave up").within(text(call, sequence)), call, sequence);
 }
 
 std::vector<int> Calls::lost_ranks() {
@@ -51,12 +52,15 @@ std::vector<int> Calls::lost_ranks() {
   return ranks;
 }
 
-Error Calls::fail(const Error& error) {
-  if (failure_.fail(error)) {
-    if (library_.can_recover()) library_.shim().revoke(group_.comm);
-    on_failure_(error);
-  }
-  return *failure_.failure();
+bool Calls::fail(const Error& error) {
+  if (!failure_.fail(error)) return false;
+  if (library_.can_recover()) library_.shim().revoke(group_.comm);
+  on_failure_(error);
+  return true;
+}
+
+Error Calls::fail_call(const Error& error, const Call& call, std::uint64_t sequence) {
+  return fail(error) ? error : broken_off(call, sequence);
 }
 
 std::string Calls::text(const Call& call, std::uint64_t sequence) const {

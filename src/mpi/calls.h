@@ -37,8 +37,8 @@ class Calls : public comm::Task {
   /// MPI is through with all calls, those that were given up included.
   virtual bool is_clean() const = 0;
 
-  /// Makes the group fail, and returns its failure, which may be an earlier one.
-  Error fail(const Error& error);
+  /// Makes the group fail. False if it had failed before.
+  bool fail(const Error& error);
   std::optional<Error> failure() const { return failure_.failure(); }
 
  protected:
@@ -50,6 +50,8 @@ class Calls : public comm::Task {
 
   /// What a call that MPI ended with an error came to; nothing while the reason may still be on its way.
   std::optional<Status> explain(int code, TimePoint ended_at, const Call& call, std::uint64_t sequence);
+  /// Makes the group fail with what became of this call; if it has failed before, that is what became of it.
+  Error fail_call(const Error& error, const Call& call, std::uint64_t sequence);
   Error broken_off(const Call& call, std::uint64_t sequence) const;
   /// What is known of a call that is late; nothing while others may still say where they are.
   std::optional<Error> timed_out(const Call& call, std::uint64_t sequence);

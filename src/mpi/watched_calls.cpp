@@ -21,7 +21,9 @@ Status WatchedCalls::run(const Call& call) {
 Status WatchedCalls::make(const Call& call, std::chrono::nanoseconds limit) {
   if (has_failed()) return broken_off(call, 0);
   attendance().come(++sequence_);
-  if (std::optional<Error> hopeless = deserted(call, sequence_)) return fail(*hopeless);
+  if (std::optional<Error> hopeless = deserted(call, sequence_)) {
+    return fail_call(*hopeless, call, sequence_);
+  }
   Flight flight(place(), call);
   watched_limit_.store(limit.count(), std::memory_order_relaxed);
   watched_call_.store(&call, std::memory_order_relaxed);

@@ -1,7 +1,8 @@
-// One rank of a job in which something goes wrong. Usage: mpi_failure_test kill|late, and the flags of every
+// One rank of a job in which something goes wrong. Usage: mpi_failure_test SCENARIO, and the flags of every
 // such program.
 //
 //   kill  rank 2 is killed in the middle of a call; where MPI goes on, the others do, too
+//   kill_watched  the same with blocking collectives
 //   late  rank 2 does not come to a call; where MPI takes no call back, the job ends with the cause
 
 #include "mpi/communicator.h"
@@ -59,10 +60,11 @@ Status expect_loss(const Communicator& group, const Status& outcome) {
   return {};
 }
 
-Status go_on_without_the_victim() {
+Status go_on_without_the_victim(mpi::Waiting waiting) {
   COHORT_ASSIGN_OR_RETURN(
-      auto group, mpi::MpiCommunicator::make_world(own_mpi().library,
-                                                   {.generation = 3, .limit = std::chrono::seconds(10)}));
+      auto group,
+      mpi::MpiCommunicator::make_world(
+          own_mpi().library, {.generation = 3, .limit = std::chrono::seconds(10), .waiting = waiting}));
   if (!group->traits().abortable) return wrong("this MPI goes on, and its traits do not say so");
   COHORT_RETURN_IF_ERROR(expect_loss(*group, work_until_the_end(*group)));
   COHORT_ASSIGN_OR_RETURN(const auto survivors, group->shrink());
@@ -84,7 +86,7 @@ Status end_with_the_cause(std::string_view scenario) {
                                        {.limit = std::chrono::seconds(1),
                                         .on_failure = [](const Error& error) { end_job(error.text()); }}));
   if (group->traits().abortable) return wrong("this MPI cannot go on, and its traits do not say so");
-  if (scenario == "kill") return work_until_the_end(*group);
+  if (scenario != "late") return work_until_the_end(*group);
   COHORT_RETURN_IF_ERROR(group->run(barrier()));
   if (group->rank() == kVictim) ::sleep(30);  // it ends with the job, long before
   COHORT_RETURN_IF_ERROR(sum_ranks(*group));
@@ -101,8 +103,9 @@ int main(int argc, char** argv) {
   Result<std::shared_ptr<mpi::Library>> library = mpi::Library::load(*options);
   if (!library) return 2;
   own_mpi().library = *std::move(library);
+  const auto waiting = scenario == "kill_watched" ? mpi::Waiting::kWatched : mpi::Waiting::kBounded;
   const bool goes_on = own_mpi().library->can_recover();
-  const Status outcome = goes_on ? go_on_without_the_victim() : end_with_the_cause(scenario);
+  const Status outcome = goes_on ? go_on_without_the_victim(waiting) : end_with_the_cause(scenario);
   if (!outcome) end_job(outcome.error().text());
   std::puts(fmt::format("rank {} went on", own_mpi().library->rank()).c_str());
   return own_mpi().library->finish() ? 0 : 1;

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # What becomes of a job in which something goes wrong, with one MPI.
-# Usage: failure_test.sh MPI kill|late BUILD_DIRECTORY
+# Usage: failure_test.sh MPI kill|kill_watched|late BUILD_DIRECTORY
 set -uo pipefail
 mpi=$1 scenario=$2 build=$3
 here=$(cd "$(dirname "$0")" && pwd)
-output=$("$here/mpirun.sh" "$mpi" 4 "$build" "$build/bin/tests/mpi_failure_test" "$scenario" 2>&1)
+output=$("$here/mpirun.sh" "$mpi" 4 "$build" "$build/bin/tests/mpi_failure_test" "$scenario" 2>&1 | tr -d '\0')
 code=$?
 echo "$output"
 [ $code -ne 77 ] || exit 77
@@ -14,7 +14,7 @@ fail() {
   exit 1
 }
 case "$mpi-$scenario" in
-ulfm-kill)
+ulfm-kill | ulfm-kill_watched)
   for rank in 0 1 3; do
     grep -q "rank $rank went on" <<<"$output" || fail "rank $rank did not go on"
   done
