@@ -3,7 +3,9 @@
 #include "base/float16.h"
 #include "comm/combine.h"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace cohort::test {
@@ -222,6 +224,33 @@ TEST_P(Collectives, TheSameCallGivesTheSameBits) {
             return unexpected(seat, "{} floats have other bits", count);
           }
         }
+      }
+      return {};
+    });
+  }
+}
+
+template <class Number>
+Status expect_nan(Seat& seat, ReduceOp op) {
+  // Every rank has its NaN at an index of its own; the last index has none.
+  const auto world = static_cast<std::size_t>(seat.world());
+  std::vector<Number> numbers(world + 1, static_cast<Number>(seat->rank()));
+  numbers[static_cast<std::size_t>(seat->rank())] = std::numeric_limits<Number>::quiet_NaN();
+  COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span(numbers), op)));
+  for (std::size_t i = 0; i < world; ++i) {
+    if (!std::isnan(numbers[i])) return unexpected(seat, "{} at {} in {}", numbers[i], i, name(op));
+  }
+  const Number expected = op == ReduceOp::kMin ? Number{0} : static_cast<Number>(seat.world() - 1);
+  if (numbers[world] != expected) return unexpected(seat, "{} is no {}", numbers[world], name(op));
+  return {};
+}
+
+TEST_P(Collectives, ANaNWinsInMinAndMax) {
+  for (const int world : kWorlds) {
+    run(world, [](Seat& seat) -> Status {
+      for (const ReduceOp op : {ReduceOp::kMin, ReduceOp::kMax}) {
+        COHORT_RETURN_IF_ERROR(expect_nan<float>(seat, op));
+        COHORT_RETURN_IF_ERROR(expect_nan<double>(seat, op));
       }
       return {};
     });
