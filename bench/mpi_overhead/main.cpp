@@ -50,8 +50,8 @@ void compare(const Contestants& with, std::size_t size_bytes) {
   std::vector<float> numbers(size_bytes / sizeof(float), 0.0F);
   CohortMpiCollective bare{};
   bare.comm = with.library.shim().world();
-  bare.operation = COHORT_MPI_ALL_REDUCE;
-  bare.type = COHORT_MPI_F32;
+  bare.operation = kCohortMpiAllReduce;
+  bare.type = kCohortMpiF32;
   bare.input = COHORT_MPI_IN_PLACE;
   bare.output = numbers.data();
   bare.input_count = bare.output_count = static_cast<int>(numbers.size());

@@ -114,8 +114,9 @@ bool BoundedCalls::settle_some() {
   std::vector<std::pair<Shared, Status>> settled;
   std::erase_if(active_, [&](const Shared& pending) {
     std::optional<Status> outcome = look(pending);
-    if (outcome) settled.emplace_back(pending, *std::move(outcome));
-    return outcome.has_value();
+    if (!outcome) return false;
+    settled.emplace_back(pending, *std::move(outcome));
+    return true;
   });
   for (auto& [pending, outcome] : settled) pending->completion->settle(std::move(outcome));
   return !settled.empty();

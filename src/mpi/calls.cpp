@@ -25,7 +25,7 @@ Flight::Place Calls::place() const {
 
 std::optional<Status> Calls::explain(int code, TimePoint ended_at, const Call& call, std::uint64_t sequence) {
   const CohortMpiErrorKind kind = library_.shim().error_kind(code);
-  if (kind == COHORT_MPI_PEER_LOST || kind == COHORT_MPI_REVOKED) {
+  if (kind == kCohortMpiPeerLost || kind == kCohortMpiRevoked) {
     if (const std::vector<int> lost = lost_ranks(); !lost.empty()) {
       const Error loss = Error(ErrorCode::kPeerLost, comm::ranks_have(lost) + " ended")
                              .within(text(call, sequence))

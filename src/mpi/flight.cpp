@@ -15,33 +15,33 @@ CohortMpiType type_of(DType dtype, bool is_combined) {
   if (is_combined) {
     switch (dtype) {
       case DType::kF32:
-        return COHORT_MPI_F32;
+        return kCohortMpiF32;
       case DType::kF64:
-        return COHORT_MPI_F64;
+        return kCohortMpiF64;
       case DType::kI32:
-        return COHORT_MPI_I32;
+        return kCohortMpiI32;
       case DType::kI64:
-        return COHORT_MPI_I64;
+        return kCohortMpiI64;
       default:
-        return COHORT_MPI_U8;
+        return kCohortMpiU8;
     }
   }
-  constexpr CohortMpiType kWidths[] = {COHORT_MPI_WIDTH_1, COHORT_MPI_WIDTH_1, COHORT_MPI_WIDTH_2,
-                                       COHORT_MPI_WIDTH_2, COHORT_MPI_WIDTH_4, COHORT_MPI_WIDTH_4,
-                                       COHORT_MPI_WIDTH_4, COHORT_MPI_WIDTH_4, COHORT_MPI_WIDTH_8};
+  constexpr CohortMpiType kWidths[] = {kCohortMpiWidth1, kCohortMpiWidth1, kCohortMpiWidth2,
+                                       kCohortMpiWidth2, kCohortMpiWidth4, kCohortMpiWidth4,
+                                       kCohortMpiWidth4, kCohortMpiWidth4, kCohortMpiWidth8};
   return kWidths[size_bytes(dtype)];
 }
 
 CohortMpiReduction reduction_of(ReduceOp op) {
   switch (op) {
     case ReduceOp::kMin:
-      return COHORT_MPI_MIN;
+      return kCohortMpiMin;
     case ReduceOp::kMax:
-      return COHORT_MPI_MAX;
+      return kCohortMpiMax;
     case ReduceOp::kProduct:
-      return COHORT_MPI_PRODUCT;
+      return kCohortMpiProduct;
     default:
-      return COHORT_MPI_SUM;
+      return kCohortMpiSum;
   }
 }
 

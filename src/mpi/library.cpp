@@ -13,11 +13,11 @@ constexpr int kTextBytes = 1024;
 
 ErrorCode code_of(CohortMpiErrorKind kind) {
   switch (kind) {
-    case COHORT_MPI_PEER_LOST:
+    case kCohortMpiPeerLost:
       return ErrorCode::kPeerLost;
-    case COHORT_MPI_REVOKED:
+    case kCohortMpiRevoked:
       return ErrorCode::kAborted;
-    case COHORT_MPI_TRUNCATED:
+    case kCohortMpiTruncated:
       return ErrorCode::kUsage;
     default:
       return ErrorCode::kIo;
@@ -102,7 +102,7 @@ Status Library::finish() {
   // early.
   CohortMpiCollective meeting{};
   meeting.comm = messages_;
-  meeting.operation = COHORT_MPI_BARRIER;
+  meeting.operation = kCohortMpiBarrier;
   if (shim_.run(&meeting) == 0) shim_.drain(messages_);
   if (!is_ours_) return {};
   return status(shim_.finalize(), "MPI does not end");

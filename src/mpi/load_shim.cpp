@@ -21,7 +21,7 @@ const Names& names(Implementation implementation) {
 }
 
 std::string last_problem() {
-  const char* const problem = ::dlerror();
+  const char* const problem = ::dlerror();  // NOLINT(concurrency-mt-unsafe): glibc has one for each thread
   return problem == nullptr ? "no reason was given" : problem;
 }
 

@@ -249,7 +249,7 @@ bool MpiTransport::take_in(int member) {
 }
 
 void MpiTransport::note_code(int code) {
-  if (place_.library->shim().error_kind(code) == COHORT_MPI_PEER_LOST) place_.library->look_for_losses();
+  if (place_.library->shim().error_kind(code) == kCohortMpiPeerLost) place_.library->look_for_losses();
 }
 
 void MpiTransport::note_losses() {

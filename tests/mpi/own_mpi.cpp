@@ -16,7 +16,7 @@ OwnMpi& own_mpi() {
 Status OwnMpi::barrier(CohortMpiHandle comm, TimePoint deadline) const {
   CohortMpiCollective collective{};
   collective.comm = comm;
-  collective.operation = COHORT_MPI_BARRIER;
+  collective.operation = kCohortMpiBarrier;
   CohortMpiHandle request = 0;
   COHORT_RETURN_IF_ERROR(library->status(library->shim().start(&collective, &request), "barrier"));
   int is_done = 0;

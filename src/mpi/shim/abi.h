@@ -20,39 +20,39 @@ extern "C" {
 typedef uint64_t CohortMpiHandle;
 
 enum CohortMpiOperation {
-  COHORT_MPI_BARRIER,
-  COHORT_MPI_ALL_REDUCE,
-  COHORT_MPI_REDUCE,
-  COHORT_MPI_BROADCAST,
-  COHORT_MPI_REDUCE_SCATTER,
-  COHORT_MPI_ALL_GATHER,
-  COHORT_MPI_GATHER,
-  COHORT_MPI_SCATTER,
-  COHORT_MPI_ALL_TO_ALL,
+  kCohortMpiBarrier,
+  kCohortMpiAllReduce,
+  kCohortMpiReduce,
+  kCohortMpiBroadcast,
+  kCohortMpiReduceScatter,
+  kCohortMpiAllGather,
+  kCohortMpiGather,
+  kCohortMpiScatter,
+  kCohortMpiAllToAll,
 };
 
 /// The first five can be combined; the others are moved, by width.
 enum CohortMpiType {
-  COHORT_MPI_F32,
-  COHORT_MPI_F64,
-  COHORT_MPI_I32,
-  COHORT_MPI_I64,
-  COHORT_MPI_U8,
-  COHORT_MPI_WIDTH_1,
-  COHORT_MPI_WIDTH_2,
-  COHORT_MPI_WIDTH_4,
-  COHORT_MPI_WIDTH_8,
+  kCohortMpiF32,
+  kCohortMpiF64,
+  kCohortMpiI32,
+  kCohortMpiI64,
+  kCohortMpiU8,
+  kCohortMpiWidth1,
+  kCohortMpiWidth2,
+  kCohortMpiWidth4,
+  kCohortMpiWidth8,
 };
 
 /// A NaN in any input of min or max gives a NaN.
-enum CohortMpiReduction { COHORT_MPI_SUM, COHORT_MPI_MIN, COHORT_MPI_MAX, COHORT_MPI_PRODUCT };
+enum CohortMpiReduction { kCohortMpiSum, kCohortMpiMin, kCohortMpiMax, kCohortMpiProduct };
 
 enum CohortMpiErrorKind {
-  COHORT_MPI_FINE,
-  COHORT_MPI_OTHER,
-  COHORT_MPI_PEER_LOST,
-  COHORT_MPI_REVOKED,
-  COHORT_MPI_TRUNCATED,
+  kCohortMpiFine,
+  kCohortMpiOther,
+  kCohortMpiPeerLost,
+  kCohortMpiRevoked,
+  kCohortMpiTruncated,
 };
 
 /// As input (output of scatter): the numbers lie where the result will.

@@ -25,21 +25,21 @@ struct Arguments {
 
 int start_parts(const CohortMpiCollective& c, const Arguments& a, MPI_Request* request) {
   switch (c.operation) {
-    case COHORT_MPI_REDUCE_SCATTER:
+    case kCohortMpiReduceScatter:
       if (c.input_counts == nullptr) {
         return MPI_Ireduce_scatter_block(a.in, a.out, c.output_count, a.type, a.op, a.comm, request);
       }
       return MPI_Ireduce_scatter(a.in, a.out, c.input_counts, a.type, a.op, a.comm, request);
-    case COHORT_MPI_ALL_GATHER:
+    case kCohortMpiAllGather:
       if (c.output_counts == nullptr) {
         return MPI_Iallgather(a.in, c.input_count, a.type, a.out, c.input_count, a.type, a.comm, request);
       }
       return MPI_Iallgatherv(a.in, c.input_count, a.type, a.out, c.output_counts, c.output_offsets, a.type,
                              a.comm, request);
-    case COHORT_MPI_GATHER:
+    case kCohortMpiGather:
       return MPI_Igatherv(a.in, c.input_count, a.type, a.out, c.output_counts, c.output_offsets, a.type,
                           c.root, a.comm, request);
-    case COHORT_MPI_SCATTER:
+    case kCohortMpiScatter:
       return MPI_Iscatterv(a.in, c.input_counts, c.input_offsets, a.type, a.out, c.output_count, a.type,
                            c.root, a.comm, request);
     default:
@@ -54,21 +54,21 @@ int start_parts(const CohortMpiCollective& c, const Arguments& a, MPI_Request* r
 
 int run_parts(const CohortMpiCollective& c, const Arguments& a) {
   switch (c.operation) {
-    case COHORT_MPI_REDUCE_SCATTER:
+    case kCohortMpiReduceScatter:
       if (c.input_counts == nullptr) {
         return MPI_Reduce_scatter_block(a.in, a.out, c.output_count, a.type, a.op, a.comm);
       }
       return MPI_Reduce_scatter(a.in, a.out, c.input_counts, a.type, a.op, a.comm);
-    case COHORT_MPI_ALL_GATHER:
+    case kCohortMpiAllGather:
       if (c.output_counts == nullptr) {
         return MPI_Allgather(a.in, c.input_count, a.type, a.out, c.input_count, a.type, a.comm);
       }
       return MPI_Allgatherv(a.in, c.input_count, a.type, a.out, c.output_counts, c.output_offsets, a.type,
                             a.comm);
-    case COHORT_MPI_GATHER:
+    case kCohortMpiGather:
       return MPI_Gatherv(a.in, c.input_count, a.type, a.out, c.output_counts, c.output_offsets, a.type,
                          c.root, a.comm);
-    case COHORT_MPI_SCATTER:
+    case kCohortMpiScatter:
       return MPI_Scatterv(a.in, c.input_counts, c.input_offsets, a.type, a.out, c.output_count, a.type,
                           c.root, a.comm);
     default:
@@ -89,16 +89,16 @@ int start_collective(const CohortMpiCollective* collective, CohortMpiHandle* req
   MPI_Request started = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
   switch (c.operation) {
-    case COHORT_MPI_BARRIER:
+    case kCohortMpiBarrier:
       code = MPI_Ibarrier(a.comm, &started);
       break;
-    case COHORT_MPI_ALL_REDUCE:
+    case kCohortMpiAllReduce:
       code = MPI_Iallreduce(a.in, a.out, c.input_count, a.type, a.op, a.comm, &started);
       break;
-    case COHORT_MPI_REDUCE:
+    case kCohortMpiReduce:
       code = MPI_Ireduce(a.in, a.out, c.input_count, a.type, a.op, c.root, a.comm, &started);
       break;
-    case COHORT_MPI_BROADCAST:
+    case kCohortMpiBroadcast:
       code = MPI_Ibcast(a.out, c.output_count, a.type, c.root, a.comm, &started);
       break;
     default:
@@ -112,13 +112,13 @@ int run_collective(const CohortMpiCollective* collective) {
   const CohortMpiCollective& c = *collective;
   const Arguments a(c);
   switch (c.operation) {
-    case COHORT_MPI_BARRIER:
+    case kCohortMpiBarrier:
       return MPI_Barrier(a.comm);
-    case COHORT_MPI_ALL_REDUCE:
+    case kCohortMpiAllReduce:
       return MPI_Allreduce(a.in, a.out, c.input_count, a.type, a.op, a.comm);
-    case COHORT_MPI_REDUCE:
+    case kCohortMpiReduce:
       return MPI_Reduce(a.in, a.out, c.input_count, a.type, a.op, c.root, a.comm);
-    case COHORT_MPI_BROADCAST:
+    case kCohortMpiBroadcast:
       return MPI_Bcast(a.out, c.output_count, a.type, c.root, a.comm);
     default:
       return run_parts(c, a);

@@ -76,12 +76,12 @@ int lost_ranks(CohortMpiHandle comm, int* ranks, int cap, int* num_lost) {
 }
 
 CohortMpiErrorKind error_kind(int code) {
-  if (code == MPI_SUCCESS) return COHORT_MPI_FINE;
+  if (code == MPI_SUCCESS) return kCohortMpiFine;
   int kind = code;
   MPI_Error_class(code, &kind);
-  if (kind == kProcFailed || kind == kProcFailedPending) return COHORT_MPI_PEER_LOST;
-  if (kind == kRevoked) return COHORT_MPI_REVOKED;
-  return kind == MPI_ERR_TRUNCATE ? COHORT_MPI_TRUNCATED : COHORT_MPI_OTHER;
+  if (kind == kProcFailed || kind == kProcFailedPending) return kCohortMpiPeerLost;
+  if (kind == kRevoked) return kCohortMpiRevoked;
+  return kind == MPI_ERR_TRUNCATE ? kCohortMpiTruncated : kCohortMpiOther;
 }
 
 #else
@@ -101,10 +101,10 @@ int lost_ranks(CohortMpiHandle, int*, int, int* num_lost) {
   return MPI_ERR_OTHER;
 }
 CohortMpiErrorKind error_kind(int code) {
-  if (code == MPI_SUCCESS) return COHORT_MPI_FINE;
+  if (code == MPI_SUCCESS) return kCohortMpiFine;
   int kind = code;
   MPI_Error_class(code, &kind);
-  return kind == MPI_ERR_TRUNCATE ? COHORT_MPI_TRUNCATED : COHORT_MPI_OTHER;
+  return kind == MPI_ERR_TRUNCATE ? kCohortMpiTruncated : kCohortMpiOther;
 }
 
 #endif

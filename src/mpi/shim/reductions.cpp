@@ -40,38 +40,38 @@ int make_reductions() {
 
 MPI_Datatype datatype_of(CohortMpiType type) {
   switch (type) {
-    case COHORT_MPI_F32:
+    case kCohortMpiF32:
       return MPI_FLOAT;
-    case COHORT_MPI_F64:
+    case kCohortMpiF64:
       return MPI_DOUBLE;
-    case COHORT_MPI_I32:
+    case kCohortMpiI32:
       return MPI_INT32_T;
-    case COHORT_MPI_I64:
+    case kCohortMpiI64:
       return MPI_INT64_T;
-    case COHORT_MPI_U8:
+    case kCohortMpiU8:
       return MPI_UINT8_T;
-    case COHORT_MPI_WIDTH_1:
+    case kCohortMpiWidth1:
       return MPI_BYTE;
-    case COHORT_MPI_WIDTH_2:
+    case kCohortMpiWidth2:
       return MPI_UINT16_T;
-    case COHORT_MPI_WIDTH_4:
+    case kCohortMpiWidth4:
       return MPI_UINT32_T;
-    case COHORT_MPI_WIDTH_8:
+    case kCohortMpiWidth8:
       return MPI_UINT64_T;
   }
   return MPI_DATATYPE_NULL;
 }
 
 MPI_Op reduction_of(CohortMpiReduction reduction, CohortMpiType type) {
-  const bool is_float = type == COHORT_MPI_F32 || type == COHORT_MPI_F64;
+  const bool is_float = type == kCohortMpiF32 || type == kCohortMpiF64;
   switch (reduction) {
-    case COHORT_MPI_SUM:
+    case kCohortMpiSum:
       return MPI_SUM;
-    case COHORT_MPI_PRODUCT:
+    case kCohortMpiProduct:
       return MPI_PROD;
-    case COHORT_MPI_MIN:
+    case kCohortMpiMin:
       return is_float ? nan_min : MPI_MIN;
-    case COHORT_MPI_MAX:
+    case kCohortMpiMax:
       return is_float ? nan_max : MPI_MAX;
   }
   return MPI_OP_NULL;
