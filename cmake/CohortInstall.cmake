@@ -17,6 +17,11 @@ install(TARGETS cohort_tool cohort_trainer cohort_libtorch_probe RUNTIME DESTINA
 if(TARGET cohort_bench_openmpi)
   install(TARGETS cohort_bench_openmpi RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" OPTIONAL)
 endif()
+foreach(shim openmpi mpich)
+  if(TARGET cohort_mpi_${shim})
+    install(TARGETS cohort_mpi_${shim} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" OPTIONAL)
+  endif()
+endforeach()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/cohort" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT cohort FILE cohortTargets.cmake NAMESPACE cohort:: DESTINATION "${package_dir}")
 

@@ -11,7 +11,8 @@ using world::Card;
 Card some_card() {
   return {.version = "1.2.3",
           .door = "cohort-abc",
-          .addresses = {*net::SocketAddress::parse("10.0.0.7:4711"), *net::SocketAddress::parse("[fd00::7]:4711")}};
+          .addresses = {*net::SocketAddress::parse("10.0.0.7:4711"),
+                        *net::SocketAddress::parse("[fd00::7]:4711")}};
 }
 
 TEST(Card, SaysWhatWasSaid) {

@@ -23,7 +23,8 @@ TEST(HostList, IsRead) {
 }
 
 TEST(HostList, MistakesAreNamed) {
-  for (const char* text : {"", "a,", ",a", "a:0", "a:-1", "a:x", "a:70000", ":4", "a:2,a:2", "-oProxyCommand=x", "a:2:"}) {
+  for (const char* text :
+       {"", "a,", ",a", "a:0", "a:-1", "a:x", "a:70000", ":4", "a:2,a:2", "-oProxyCommand=x", "a:2:"}) {
     const auto hosts = launch::parse_hosts(text);
     ASSERT_FALSE(hosts) << text;
     EXPECT_EQ(hosts.error().code(), ErrorCode::kUsage);

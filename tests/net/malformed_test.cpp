@@ -57,7 +57,8 @@ std::vector<std::byte> stream_of(Guard guard, const std::vector<std::size_t>& si
   std::vector<std::vector<std::byte>> payloads;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     payloads.emplace_back(sizes[i], static_cast<std::byte>(i));
-    out.add({.channel = Channel::kMessage, .group = 1, .number = i, .size_bytes = sizes[i]}, payloads.back(), {});
+    out.add({.channel = Channel::kMessage, .group = 1, .number = i, .size_bytes = sizes[i]}, payloads.back(),
+            {});
   }
   std::vector<std::byte> bytes;
   while (out.has_more()) {
@@ -109,7 +110,8 @@ TEST(Malformed, AMillionFramesAreNoticed) {
 
 TEST(Malformed, CardsAndRepliesAreTakenApartOrRefused) {
   const RandomStream random(9, 1);
-  const std::vector<std::byte> request = net::CardRequest{.round = "0.cards", .world = 3, .wait_ms = 5, .card = "abc"}.encode();
+  const std::vector<std::byte> request =
+      net::CardRequest{.round = "0.cards", .world = 3, .wait_ms = 5, .card = "abc"}.encode();
   const std::vector<std::byte> reply = net::encode_cards({"a", "", "ccc"});
   ASSERT_TRUE(net::CardRequest::decode(request));
   ASSERT_EQ(net::decode_reply(reply)->size(), 3u);

@@ -66,8 +66,11 @@ TEST_P(Meetings, EverybodyGetsTheCardsOfAllRoundAfterRound) {
     const auto outcome = run_world(world, [&](RankContext& rank) -> Status {
       const auto meeting = GetParam().join(place, place.key, rank.rank(), world);
       for (const char* round : {"0.cards", "0.hosts", "1.cards"}) {
-        const auto card = [&](int of) { return std::string(round) + std::string(static_cast<std::size_t>(of), 'x'); };
-        COHORT_ASSIGN_OR_RETURN(const auto cards, meeting->gather(round_of(round, rank, 10s), card(rank.rank())));
+        const auto card = [&](int of) {
+          return std::string(round) + std::string(static_cast<std::size_t>(of), 'x');
+        };
+        COHORT_ASSIGN_OR_RETURN(const auto cards,
+                                meeting->gather(round_of(round, rank, 10s), card(rank.rank())));
         if (cards.size() != static_cast<std::size_t>(world)) return rank.failure("{} cards", cards.size());
         for (int of = 0; of < world; ++of) {
           if (cards[static_cast<std::size_t>(of)] != card(of)) return rank.failure("a wrong card of {}", of);
@@ -108,7 +111,8 @@ TEST_P(Meetings, AStrangerIsNotThere) {
 
 TEST(MeetingTable, RanksThatCountDifferentlyAreTold) {
   net::MeetingTable table(3);
-  const auto replies = table.lay_down(0, 7, net::CardRequest{.round = "r", .world = 2, .card = "c"}.encode(), {});
+  const auto replies =
+      table.lay_down(0, 7, net::CardRequest{.round = "r", .world = 2, .card = "c"}.encode(), {});
   ASSERT_EQ(replies.size(), 1u);
   EXPECT_EQ(replies[0].number, 7u);
   const auto reply = net::decode_reply(replies[0].payload);

@@ -53,7 +53,8 @@ class Proxy {
       for (const auto& line : lines_) {
         for (std::size_t end = 0; end < 2; ++end) {
           const bool has_more = !line->waiting[1 - end].empty();
-          const short events = static_cast<short>((has_more ? POLLOUT : 0) | (line->waiting[end].size() < (1 << 20) ? POLLIN : 0));
+          const short events = static_cast<short>((has_more ? POLLOUT : 0) |
+                                                  (line->waiting[end].size() < (1 << 20) ? POLLIN : 0));
           sources.push_back({line->ends[end].number(), events, 0});
         }
       }
@@ -94,7 +95,8 @@ class Proxy {
       if (got > 0) line.waiting[end].insert(line.waiting[end].end(), piece.begin(), piece.begin() + got);
       auto& waiting = line.waiting[end];
       if (waiting.empty()) continue;
-      const ssize_t put = ::send(line.ends[1 - end].number(), waiting.data(), waiting.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      const ssize_t put =
+          ::send(line.ends[1 - end].number(), waiting.data(), waiting.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
       if (put > 0) waiting.erase(waiting.begin(), waiting.begin() + put);
       if (put > 0) line.num_passed += static_cast<std::size_t>(put);
     }

@@ -51,7 +51,9 @@ struct Member {
   Member(int number, const std::vector<SocketAddress>& addresses, Descriptor listener, const net::JobKey& key,
          const net::TcpOptions& options)
       : doorbell(reactor),
-        transport({.member = number, .members = {{.addresses = {addresses[0]}}, {.addresses = {addresses[1]}}}, .key = key},
+        transport({.member = number,
+                   .members = {{.addresses = {addresses[0]}}, {.addresses = {addresses[1]}}},
+                   .key = key},
                   std::move(listener), reactor, clock, options),
         progress(doorbell) {
     transport.open(sink, doorbell);
@@ -64,9 +66,10 @@ struct Member {
   }
   void send(int to, std::uint64_t number, std::size_t size) {
     const auto payload = std::make_shared<std::vector<std::byte>>(pattern(size, number));
-    transport.send(to, {.number = number, .sequence = number, .size_bytes = size}, *payload, [payload, this](const Status& status) {
-      if (status) ++num_sent;
-    });
+    transport.send(to, {.number = number, .sequence = number, .size_bytes = size}, *payload,
+                   [payload, this](const Status& status) {
+                     if (status) ++num_sent;
+                   });
   }
 
   Numbers sink;
@@ -88,7 +91,8 @@ struct Pair {
     proxy = std::make_unique<Proxy>(real[0]);
     const net::JobKey key = *net::JobKey::make();
     members[0] = std::make_unique<Member>(0, real, std::move(first), key, options);
-    members[1] = std::make_unique<Member>(1, std::vector{proxy->address(), real[1]}, std::move(second), key, options);
+    members[1] =
+        std::make_unique<Member>(1, std::vector{proxy->address(), real[1]}, std::move(second), key, options);
   }
 
   std::unique_ptr<Proxy> proxy;
@@ -97,7 +101,9 @@ struct Pair {
 
 class Recovery : public testing::TestWithParam<net::Secrecy> {};
 INSTANTIATE_TEST_SUITE_P(Both, Recovery, testing::Values(net::Secrecy::kClear, net::Secrecy::kTls),
-                         [](const auto& secrecy) { return secrecy.param == net::Secrecy::kTls ? "tls" : "clear"; });
+                         [](const auto& secrecy) {
+                           return secrecy.param == net::Secrecy::kTls ? "tls" : "clear";
+                         });
 
 constexpr std::size_t kSizes[] = {0, 3, 5000, 100'000, 17, 1'000'000};
 constexpr std::uint64_t kMessages = 300;
@@ -110,7 +116,8 @@ TEST_P(Recovery, CutAgainAndAgainNothingIsLostNorComesTwice) {
     pair.members[1]->send(0, number, kSizes[(number + 2) % std::size(kSizes)]);
   }
   for (const auto& member : pair.members) {
-    ASSERT_TRUE(member->sink.wait_for(kMessages)) << (member->sink.loss ? member->sink.loss->text() : "too few came");
+    ASSERT_TRUE(member->sink.wait_for(kMessages))
+        << (member->sink.loss ? member->sink.loss->text() : "too few came");
     for (std::uint64_t i = 0; i < kMessages; ++i) ASSERT_EQ(member->sink.numbers[i], i + 1);
   }
   EXPECT_GT(pair.proxy->num_connections(), 20);

@@ -40,7 +40,8 @@ class Lonely {
       : listener_(value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")))),
         address_(*net::local_address(listener_)),
         doorbell_(reactor_),
-        transport_({.member = 0, .members = {{}, {}}, .key = key}, std::move(listener_), reactor_, clock_, options),
+        transport_({.member = 0, .members = {{}, {}}, .key = key}, std::move(listener_), reactor_, clock_,
+                   options),
         progress_(doorbell_) {
     transport_.open(sink, doorbell_);
     progress_.add(transport_);
@@ -67,7 +68,8 @@ class Lonely {
 /// Somebody who connects, on a blocking socket.
 class Stranger {
  public:
-  explicit Stranger(const SocketAddress& address) : socket_(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit Stranger(const SocketAddress& address)
+      : socket_(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     EXPECT_EQ(::connect(socket_.number(), address.data(), address.size()), 0);
     const timeval limit{10, 0};
     ::setsockopt(socket_.number(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);

@@ -58,8 +58,11 @@ RankContext::RankContext(SharedWorld& shared, int rank)
       rank_(rank),
       log_(shared.sink(), shared.clock(), {.level = LogLevel::kTrace, .rank = rank}) {}
 
+RankContext::RankContext(const RankContext& own, AmongProcesses processes)
+    : shared_(own.shared_), rank_(processes.rank), log_(own.log_), processes_(std::move(processes)) {}
+
 int RankContext::world() const {
-  return shared_.size();
+  return processes_ ? processes_->world : shared_.size();
 }
 
 std::stop_token RankContext::stop_token() const {
@@ -75,6 +78,7 @@ Clock& RankContext::clock() const {
 }
 
 Status RankContext::barrier() {
+  if (processes_) return processes_->barrier(deadline());
   return shared_.barrier();
 }
 

@@ -25,7 +25,15 @@ class SharedWorld;
 /// Failure: whatever waits here ends with the cause when the world is aborted.
 class RankContext {
  public:
+  /// The place of a rank whose fellows are other processes: the shared world is then its own alone.
+  struct AmongProcesses {
+    int rank = 0;
+    int world = 1;
+    std::function<Status(TimePoint deadline)> barrier{};
+  };
   RankContext(SharedWorld& shared, int rank);
+  /// The same rank, with its fellows in other processes.
+  RankContext(const RankContext& own, AmongProcesses processes);
 
   int rank() const { return rank_; }
   int world() const;
@@ -54,6 +62,7 @@ class RankContext {
   SharedWorld& shared_;
   const int rank_;
   Log log_;
+  std::optional<AmongProcesses> processes_;
 };
 
 using RankBody = std::function<Status(RankContext&)>;

@@ -3,7 +3,9 @@
 #include "base/float16.h"
 #include "comm/combine.h"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace cohort::test {
@@ -41,7 +43,7 @@ Status run_all(Seat& seat, const std::vector<Trial>& trials) {
 
 class Collectives : public Conformance {
  protected:
-  void run_in_all_worlds(const std::function<std::vector<Trial>(int world)>& trials) const {
+  void run_in_all_worlds(const std::function<std::vector<Trial>(int world)>& trials) {
     for (const int world : kWorlds) {
       run(world, [&](Seat& seat) { return run_all(seat, trials(seat.world())); });
     }
@@ -228,16 +230,47 @@ TEST_P(Collectives, TheSameCallGivesTheSameBits) {
   }
 }
 
+template <class Number>
+Status expect_nan(Seat& seat, ReduceOp op) {
+  // Every rank has its NaN at an index of its own; the last index has none.
+  const auto world = static_cast<std::size_t>(seat.world());
+  std::vector<Number> numbers(world + 1, static_cast<Number>(seat->rank()));
+  numbers[static_cast<std::size_t>(seat->rank())] = std::numeric_limits<Number>::quiet_NaN();
+  COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span(numbers), op)));
+  for (std::size_t i = 0; i < world; ++i) {
+    if (!std::isnan(numbers[i])) return unexpected(seat, "{} at {} in {}", numbers[i], i, name(op));
+  }
+  const Number expected = op == ReduceOp::kMin ? Number{0} : static_cast<Number>(seat.world() - 1);
+  if (numbers[world] != expected) return unexpected(seat, "{} is no {}", numbers[world], name(op));
+  return {};
+}
+
+TEST_P(Collectives, ANaNWinsInMinAndMax) {
+  for (const int world : kWorlds) {
+    run(world, [](Seat& seat) -> Status {
+      for (const ReduceOp op : {ReduceOp::kMin, ReduceOp::kMax}) {
+        COHORT_RETURN_IF_ERROR(expect_nan<float>(seat, op));
+        COHORT_RETURN_IF_ERROR(expect_nan<double>(seat, op));
+      }
+      return {};
+    });
+  }
+}
+
+std::int64_t nanoseconds_now() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+// All threads and processes of a host have the same steady clock.
 TEST_P(Collectives, NobodyLeavesABarrierBeforeAllHaveCome) {
   for (const int world : kWorlds) {
-    int num_come = 0;
-    run(world, [&](Seat& seat) -> Status {
+    run(world, [](Seat& seat) -> Status {
       for (int round = 1; round <= 20; ++round) {
-        seat.rank.change([&] { ++num_come; });
+        std::int64_t came = nanoseconds_now();
         COHORT_RETURN_IF_ERROR(seat->run(barrier()));
-        int seen = 0;
-        seat.rank.change([&] { seen = num_come; });
-        if (seen < round * seat.world()) return unexpected(seat, "{} had come in round {}", seen, round);
+        const std::int64_t left = nanoseconds_now();
+        COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span(&came, 1), ReduceOp::kMax)));
+        if (left < came) return unexpected(seat, "it left {} ns too early in round {}", came - left, round);
       }
       return {};
     });

@@ -51,6 +51,7 @@ TEST_P(Failure, MistakesAreRefusedAndDoNotStick) {
 }
 
 TEST_P(Failure, WhoHasNotArrivedIsNamed) {
+  COHORT_NEEDS(Ability::kNamesAbsent);
   const KindTime time = GetParam().time;
   run(3,
       [&](Seat& seat) -> Status {
@@ -91,6 +92,7 @@ TEST_P(Failure, WhoHasNotArrivedIsNamed) {
 }
 
 TEST_P(Failure, SeveralThatHaveNotArrivedAreNamed) {
+  COHORT_NEEDS(Ability::kNamesAbsent);
   run(5, [](Seat& seat) -> Status {
     if (seat->rank() % 2 == 1) return seat.rank.barrier();
     const Status outcome = seat->run(barrier().within(milliseconds(50)));
@@ -101,6 +103,7 @@ TEST_P(Failure, SeveralThatHaveNotArrivedAreNamed) {
 }
 
 TEST_P(Failure, AMessageThatNeverComesTimesOut) {
+  COHORT_NEEDS(Ability::kOutlivesFailure);
   run(2, [](Seat& seat) -> Status {
     std::vector<float> numbers(3);
     if (seat->rank() == 1) return seat.rank.barrier();
@@ -113,6 +116,7 @@ TEST_P(Failure, AMessageThatNeverComesTimesOut) {
 }
 
 TEST_P(Failure, ADeadlineEndsWhatIsUnderWay) {
+  COHORT_NEEDS(Ability::kEndsCalls);
   run(2, [](Seat& seat) -> Status {
     std::vector<float> numbers(3);
     std::vector<float> others(3);
@@ -138,6 +142,7 @@ struct Mismatch {
 // Rank 1 makes another call than everybody else: all are told, in this call or the next, and both calls are
 // named.
 TEST_P(Failure, CallsThatDifferAreNamed) {
+  COHORT_NEEDS(Ability::kComparesCalls);
   const auto sum = [](Numbers n) { return all_reduce(n); };
   const Mismatch mismatches[] = {
       {"operation", Needs::kAll, sum, [](Numbers n) { return broadcast(n, 0); }},
@@ -175,6 +180,7 @@ TEST_P(Failure, CallsThatDifferAreNamed) {
 }
 
 TEST_P(Failure, PartsThatDoNotFitAreNoticed) {
+  COHORT_NEEDS(Ability::kComparesCalls);
   run(3, [](Seat& seat) -> Status {
     std::vector<float> part(seat->rank() == 2 ? 4 : 5);
     std::vector<float> whole(15);
@@ -189,6 +195,7 @@ TEST_P(Failure, PartsThatDoNotFitAreNoticed) {
 }
 
 TEST_P(Failure, AbortEndsEverythingEverywhere) {
+  COHORT_NEEDS(Ability::kEndsCalls);
   for (const int world : {2, 3, 8}) {
     run(world, [](Seat& seat) -> Status {
       std::vector<float> numbers(9);
@@ -220,6 +227,7 @@ TEST_P(Failure, AbortEndsEverythingEverywhere) {
 }
 
 TEST_P(Failure, OnlyTheFirstFailureCounts) {
+  COHORT_NEEDS(Ability::kEndsCalls);
   run(2, [](Seat& seat) -> Status {
     if (seat->rank() == 0) {
       seat->abort(Error(ErrorCode::kAborted, "first"));
@@ -234,6 +242,7 @@ TEST_P(Failure, OnlyTheFirstFailureCounts) {
 }
 
 TEST_P(Failure, ARankThatLeavesIsNamed) {
+  COHORT_NEEDS(Ability::kNoticesLeaving);
   for (const int world : {2, 3, 5}) {
     run(world, [](Seat& seat) -> Status {
       std::vector<std::int32_t> numbers(7, 1);
@@ -269,6 +278,7 @@ TEST_P(Failure, LeavingAfterTheLastCallHarmsNobody) {
 }
 
 TEST_P(Failure, TheDestructorSettlesWhatIsPending) {
+  COHORT_NEEDS(Ability::kEndsCalls);
   run(2, [](Seat& seat) -> Status {
     std::vector<float> numbers(3);
     std::vector<float> others(3);
@@ -285,6 +295,7 @@ TEST_P(Failure, TheDestructorSettlesWhatIsPending) {
 }
 
 TEST_P(Failure, OfOneGroupLeavesTheOthersAlone) {
+  COHORT_NEEDS(Ability::kEndsCalls);
   run(4, [](Seat& seat) -> Status {
     COHORT_ASSIGN_OR_RETURN(const auto pair, seat->split(seat->rank() / 2, 0, "pair"));
     if (seat->rank() == 0) pair->abort(Error(ErrorCode::kAborted, "enough"));

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <functional>
 #include <gtest/gtest.h>
+#include <limits>
+#include <map>
 #include <memory>
 #include <memory_resource>
 #include <string>
@@ -34,6 +36,15 @@ struct SeatOptions {
 /// Whether the deadlines of a kind go by the clock on the wall.
 enum class KindTime { kReal, kVirtual };
 
+/// What a kind may lack, with the reason: tests of it are skipped.
+enum class Ability {
+  kOutlivesFailure,  ///< a failure does not end the process
+  kEndsCalls,        ///< a failure takes pending calls back
+  kComparesCalls,    ///< ranks that make different calls are told
+  kNamesAbsent,      ///< a call that is late names who has not come
+  kNoticesLeaving,   ///< whoever needs a rank that has left is told
+};
+
 /// One kind of communicator, as the conformance suite sees it: a way to run a body as n ranks, each with its
 /// communicator of the group 'world'.
 ///
@@ -42,6 +53,8 @@ struct Kind {
   std::string name{};  ///< letters, digits and underscores
   std::function<WorldOutcome(int world, const SeatBody&, const SeatOptions&)> run{};
   KindTime time = KindTime::kReal;
+  std::map<Ability, std::string> lacks{};
+  int largest_world = std::numeric_limits<int>::max();  ///< larger ones are left out
 };
 
 inline void PrintTo(const Kind& kind, std::ostream* out) {
@@ -55,10 +68,27 @@ std::vector<Kind> all_kinds();
 class Conformance : public ::testing::TestWithParam<Kind> {
  protected:
   /// Runs the body on every rank and fails the test if it fails on one.
-  void run(int world, const SeatBody& body, const SeatOptions& options = {}) const {
+  void run(int world, const SeatBody& body, const SeatOptions& options = {}) {
+    if (world > GetParam().largest_world) {
+      ++num_left_out_;
+      return;
+    }
+    ++num_run_;
     const WorldOutcome outcome = GetParam().run(world, body, options);
     EXPECT_TRUE(outcome.ok()) << "world of " << world << ": " << outcome.text();
   }
+  void TearDown() override {
+    if (num_run_ == 0 && num_left_out_ > 0) {
+      GTEST_SKIP() << "all its worlds are larger than " << GetParam().largest_world
+                   << ", the largest of this kind";
+    }
+  }
+  bool lacks(Ability ability) const { return GetParam().lacks.count(ability) > 0; }
+  const std::string& why_it_lacks(Ability ability) const { return GetParam().lacks.at(ability); }
+
+ private:
+  int num_run_ = 0;
+  int num_left_out_ = 0;
 };
 
 #ifndef __has_feature
@@ -77,6 +107,10 @@ Error unexpected(const Seat& seat, fmt::format_string<Args...> format, Args&&...
 }
 
 }  // namespace cohort::test
+
+/// Skips a test where the kind lacks what it is about.
+#define COHORT_NEEDS(ability) \
+  if (lacks(ability)) GTEST_SKIP() << why_it_lacks(ability)
 
 /// Runs the tests of one suite for every kind.
 #define COHORT_FOR_ALL_KINDS(suite)                                   \

@@ -113,6 +113,7 @@ TEST_P(Messages, GoOnBesideCollectives) {
 }
 
 TEST_P(Messages, OfAnotherLengthOrTypeAreNamed) {
+  COHORT_NEEDS(Ability::kOutlivesFailure);
   for (const bool other_type : {false, true}) {
     run(2, [&](Seat& seat) -> Status {
       std::vector<float> five(5);

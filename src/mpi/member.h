@@ -1,0 +1,50 @@
+#pragma once
+
+#include "comm/exchange.h"
+#include "comm/progress.h"
+#include "mpi/transport.h"
+
+#include <atomic>
+#include <memory>
+
+namespace cohort::mpi {
+
+/// What the groups of one process share: the exchange of messages with all members of the first group, and
+/// the progress thread.
+///
+/// Threads: every method from any thread.
+/// Lifetime: shared by the groups; the last of them ends it.
+class Member {
+ public:
+  /// Every rank of the communicator calls this.
+  static Result<std::shared_ptr<Member>> open(std::shared_ptr<Library> library, CohortMpiHandle comm,
+                                              TimePoint deadline);
+  ~Member();
+  Member(const Member&) = delete;
+  Member& operator=(const Member&) = delete;
+
+  Library& library() { return *library_; }
+  const std::shared_ptr<Library>& shared_library() const { return library_; }
+  comm::Exchange& exchange() { return exchange_; }
+  comm::Progress& progress() { return progress_; }
+  const std::vector<int>& world_ranks() const { return world_ranks_; }
+  /// A message is expected.
+  void stir() { transport_.stir(); }
+  /// A number for a new group that no other member gives out.
+  std::int64_t fresh_group();
+
+ private:
+  Member(std::shared_ptr<Library> library, std::unique_ptr<MpiTransport> transport,
+         std::vector<int> world_ranks);
+
+  const std::shared_ptr<Library> library_;
+  const std::vector<int> world_ranks_;
+  MpiTransport& transport_;
+  RealClock clock_;
+  comm::LocalDoorbell doorbell_;
+  comm::Exchange exchange_;
+  comm::Progress progress_;
+  std::atomic<std::int64_t> num_groups_{0};
+};
+
+}  // namespace cohort::mpi

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <stdint.h>
+
+// What a shim offers: one implementation of MPI behind plain C types, so that Cohort is compiled without any
+// mpi.h. A shim is a small library that is compiled against one mpi.h and exports cohort_mpi_shim() alone.
+//
+// Handles are opaque 64-bit values; zero is none. Functions return 0 or an error code of the implementation,
+// for error_kind() and error_text().
+//
+// Threads: as MPI with MPI_THREAD_MULTIPLE: every function from any thread.
+// Rule of versions: the number rises whenever anything here changes; a library loads only its own.
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define COHORT_MPI_SHIM_VERSION 1u
+
+typedef uint64_t CohortMpiHandle;
+
+enum CohortMpiOperation {
+  kCohortMpiBarrier,
+  kCohortMpiAllReduce,
+  kCohortMpiReduce,
+  kCohortMpiBroadcast,
+  kCohortMpiReduceScatter,
+  kCohortMpiAllGather,
+  kCohortMpiGather,
+  kCohortMpiScatter,
+  kCohortMpiAllToAll,
+};
+
+/// The first five can be combined; the others are moved, by width.
+enum CohortMpiType {
+  kCohortMpiF32,
+  kCohortMpiF64,
+  kCohortMpiI32,
+  kCohortMpiI64,
+  kCohortMpiU8,
+  kCohortMpiWidth1,
+  kCohortMpiWidth2,
+  kCohortMpiWidth4,
+  kCohortMpiWidth8,
+};
+
+/// A NaN in any input of min or max gives a NaN.
+enum CohortMpiReduction { kCohortMpiSum, kCohortMpiMin, kCohortMpiMax, kCohortMpiProduct };
+
+enum CohortMpiErrorKind {
+  kCohortMpiFine,
+  kCohortMpiOther,
+  kCohortMpiPeerLost,
+  kCohortMpiRevoked,
+  kCohortMpiTruncated,
+};
+
+/// As input (output of scatter): the numbers lie where the result will.
+#define COHORT_MPI_IN_PLACE ((void*)1)
+#define COHORT_MPI_ANY_SOURCE (-1)
+#define COHORT_MPI_NO_COLOUR (-1)
+
+/// One collective. Where counts are null all parts have the length `input_count` or `output_count`.
+typedef struct CohortMpiCollective {
+  CohortMpiHandle comm;
+  enum CohortMpiOperation operation;
+  enum CohortMpiType type;
+  enum CohortMpiReduction reduction;
+  int root;
+  void* input;
+  void* output;
+  int input_count;
+  int output_count;
+  const int* input_counts;
+  const int* input_offsets;
+  const int* output_counts;
+  const int* output_offsets;
+} CohortMpiCollective;
+
+typedef struct CohortMpiShim {
+  uint32_t version;
+  const char* compiled_for;  ///< `Open MPI 4.1.4`
+
+  /// Starts MPI unless somebody has; `is_ours` says who ends it, `is_threaded` whether threads may call.
+  int (*init)(int* is_ours, int* is_threaded);
+  int (*finalize)(void);
+  /// Ends all processes of the job with this exit code.
+  int (*abort)(int exit_code);
+  int (*library_text)(char* text, int size);
+  int (*tag_limit)(int* largest);
+
+  CohortMpiHandle (*world)(void);
+  int (*rank)(CohortMpiHandle comm, int* rank);
+  int (*size)(CohortMpiHandle comm, int* size);
+  /// The ranks in the world of the communicator's ranks.
+  int (*world_ranks)(CohortMpiHandle comm, int* ranks);
+  int (*duplicate)(CohortMpiHandle comm, CohortMpiHandle* copy);
+  int (*split)(CohortMpiHandle comm, int colour, int key, CohortMpiHandle* part);
+  int (*release)(CohortMpiHandle comm);
+
+  int (*start)(const CohortMpiCollective* collective, CohortMpiHandle* request);
+  int (*run)(const CohortMpiCollective* collective);
+  int (*send)(CohortMpiHandle comm, const void* bytes, int size, int to, int tag, CohortMpiHandle* request);
+  int (*receive)(CohortMpiHandle comm, void* bytes, int size, int from, int tag, CohortMpiHandle* request);
+  int (*probe)(CohortMpiHandle comm, int tag, int* from, int* size, int* is_there);
+  int (*test)(CohortMpiHandle* request, int* is_done);
+  /// Receives and forgets every message that is there.
+  int (*drain)(CohortMpiHandle comm);
+
+  enum CohortMpiErrorKind (*error_kind)(int code);
+  void (*error_text)(int code, char* text, int size);
+
+  /// Whether the job goes on when a rank is lost. If not, none of the following may be called.
+  int (*can_recover)(void);
+  int (*revoke)(CohortMpiHandle comm);
+  int (*shrink)(CohortMpiHandle comm, CohortMpiHandle* survivors);
+  /// The ranks of the communicator that are lost, `cap` at most; from now on receives from anybody go on.
+  int (*lost_ranks)(CohortMpiHandle comm, int* ranks, int cap, int* num_lost);
+} CohortMpiShim;
+
+/// The one symbol of a shim.
+const CohortMpiShim* cohort_mpi_shim(void);
+#define COHORT_MPI_SHIM_SYMBOL "cohort_mpi_shim"
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "mpi/shim/abi.h"
+
+#include <cstring>
+#include <mpi.h>
+
+namespace cohort::mpi::shim {
+
+// The handles of an implementation are pointers or integers: their bits travel in 64.
+template <class Handle>
+CohortMpiHandle wrapped(Handle handle) {
+  static_assert(sizeof(Handle) <= sizeof(CohortMpiHandle));
+  CohortMpiHandle bits = 0;
+  std::memcpy(&bits, &handle, sizeof handle);
+  return bits;
+}
+
+template <class Handle>
+Handle unwrapped(CohortMpiHandle bits) {
+  Handle handle;
+  std::memcpy(&handle, &bits, sizeof handle);
+  return handle;
+}
+
+inline MPI_Comm comm_of(CohortMpiHandle bits) {
+  return unwrapped<MPI_Comm>(bits);
+}
+
+int start_collective(const CohortMpiCollective* collective, CohortMpiHandle* request);
+int run_collective(const CohortMpiCollective* collective);
+
+MPI_Datatype datatype_of(CohortMpiType type);
+/// Own operations for min and max of floats, where a NaN wins; made by make_reductions().
+MPI_Op reduction_of(CohortMpiReduction reduction, CohortMpiType type);
+int make_reductions();
+
+int can_recover();
+int revoke(CohortMpiHandle comm);
+int shrink(CohortMpiHandle comm, CohortMpiHandle* survivors);
+int lost_ranks(CohortMpiHandle comm, int* ranks, int cap, int* num_lost);
+CohortMpiErrorKind error_kind(int code);
+
+}  // namespace cohort::mpi::shim

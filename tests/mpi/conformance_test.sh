@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# The conformance suite under mpirun. Usage: conformance_test.sh MPI RANKS BUILD_DIRECTORY [GTEST FLAGS…]
+# The exit code of mpirun is not enough: one that goes on without lost ranks calls a job well that was aborted.
+set -uo pipefail
+mpi=$1 ranks=$2 build=$3
+shift 3
+here=$(cd "$(dirname "$0")" && pwd)
+output=$("$here/mpirun.sh" "$mpi" "$ranks" "$build" "$build/bin/tests/mpi_conformance_test" "$@" 2>&1 | tr -d '\0')
+code=$?
+echo "$output"
+[ $code -eq 0 ] || exit $code
+grep -q "PASSED" <<<"$output" || exit 1
+! grep -q "FAILED\|MPI_ABORT was invoked" <<<"$output"
