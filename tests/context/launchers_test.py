@@ -42,12 +42,13 @@ class Launchers(unittest.TestCase):
         result = run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3", EXAMPLE])
         self.assertEqual((result.returncode, result.stdout), (0, "3 ranks, sum 6\n"), result.stderr)
 
-    def test_ranks_on_several_hosts_are_refused(self):
+    def test_ranks_on_several_hosts_want_a_key(self):
         variables = {"RANK": "0", "WORLD_SIZE": "4", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2",
                      "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
         result = run([EXAMPLE], CLEAN | variables)
         self.assertEqual(result.returncode, 1)
-        self.assertIn("2 of 4 ranks are on this host", result.stderr)
+        self.assertIn("there is no key", result.stderr)
+        self.assertIn("COHORT_KEY_FILE", result.stderr)
 
     def test_nowhere_to_meet(self):
         result = run([EXAMPLE], CLEAN | {"PMI_RANK": "0", "PMI_SIZE": "2", "MPI_LOCALRANKID": "0",

@@ -24,7 +24,7 @@ Result<BenchMemory::Buffer> BenchMemory::make(const std::string& kind, std::size
     buffer.numbers = buffer.block.as<float>().first(elements);
     return buffer;
   }
-  if (kind != kOrdinary)
+  if (kind != kOrdinary && kind != "tcp" && kind != "tls")
     return Error(ErrorCode::kUnsupported, fmt::format("there is no memory of kind '{}'", kind));
   buffer.ordinary.resize(elements);
   buffer.numbers = buffer.ordinary;

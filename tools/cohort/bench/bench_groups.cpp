@@ -42,7 +42,7 @@ std::optional<measure::ContenderName> contender_named(const std::string& word) {
 
 std::vector<std::string> contender_names() {
   auto names = bench_kinds();
-  names.insert(names.end(), {"memcpy", "openmpi", "gloo", "gloo_pinned"});
+  names.insert(names.end(), {"tcp", "tls", "memcpy", "openmpi", "gloo", "gloo_pinned"});
   return names;
 }
 
@@ -77,7 +77,8 @@ Result<std::vector<MemberStart>> BenchGroups::members(const std::string& group) 
 Status BenchGroups::start(const std::string& group) {
   GroupStart start{.name = group, .ranks = options_.ranks, .limit = options_.start_limit};
   COHORT_ASSIGN_OR_RETURN(start.members, members(group));
-  if (group != kOurs && group != "memcpy") start.remedy = kPeerSetUp;
+  const bool is_peer = group == "openmpi" || group.starts_with("gloo");
+  if (is_peer) start.remedy = kPeerSetUp;
   return processes_.start(std::move(start));
 }
 

@@ -1,6 +1,7 @@
 #include "bench/bench_communicator.h"
 #include "bench/communicator_contender.h"
 #include "bench/copy_contender.h"
+#include "bench/tcp_communicator.h"
 #include "commands.h"
 #include "measure/contender.h"
 #include "measure/pin.h"
@@ -17,7 +18,7 @@ class BenchRankCommand final : public Command {
   std::vector<std::string> words() const override { return {"bench-rank"}; }
   std::string summary() const override { return ""; }
   void add_options(CLI::App& app) override {
-    app.add_option("group", group_, "cohort or memcpy")->required();
+    app.add_option("group", group_, "cohort, tcp, tls or memcpy")->required();
     app.add_option("rank", seat_.rank, "This rank")->required();
     app.add_option("ranks", seat_.ranks, "Their number")->required();
     app.add_option("folder", seat_.folder, "A folder that they share")->required();
@@ -44,6 +45,11 @@ class BenchRankCommand final : public Command {
     if (group_ == "memcpy") {
       COHORT_ASSIGN_OR_RETURN(StartGate gate, StartGate::open(seat_.folder + "/gate", seat_.ranks));
       return std::make_unique<CopyContender>(std::move(gate), seat_.rank, seat_.ranks);
+    }
+    if (group_ == "tcp" || group_ == "tls") {
+      const auto secrecy = group_ == "tls" ? net::Secrecy::kTls : net::Secrecy::kClear;
+      COHORT_ASSIGN_OR_RETURN(BenchCommunicator bench, make_tcp_communicator(seat_, secrecy));
+      return std::make_unique<CommunicatorContender>(std::move(bench));
     }
     if (group_ != "cohort")
       return Error(ErrorCode::kUsage, fmt::format("there is no group '{}' of ours", group_));
