@@ -295,8 +295,14 @@ void Exchange::taken_back(int from, const FrameHeader& header) {
     COHORT_CHECK(sender.inbound && sender.inbound->header.sequence == header.sequence);
     inbound = std::move(*sender.inbound);
     sender.inbound.reset();
+    if (inbound.fate == Fate::kKeep) {
+      // It may have been asked for while it came in.
+      auto receive = matching_.take_receive(MatchKey::of(from, header));
+      if (!receive) return;
+      inbound.receive = std::move(*receive);
+    }
   }
-  if (inbound.fate != Fate::kReceive) return;
+  if (inbound.fate == Fate::kIgnore) return;
   inbound.receive.done(
       Error(ErrorCode::kAborted, fmt::format("member {} took back what it was sending", from)));
 }

@@ -113,6 +113,10 @@ class Exchange final : public Task, private FrameSink {
   std::span<std::byte> place(int from, const FrameHeader& header) override;
   void arrived(int from, const FrameHeader& header) override;
   void taken_back(int from, const FrameHeader& header) override;
+  void heard(int from) override {
+    const std::lock_guard lock(mutex_);
+    silence_.heard(from);
+  }
   void lost(int member, const Error& why) override;
 
   // With the lock held.

@@ -70,11 +70,15 @@ Status HostJob::start(Host& host) {
   COHORT_ASSIGN_OR_RETURN(Process process, Process::start(std::move(options)));
   const std::lock_guard lock(mutex_);
   host.process.emplace(std::move(process));
+  return {};
+}
+
+// With the key of the job: only to an agent.
+void HostJob::say_plan(Host& host) {
   launch::AgentPlan plan = plan_.common;
   plan.ranks = host.share.ranks;
   plan.first_rank = host.first_rank;
   say(host, AgentFrame::kPlan, plan.encode());
-  return {};
 }
 
 Result<JobOutcome> HostJob::run() {
@@ -88,7 +92,8 @@ Result<JobOutcome> HostJob::run() {
     look_at_processes();
     look_at_the_time(std::chrono::steady_clock::now());
     if (!end && (end = reason_to_end())) {
-      end_by = std::chrono::steady_clock::now() + plan_.common.grace + kAgentGrace;
+      end_by =
+          deadline_after(deadline_after(std::chrono::steady_clock::now(), plan_.common.grace), kAgentGrace);
       tell_all(interrupted_by_.value_or(SIGTERM));
     }
     if (end) insist(end_by);
@@ -144,6 +149,7 @@ bool HostJob::hear_greeting(Host& host, std::string_view& piece) {
     return false;
   }
   host.has_greeted = true;
+  say_plan(host);
   host.cutter.add(std::string_view(host.before_greeting).substr(line_end + 1));
   piece = {};
   return true;
@@ -167,7 +173,9 @@ void HostJob::take(Host& host, const launch::FrameCutter::Frame& frame) {
     case AgentFrame::kOutcome: {
       const std::lock_guard lock(mutex_);
       const auto outcome = launch::decode_outcome(frame.content);
-      const bool fits = outcome && outcome->ranks.size() == static_cast<std::size_t>(host.share.ranks);
+      const int first_failed = outcome ? outcome->first_failed.value_or(0) : 0;
+      const bool fits = outcome && outcome->ranks.size() == static_cast<std::size_t>(host.share.ranks) &&
+                        first_failed >= 0 && first_failed < host.share.ranks;
       if (fits) {
         host.outcome = *outcome;
       } else {
@@ -185,7 +193,12 @@ void HostJob::take(Host& host, const launch::FrameCutter::Frame& frame) {
 }
 
 // Of several that end badly the first is the reason.
-void HostJob::note_end(const Host& host) {
+void HostJob::note_end(Host& host) {
+  const bool is_ended_by_us = has_told_ || insisted_at_;
+  if (host.outcome && !host.failure && !is_ended_by_us && host.outcome->end != JobEnd::kAllDone &&
+      host.outcome->end != JobEnd::kRankFailed) {
+    host.failure = "its ranks were ended there";
+  }
   const bool is_bad = host.failure || host.outcome->end != JobEnd::kAllDone;
   if (is_bad && first_bad_ == nullptr) first_bad_ = &host;
 }
@@ -202,12 +215,14 @@ void HostJob::say(Host& host, AgentFrame kind, std::span<const std::byte> conten
   if (!host.input.is_open()) return;
   const std::string frame = launch::framed(kind, content);
   const ssize_t put = ::write(host.input.number(), frame.data(), frame.size());
-  if (put != static_cast<ssize_t>(frame.size()) && !host.failure) {
+  // Who has ended meanwhile hears nothing any more, and has said all.
+  if (kind == AgentFrame::kPlan && put != static_cast<ssize_t>(frame.size()) && !host.failure) {
     host.failure = "it does not read what it is told";
   }
 }
 
 void HostJob::tell_all(int signal) {
+  has_told_ = true;
   for (Host& host : hosts_) {
     if (!host.is_over) say(host, AgentFrame::kInterrupt, launch::encode_number(signal));
   }
@@ -218,7 +233,10 @@ void HostJob::insist(TimePoint end_by) {
   const TimePoint now = std::chrono::steady_clock::now();
   if (now < end_by && interruptions_ < 2) return;
   for (Host& host : hosts_) host.input = Descriptor();
-  if (!insisted_at_) insisted_at_ = now;
+  if (!insisted_at_) {
+    insisted_at_ = now;
+    output_.give_up();  // nobody waits for a reader any more
+  }
   if (now < *insisted_at_ + kAgentGrace) return;
   for (Host& host : hosts_) {
     if (!host.is_over) (void)host.process->signal_group(SIGKILL);
@@ -244,8 +262,8 @@ void HostJob::look_at_processes() {
 }
 
 void HostJob::look_at_the_time(TimePoint now) {
-  if (plan_.limit && now >= started_at_ + *plan_.limit) is_timed_out_ = true;
-  if (now < started_at_ + plan_.start_limit) return;
+  if (plan_.limit && now >= deadline_after(started_at_, *plan_.limit)) is_timed_out_ = true;
+  if (now < deadline_after(started_at_, plan_.start_limit)) return;
   for (Host& host : hosts_) {
     if (host.has_greeted || host.failure) continue;
     host.failure = fmt::format("it did not answer within {}", format_duration(plan_.start_limit));

@@ -66,6 +66,7 @@ class HostJob {
   void hear(Host& host, std::string_view piece);
   void take(Host& host, const launch::FrameCutter::Frame& frame);
   bool hear_greeting(Host& host, std::string_view& piece);
+  void say_plan(Host& host);
   void say(Host& host, launch::AgentFrame kind, std::span<const std::byte> content);
   void tell_all(int signal);
   void insist(TimePoint end_by);
@@ -74,7 +75,7 @@ class HostJob {
   bool all_over() const;
   std::optional<JobEnd> reason_to_end() const;
   JobOutcome merged(JobEnd end) const;
-  void note_end(const Host& host);
+  void note_end(Host& host);
   void note(const Status& output_status);
 
   const HostJobPlan plan_;
@@ -89,6 +90,7 @@ class HostJob {
   std::optional<Error> output_failure_;
   const Host* first_bad_ = nullptr;  // the host whose end ended the job
   std::optional<TimePoint> insisted_at_;
+  bool has_told_ = false;  // to end
   bool is_timed_out_ = false;
 };
 

@@ -67,6 +67,7 @@ std::vector<std::size_t> stopped_ranks(const JobOutcome& outcome) {
 
 // Where a rank stood still the one that ended first only noticed it.
 std::string first_failure(const JobOutcome& outcome) {
+  if (!outcome.first_failed) return "cohort: a rank failed\n";
   const int number = *outcome.first_failed;
   const RankOutcome& rank = outcome.ranks[static_cast<std::size_t>(number)];
   const std::vector<std::size_t> stopped = stopped_ranks(outcome);

@@ -50,7 +50,7 @@ Dialler::Outcome Dialler::begin() {
   if (!socket) return fail(socket.error());
   attempt_ = std::make_unique<Connection>(std::move(*socket), station_.reactor);
   attempt_->watch->wait_for_write();
-  until_ = station_.clock.now() + station_.options.greeting_limit;
+  until_ = deadline_after(station_.clock.now(), station_.options.greeting_limit);
   Hello hello{.job = station_.facts.key.job(),
               .from = static_cast<std::uint32_t>(station_.facts.member),
               .to = static_cast<std::uint32_t>(other_),

@@ -42,6 +42,7 @@ class Dialler {
 
   const Error& why() const { return *why_; }
   const Welcome& welcome() const { return greeting_->welcome(); }
+  Secret tls_secret() const { return greeting_->tls_secret(); }
   std::unique_ptr<Connection> take_connection() { return std::move(attempt_); }
 
  private:

@@ -44,6 +44,8 @@ class ListenerGreeting final : public Greeting {
 
   ListenerGreeting(const JobKey& key, const Nonce& nonce, Judge judge);
   const std::optional<Hello>& hello() const { return hello_; }
+  /// See tls_secret(); once the hello is there.
+  Secret tls_secret() const { return net::tls_secret(key_, nonce_, hello_->nonce); }
   const Welcome& welcome() const { return welcome_; }
 
  private:
@@ -61,6 +63,8 @@ class ConnectorGreeting final : public Greeting {
  public:
   ConnectorGreeting(const JobKey& key, const Hello& hello);
   const Welcome& welcome() const { return welcome_; }
+  /// See tls_secret(); once the challenge is there.
+  Secret tls_secret() const { return net::tls_secret(key_, challenge_->nonce, hello_.nonce); }
   /// The other side knows us, and does not want us.
   bool is_refused() const { return welcome_.verdict != Welcome::Verdict::kAccepted; }
 

@@ -61,6 +61,10 @@ Error unsigned_message() {
 
 }  // namespace
 
+Secret tls_secret(const JobKey& key, const Nonce& challenge, const Nonce& hello) {
+  return key.sign("tls", signed_part({}, challenge, hello));
+}
+
 std::array<std::byte, kChallengeBytes> Challenge::encode() const {
   std::array<std::byte, kChallengeBytes> bytes{};
   put(bytes, 0, kChallengeMagic);

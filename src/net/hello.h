@@ -38,6 +38,9 @@ struct Challenge {
 /// Whether bytes on the connection are encrypted afterwards. Both sides must want the same.
 enum class Secrecy : std::uint8_t { kClear, kTls };
 
+/// What one connection is encrypted with: nobody can join the ends of two.
+Secret tls_secret(const JobKey& key, const Nonce& challenge, const Nonce& hello);
+
 /// Who has connected, and where the traffic of an earlier connection is to go on.
 struct Hello {
   std::uint64_t job = 0;

@@ -10,6 +10,7 @@ namespace cohort::net {
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{64} << 10;
+constexpr std::size_t kDirect = std::size_t{2} << 20;  // at a time
 
 }  // namespace
 
@@ -43,7 +44,7 @@ Result<std::size_t> InStream::fill(Stream& from, MessageSink& sink) {
     COHORT_CHECK(room.empty() || room.size() == header_.size_bytes);
     if (room.empty()) unwanted_.resize(kBuffer);
     direct = room.empty() ? std::span(unwanted_).first(std::min<std::uint64_t>(left, kBuffer))
-                          : room.subspan(num_payload_);
+                          : room.subspan(num_payload_, std::min<std::uint64_t>(left, kDirect));
     parts[num_parts++] = {direct.data(), direct.size()};
     reaches_the_end = direct.size() == left;
   }

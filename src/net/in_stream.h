@@ -21,6 +21,8 @@ class MessageSink {
   virtual std::span<std::byte> place(const comm::FrameHeader& header) = 0;
   virtual void arrived(const comm::FrameHeader& header) = 0;
   virtual void taken_back(const comm::FrameHeader& header) = 0;
+  /// As FrameSink::heard().
+  virtual void heard() {}
 };
 
 /// What comes from one member, taken apart into messages, over one connection after the other: it knows how

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace cohort::net {
 
@@ -40,7 +41,7 @@ Lane::Lane(Station& station, int other, std::uint16_t number, MessageSink& sink)
       out_(guard_of(station.options.secrecy)),
       in_(guard_of(station.options.secrecy)),
       dialler_(station, other, number),
-      come_until_(station.clock.now() + station.options.first_limit) {
+      come_until_(deadline_after(station.clock.now(), station.options.first_limit)) {
   dialler_.start(0);
 }
 
@@ -54,7 +55,8 @@ bool Lane::advance() {
 }
 
 TimePoint Lane::wanted_at() const {
-  if (end_ || connection_) return TimePoint::max();
+  if (end_ || is_connected()) return TimePoint::max();
+  if (connection_) return prepare_until_;
   return std::min(come_until_, dialler_.wanted_at());
 }
 
@@ -72,7 +74,8 @@ bool Lane::reconnect() {
   switch (outcome) {
     case Dialler::Outcome::kReached: {
       const Welcome welcome = dialler_.welcome();
-      attach(dialler_.take_connection(), End::kConnector, {welcome.session, welcome.num_taken});
+      attach(dialler_.take_connection(), End::kConnector,
+             {welcome.session, welcome.num_taken, dialler_.tls_secret()});
       return true;
     }
     case Dialler::Outcome::kFailed:
@@ -106,13 +109,14 @@ void Lane::attach(std::unique_ptr<Connection> connection, End end, const Counter
         Error(ErrorCode::kPeerLost, fmt::format("another process has taken the place of member {}", other_)));
   }
   if (station_.options.secrecy == Secrecy::kTls) {
-    auto encrypted = TlsStream::make(connection->socket.number(), end, station_.facts.key);
+    auto encrypted = TlsStream::make(connection->socket.number(), end, counterpart.secret);
     if (!encrypted) return lose(encrypted.error());
     connection->stream = std::move(*encrypted);
   }
   const std::lock_guard lock(station_.mutex);
   if (Status fits = out_.go_on_from(counterpart.num_taken); !fits) return lose(fits.error());
   connection_ = std::move(connection);
+  prepare_until_ = deadline_after(station_.clock.now(), station_.options.greeting_limit);
   dialler_.stop();
   session_ = counterpart.session;
   has_met_ = true;
@@ -121,6 +125,10 @@ void Lane::attach(std::unique_ptr<Connection> connection, End end, const Counter
 
 // Before the first byte of a message.
 bool Lane::prepare() {
+  if (station_.clock.now() >= prepare_until_) {
+    broke(Error(ErrorCode::kTimedOut, "the connection was not encrypted in time"));
+    return true;
+  }
   if (!connection_->watch->is_readable()) return false;
   const auto done = connection_->stream->prepare();
   if (!done) {
@@ -128,15 +136,21 @@ bool Lane::prepare() {
     return true;
   }
   connection_->is_prepared = *done;
+  if (*done && !std::exchange(has_talked_, true)) come_until_ = station_.clock.now();  // it has come
   if (!*done) connection_->watch->wait_for_read();
   return *done;
 }
 
+// The time to come back begins anew when the connection was good for something, or for long.
 void Lane::broke(const Error& why) {
+  const TimePoint now = station_.clock.now();
+  in_.start_over();
+  if (in_.num_taken() > num_at_break_ || now >= come_until_) {
+    come_until_ = deadline_after(now, station_.options.return_limit);
+  }
+  num_at_break_ = in_.num_taken();
   connection_.reset();
   last_failure_ = why;
-  come_until_ = station_.clock.now() + station_.options.return_limit;
-  in_.start_over();
   dialler_.start(in_.num_taken());
 }
 
@@ -170,7 +184,8 @@ bool Lane::read() {
     return true;
   }
   if (*got < kReadAtOnce) connection_->watch->wait_for_read();
-  if (num_untold_ >= kUntold) add_receipt();
+  if (*got > 0) sink_.heard();
+  if (in_.num_taken() - num_told_ >= kUntold) add_receipt();
   return *got > 0;
 }
 
@@ -186,28 +201,27 @@ void Lane::arrived(const FrameHeader& header) {
   } else if (header.channel == Channel::kFarewell) {
     lose(Error(ErrorCode::kPeerLost, fmt::format("member {} has left", other_)));
   } else {
-    count(header);
+    acknowledge(header);
     sink_.arrived(header);
   }
 }
 
 void Lane::taken_back(const FrameHeader& header) {
   if (end_) return;
-  count(header);
+  acknowledge(header);
   sink_.taken_back(header);
 }
 
 // The receipt of a long message goes before whatever is said in answer to it: who hears the answer, and that
 // nothing more comes, knows that its message was here.
-void Lane::count(const FrameHeader& header) {
-  num_untold_ += header.size_bytes + comm::kFrameHeaderBytes;
+void Lane::acknowledge(const FrameHeader& header) {
   if (header.size_bytes > OutStream::kCopied) add_receipt();
 }
 
 void Lane::add_receipt() {
   const std::lock_guard lock(station_.mutex);
   out_.add({.channel = Channel::kReceipt, .number = in_.num_taken()}, {}, {});
-  num_untold_ = 0;
+  num_told_ = in_.num_taken();
 }
 
 bool Lane::write() {

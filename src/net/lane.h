@@ -16,6 +16,7 @@ namespace cohort::net {
 struct Counterpart {
   std::uint64_t session = 0;
   std::uint64_t num_taken = 0;  ///< bytes of our stream that it has
+  Secret secret{};              ///< that this connection is encrypted with
 };
 
 /// A stream of messages in each direction between two members, over one connection after the other: when one
@@ -62,7 +63,7 @@ class Lane final : MessageSink {
   void broke(const Error& why);
   void lose(const Error& why);
   void add_receipt();
-  void count(const comm::FrameHeader& header);
+  void acknowledge(const comm::FrameHeader& header);
 
   Station& station_;
   const int other_;
@@ -72,9 +73,12 @@ class Lane final : MessageSink {
   Dialler dialler_;
   std::unique_ptr<Connection> connection_;
   TimePoint come_until_;
+  TimePoint prepare_until_{};
   bool has_met_ = false;
-  std::uint64_t session_ = 0;     // of the other, once they have met
-  std::uint64_t num_untold_ = 0;  // bytes that the other does not know to be here
+  bool has_talked_ = false;         // a connection was good for messages
+  std::uint64_t session_ = 0;       // of the other, once they have met
+  std::uint64_t num_told_ = 0;      // bytes that the other knows to be here
+  std::uint64_t num_at_break_ = 0;  // bytes that were here when the last connection broke
   std::optional<Error> last_failure_;
   std::optional<Error> end_;
 };

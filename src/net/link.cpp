@@ -33,27 +33,30 @@ void Link::lose(const Error& why) {
 
 void Link::leave() {
   lane_.out().take_back_all();
+  refused_.clear();
   if (!loss_) lane_.out().add({.channel = comm::Channel::kFarewell}, {}, {});
 }
 
 void Link::drop() {
   lane_.hang_up();
   refused_.clear();
-  (void)lane_.out().take_all();
+  (void)lane_.out().abandon();
   (void)lane_.out().take_ready();
 }
 
 bool Link::advance() {
   bool moved = false;
+  bool is_over = false;
   if (!is_lost() || owes_farewell_) moved = lane_.advance();
   {
     const std::lock_guard lock(station_.mutex);
     if (lane_.end()) lose(*lane_.end());
     if (owes_farewell_) pay_farewell();
-    if (loss_ && !owes_farewell_) lane_.hang_up();
+    is_over = loss_.has_value();
+    if (is_over && !owes_farewell_) lane_.hang_up();
   }
   moved = call_back() || moved;
-  return report() || moved;
+  return (is_over && report()) || moved;
 }
 
 // To whom we connect, we do it once more; who connects to us hears it when it does.
@@ -77,6 +80,10 @@ void Link::arrived(const FrameHeader& header) {
   if (!is_lost()) station_.sink->arrived(other_, header);
 }
 
+void Link::heard() {
+  if (!is_lost()) station_.sink->heard(other_);
+}
+
 void Link::taken_back(const FrameHeader& header) {
   if (!is_lost()) station_.sink->taken_back(other_, header);
 }
@@ -95,8 +102,7 @@ bool Link::report() {
   std::vector<Sent> failed;
   {
     const std::lock_guard lock(station_.mutex);
-    if (!loss_) return false;
-    failed = lane_.out().take_all();
+    failed = lane_.out().abandon();
     for (Sent& sent : std::exchange(refused_, {})) failed.push_back(std::move(sent));
     if (is_reported_ && failed.empty()) return false;
   }

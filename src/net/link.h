@@ -42,6 +42,7 @@ class Link final : MessageSink {
   std::span<std::byte> place(const comm::FrameHeader& header) override;
   void arrived(const comm::FrameHeader& header) override;
   void taken_back(const comm::FrameHeader& header) override;
+  void heard() override;
 
   void lose(const Error& why);
   void pay_farewell();
@@ -54,7 +55,7 @@ class Link final : MessageSink {
   std::optional<Error> loss_;
   std::atomic<bool> is_lost_{false};
   bool is_reported_ = false;
-  bool owes_farewell_ = false;  // it was given up, and does not know
+  std::atomic<bool> owes_farewell_{false};  // it was given up, and does not know
   std::vector<Sent> refused_;
 };
 

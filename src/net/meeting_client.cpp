@@ -89,7 +89,7 @@ Result<std::vector<std::string>> MeetingClient::gather(const Round& round, const
   parts_->transport.send(kMeetingMember,
                          {.channel = comm::Channel::kRequest, .number = number, .size_bytes = kept->size()},
                          *kept, [kept](const Status&) {});
-  COHORT_RETURN_IF_ERROR(parts_->wait_for_reply(number, round.deadline + kGrace));
+  COHORT_RETURN_IF_ERROR(parts_->wait_for_reply(number, deadline_after(round.deadline, kGrace)));
   COHORT_ASSIGN_OR_RETURN(std::vector<std::string> cards, decode_reply(parts_->reply));
   if (cards.size() != static_cast<std::size_t>(round.world)) {
     return Error(ErrorCode::kCorrupt, fmt::format("{} cards came for {} ranks", cards.size(), round.world));

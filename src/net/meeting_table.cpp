@@ -74,6 +74,7 @@ std::vector<MeetingTable::Reply> MeetingTable::lay_down(int rank, std::uint64_t 
                         fmt::format("rank {} counts {} ranks, the meeting {}", rank, decoded->world, world_))
                       .with_remedy("Start all ranks with the same number of ranks."));
   }
+  forget(rank);  // it is in one round at a time
   Places& places = rounds_[decoded->round];
   places[rank] = {number, decoded->card, now + std::chrono::milliseconds(decoded->wait_ms)};
   if (places.size() < static_cast<std::size_t>(world_)) return {};

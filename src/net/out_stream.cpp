@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <utility>
 
 namespace cohort::net {
 namespace {
@@ -27,13 +28,12 @@ void OutStream::add(const comm::FrameHeader& header, std::span<const std::byte> 
   message.first = end_;
   message.header = header;
   comm::encode(header, message.header_bytes);
+  message.sent = std::move(sent);
+  message.payload = payload;
   if (payload.size() <= kCopied) {
     message.copy.assign(payload.begin(), payload.end());
     message.payload = message.copy;
-    make_ready(header, std::move(sent));
-  } else {
-    message.payload = payload;
-    message.sent = std::move(sent);
+    if (end_ - taken_ < kCopiedCap) make_ready(header, std::exchange(message.sent, nullptr));
   }
   end_ += message.size();
 }
@@ -58,8 +58,8 @@ void OutStream::take_back_those(Which is_one) {
   std::uint64_t first = messages_.empty() ? end_ : messages_.front().first;
   std::deque<Message> kept;
   for (Message& message : messages_) {
+    if (is_one(message.header)) message.sent = nullptr;
     if (is_one(message.header) && message.header.size_bytes > kCopied) {
-      message.sent = nullptr;
       if (message.first >= std::max(most_written_, next_)) continue;
       message.is_taken_back = true;
     }
@@ -82,6 +82,7 @@ std::span<const iovec> OutStream::gather(std::size_t cap) {
   std::uint64_t position = next_;
   for (Message& message : messages_) {
     if (message.first + message.size() <= position) continue;
+    COHORT_CHECK_GE(position, message.first);
     while (cap > 0 && position < message.first + message.size() && parts_.size() < kMostParts) {
       const std::size_t added = add_parts(message, position - message.first, cap);
       position += added;
@@ -172,13 +173,12 @@ std::vector<OutStream::Sent> OutStream::take_ready() {
   return all;
 }
 
-std::vector<OutStream::Sent> OutStream::take_all() {
+std::vector<OutStream::Sent> OutStream::abandon() {
   std::vector<Sent> all;
   for (Message& message : messages_) {
-    if (message.sent) all.push_back(std::move(message.sent));
+    if (message.sent) all.push_back(std::exchange(message.sent, nullptr));
   }
-  messages_.clear();
-  next_ = end_ = most_written_;
+  take_back_those([](const comm::FrameHeader&) { return true; });
   return all;
 }
 

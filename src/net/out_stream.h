@@ -27,12 +27,13 @@ inline constexpr std::uint32_t kTakenBack = 1;
 ///
 /// Threads: one at a time.
 /// Lifetime: a payload is read until its message is called back or taken back.
-/// Cost: payloads up to kCopied are copied and called back at once; longer ones are not copied, and called
-/// back when the other side has them.
+/// Cost: payloads up to kCopied are copied and called back at once, as long as less than kCopiedCap is on its
+/// way; longer ones are not copied, and called back when the other side has them.
 class OutStream {
  public:
   using Sent = comm::Transport::Sent;
   static constexpr std::size_t kCopied = std::size_t{16} << 10;
+  static constexpr std::size_t kCopiedCap = std::size_t{4} << 20;
 
   explicit OutStream(Guard guard) : guard_(guard) {}
 
@@ -60,8 +61,8 @@ class OutStream {
 
   /// Those to be called back, in order.
   std::vector<Sent> take_ready();
-  /// All that are under way or wait, whose messages will never arrive.
-  std::vector<Sent> take_all();
+  /// All that are under way or wait, whose messages nobody counts on any more; payloads are not read again.
+  std::vector<Sent> abandon();
 
  private:
   struct Message {

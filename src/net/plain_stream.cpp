@@ -37,6 +37,7 @@ Result<std::size_t> PlainStream::write(std::span<const iovec> parts) {
   const ssize_t put = ::sendmsg(socket_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (put >= 0) return static_cast<std::size_t>(put);
   if (comes_later(errno)) return std::size_t{0};
+  ::shutdown(socket_, SHUT_WR);  // what follows would not fit what was written
   std::size_t swallowed = 0;
   for (const iovec& part : parts) swallowed += part.iov_len;
   return swallowed;

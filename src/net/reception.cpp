@@ -43,7 +43,8 @@ bool Reception::accept_guests() {
       break;
     }
     moved = true;
-    if (guests_.size() < kMostGuests) receive_guest(std::move(*socket));
+    if (guests_.size() >= kMostGuests) guests_.erase(guests_.begin());  // who has had most time
+    receive_guest(std::move(*socket));
   }
   return moved;
 }
@@ -53,7 +54,7 @@ void Reception::receive_guest(Descriptor socket) {
   value_or_throw(fill_random(nonce));
   guests_.push_back({.connection = std::make_unique<Connection>(std::move(socket), station_.reactor),
                      .greeting = std::make_unique<ListenerGreeting>(station_.facts.key, nonce, judge_),
-                     .until = station_.clock.now() + station_.options.greeting_limit});
+                     .until = deadline_after(station_.clock.now(), station_.options.greeting_limit)});
 }
 
 // Known, or turned away.
@@ -67,7 +68,7 @@ bool Reception::is_done(Guest& guest) {
     return false;
   }
   if (guest.greeting->welcome().verdict == Welcome::Verdict::kAccepted) {
-    admit_(*guest.greeting->hello(), std::move(guest.connection));
+    admit_(*guest.greeting, std::move(guest.connection));
   }
   return true;
 }

@@ -16,11 +16,11 @@ namespace cohort::net {
 ///
 /// Threads: one at a time.
 /// Failure: a stranger, and whoever takes too long, is turned away without a word.
-/// Cost: at most 128 connections at a time wait to be known; further ones are closed.
+/// Cost: at most 128 connections at a time wait to be known; for another one the oldest is closed.
 class Reception {
  public:
   /// A connection of a member whom the judge has welcomed.
-  using Admit = std::function<void(const Hello&, std::unique_ptr<Connection>)>;
+  using Admit = std::function<void(const ListenerGreeting&, std::unique_ptr<Connection>)>;
 
   Reception(Station& station, Descriptor listener, ListenerGreeting::Judge judge, Admit admit);
 

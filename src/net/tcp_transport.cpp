@@ -31,8 +31,8 @@ TcpTransport::TcpTransport(TcpFacts facts, Descriptor listener, Reactor& reactor
       links_(station_.facts.members.size()),
       reception_(
           station_, std::move(listener), [this](const Hello& hello) { return judge(hello); },
-          [this](const Hello& hello, std::unique_ptr<Connection> connection) {
-            admit(hello, std::move(connection));
+          [this](const ListenerGreeting& greeting, std::unique_ptr<Connection> connection) {
+            admit(greeting, std::move(connection));
           }) {
   for (int other = 0; other < num_members(); ++other) {
     if (other == member() || station_.facts.members[static_cast<std::size_t>(other)].is_apart) continue;
@@ -75,8 +75,9 @@ void TcpTransport::withdraw(std::uint32_t group, std::uint32_t generation) {
 }
 
 void TcpTransport::give_up(int other, const Error& why) {
+  if (other == member()) return;
   const std::lock_guard lock(station_.mutex);
-  if (other == member() || closed_) return;
+  if (closed_) return;
   link(static_cast<std::uint32_t>(other)).give_up(why);
   if (doorbell_ != nullptr) doorbell_->ring();
 }
@@ -107,7 +108,7 @@ void TcpTransport::leave() {
     void taken_back(int, const FrameHeader&) override {}
     void lost(int, const Error&) override {}
   } nobody;
-  const TimePoint until = station_.clock.now() + station_.options.leave_limit;
+  const TimePoint until = deadline_after(station_.clock.now(), station_.options.leave_limit);
   {
     const std::lock_guard lock(station_.mutex);
     station_.sink = &nobody;
@@ -115,8 +116,12 @@ void TcpTransport::leave() {
       if (each) each->leave();
     }
   }
-  const auto is_through = [](const auto& each) { return !each || each->is_through(); };
-  while (!std::all_of(links_.begin(), links_.end(), is_through) && station_.clock.now() < until) {
+  const auto all_through = [this] {
+    const std::lock_guard lock(station_.mutex);
+    return std::all_of(links_.begin(), links_.end(),
+                       [](const auto& each) { return !each || each->is_through(); });
+  };
+  while (!all_through() && station_.clock.now() < until) {
     if (!advance_all()) {
       station_.reactor.sleep(std::min({until, wanted_at(), station_.clock.now() + kLookAgain}));
     }
@@ -173,8 +178,11 @@ Welcome TcpTransport::judge(const Hello& hello) {
   return welcome;
 }
 
-void TcpTransport::admit(const Hello& hello, std::unique_ptr<Connection> connection) {
-  link(hello.from).lane().attach(std::move(connection), End::kListener, {hello.session, hello.num_taken});
+void TcpTransport::admit(const ListenerGreeting& greeting, std::unique_ptr<Connection> connection) {
+  const Hello& hello = *greeting.hello();
+  link(hello.from)
+      .lane()
+      .attach(std::move(connection), End::kListener, {hello.session, hello.num_taken, greeting.tls_secret()});
 }
 
 bool TcpTransport::deliver_to_self() {

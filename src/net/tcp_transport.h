@@ -46,7 +46,7 @@ class TcpTransport final : public comm::Transport {
 
   bool advance_all();
   Welcome judge(const Hello& hello);
-  void admit(const Hello& hello, std::unique_ptr<Connection> connection);
+  void admit(const ListenerGreeting& greeting, std::unique_ptr<Connection> connection);
   bool deliver_to_self();
   void leave();
   Link& link(std::uint32_t member) { return *links_[member]; }

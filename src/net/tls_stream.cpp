@@ -44,7 +44,10 @@ int write_socket(BIO* bio, const char* bytes, int size) {
   const ssize_t put =
       ::send(socket_of(bio), bytes, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (put >= 0) return static_cast<int>(put);
-  if (!comes_later()) return size;  // swallowed: there may be something to read yet
+  if (!comes_later()) {
+    ::shutdown(socket_of(bio), SHUT_WR);
+    return size;  // swallowed: there may be something to read yet
+  }
   BIO_set_retry_write(bio);
   return -1;
 }
@@ -143,9 +146,9 @@ TlsStream::~TlsStream() {
   OPENSSL_cleanse(session_->secret.data(), session_->secret.size());
 }
 
-Result<std::unique_ptr<TlsStream>> TlsStream::make(int socket, End end, const JobKey& key) {
+Result<std::unique_ptr<TlsStream>> TlsStream::make(int socket, End end, const Secret& secret) {
   auto session = std::make_unique<Session>();
-  session->secret = key.derive("tls");
+  session->secret = secret;
   session->context = make_context(end);
   if (session->context) session->ssl.reset(SSL_new(session->context.get()));
   BIO* bio = session->ssl ? BIO_new(socket_method()) : nullptr;
@@ -224,7 +227,17 @@ Result<std::size_t> TlsStream::write(std::span<const iovec> parts) {
       all += static_cast<std::size_t>(put);
     }
   }
+  change_keys(all);
   return all;
+}
+
+// No key is good for ever: RFC 8446, 5.5, has it changed before 2^24.5 records.
+void TlsStream::change_keys(std::size_t just_written) {
+  constexpr std::uint64_t kKeyBytesCap = std::uint64_t{64} << 30;
+  num_written_ += just_written;
+  if (num_written_ < kKeyBytesCap) return;
+  num_written_ = 0;
+  SSL_key_update(session_->ssl.get(), SSL_KEY_UPDATE_NOT_REQUESTED);
 }
 
 }  // namespace cohort::net

@@ -10,7 +10,7 @@ namespace cohort::net {
 /// Which end of a connection this is.
 enum class End { kListener, kConnector };
 
-/// A connected socket, encrypted: TLS 1.3 with the key of the job on both sides, so that both know the other
+/// A connected socket, encrypted: TLS 1.3 with a secret that both sides have, so that both know the other
 /// to be of the same job, and fresh keys for each connection, so that who learns the job's key later reads
 /// nothing of what was said. There are no certificates.
 ///
@@ -20,7 +20,7 @@ enum class End { kListener, kConnector };
 /// Cost: a payload passes through one record of 16 KiB at a time.
 class TlsStream final : public Stream {
  public:
-  static Result<std::unique_ptr<TlsStream>> make(int socket, End end, const JobKey& key);
+  static Result<std::unique_ptr<TlsStream>> make(int socket, End end, const Secret& secret);
   ~TlsStream() override;
 
   Result<std::size_t> read(std::span<const iovec> parts) override;
@@ -31,10 +31,12 @@ class TlsStream final : public Stream {
   struct Session;
   explicit TlsStream(std::unique_ptr<Session> session);
 
+  void change_keys(std::size_t just_written);
   Result<std::size_t> outcome(int result, std::size_t done, const char* what);
 
   std::unique_ptr<Session> session_;
   bool is_prepared_ = false;
+  std::uint64_t num_written_ = 0;  // since keys were changed
 };
 
 }  // namespace cohort::net

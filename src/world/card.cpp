@@ -23,8 +23,8 @@ Result<Card> Card::parse(const std::string& text) {
     } else if (word == "door") {
       card.door = value;
     } else if (word == "address") {
-      COHORT_ASSIGN_OR_RETURN(const net::SocketAddress address, net::SocketAddress::parse(value));
-      card.addresses.push_back(address);
+      // One may be of an interface that only the other host has.
+      if (const auto address = net::SocketAddress::parse(value)) card.addresses.push_back(*address);
     } else {
       return Error(ErrorCode::kCorrupt, fmt::format("a card has a line '{}'", line));
     }

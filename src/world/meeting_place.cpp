@@ -5,6 +5,7 @@
 #include "net/meeting_server.h"
 #include "storage/local_file_system.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 namespace cohort::world {
@@ -62,7 +63,10 @@ Result<std::unique_ptr<Meeting>> serve_at(const LaunchFacts& facts, const net::J
 }  // namespace
 
 Result<net::JobKey> job_key(const LaunchFacts& facts) {
-  if (facts.key.descriptor) return net::JobKey::read_descriptor(*facts.key.descriptor);
+  if (facts.key.descriptor) {
+    ::fcntl(*facts.key.descriptor, F_SETFD, FD_CLOEXEC);  // not for what this process starts
+    return net::JobKey::read_descriptor(*facts.key.descriptor);
+  }
   if (facts.key.file) return net::JobKey::read(*facts.key.file);
   return Error(ErrorCode::kUsage,
                fmt::format("{} has started ranks on several hosts, and there is no key by which they could "

@@ -150,6 +150,21 @@ TEST_P(Recovery, WhoDoesNotComeBackIsLostWithinTheLimit) {
   }
 }
 
+TEST_P(Recovery, WhoIsGivenUpWhileAwayHearsIt) {
+  Pair pair(net::TcpOptions{.secrecy = GetParam(), .return_limit = 2s});
+  pair.members[0]->send(1, 1, 10);
+  ASSERT_TRUE(pair.members[1]->sink.wait_for(1));
+  for (std::uint64_t number = 1; number < 20; ++number) pair.members[1]->send(0, number, 300'000);
+  pair.proxy->cut_after(100'000);  // no message passes in one piece any more
+  ASSERT_TRUE(pair.members[0]->sink.wait_for(3));
+  pair.members[1]->transport.give_up(0, Error(ErrorCode::kPeerLost, "it was given up"));
+  ASSERT_TRUE(pair.members[1]->sink.wait_for_loss());
+  pair.proxy->cut_after(std::nullopt);
+  EXPECT_TRUE(pair.members[0]->sink.wait_for_loss());
+  const std::lock_guard lock(pair.members[0]->sink.mutex);
+  for (const std::uint64_t number : pair.members[0]->sink.numbers) EXPECT_NE(number, 0u) << "came out wrong";
+}
+
 TEST_P(Recovery, AProcessThatEndedIsSeenAtOnce) {
   Pair pair(net::TcpOptions{.secrecy = GetParam(), .return_limit = 1h});
   pair.members[0]->send(1, 1, 10);

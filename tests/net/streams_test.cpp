@@ -160,6 +160,22 @@ TEST(Streams, PayloadsThatNobodyWantsAreSkipped) {
   EXPECT_EQ(recorder.headers.size(), 2u);
 }
 
+TEST(Streams, NotMoreIsCopiedThanTheOtherSideTakes) {
+  OutStream out(Guard::kChecksum);
+  const auto payload = pattern(OutStream::kCopied, 1);
+  constexpr std::size_t kMany = 1000;
+  for (std::size_t i = 0; i < kMany; ++i)
+    out.add(header_of(i, payload.size()), payload, [](const Status&) {});
+  const std::size_t num_ready = out.take_ready().size();
+  EXPECT_LE(num_ready * OutStream::kCopied, OutStream::kCopiedCap + OutStream::kCopied);
+  InStream in(Guard::kChecksum);
+  MemoryPipe pipe(5);
+  Recorder recorder;
+  ASSERT_TRUE(pump(out, in, pipe, recorder));
+  ASSERT_TRUE(out.has_taken(in.num_taken()));
+  EXPECT_EQ(num_ready + out.take_ready().size(), kMany);
+}
+
 TEST(Streams, AFlippedBitIsNoticed) {
   for (std::size_t position = 0; position < 64 + 300 + 8; ++position) {
     OutStream out(Guard::kChecksum);

@@ -30,7 +30,8 @@ net::JobKey example_key() {
 std::string hex(std::span<const std::byte> bytes) {
   std::string text;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    text += fmt::format("{:02x}{}", static_cast<unsigned>(bytes[i]), i % 16 == 15 || i + 1 == bytes.size() ? "\n" : " ");
+    text += fmt::format("{:02x}{}", static_cast<unsigned>(bytes[i]),
+                        i % 16 == 15 || i + 1 == bytes.size() ? "\n" : " ");
   }
   return text;
 }

@@ -272,7 +272,7 @@ bool SharedMemoryTransport::report(int member, std::vector<Receipt>& receipts) {
   {
     const std::lock_guard lock(mutex_);
     if (!other.loss && other.in != nullptr && other.in->closed.load(std::memory_order_acquire) != 0 &&
-        other.in->available() < kFrameHeaderBytes && !other.incoming.header) {
+        other.in->available() < (other.incoming.header ? 1 : kFrameHeaderBytes)) {
       lose(other, Error(ErrorCode::kPeerLost, fmt::format("rank {} has left", member)));
     }
     if (!other.loss) return false;

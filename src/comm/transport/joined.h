@@ -42,6 +42,7 @@ class JoinedTransport final : public Transport {
     }
     void arrived(int from, const FrameHeader& header) override { sink_->arrived(all(from), header); }
     void taken_back(int from, const FrameHeader& header) override { sink_->taken_back(all(from), header); }
+    void heard(int from) override { sink_->heard(all(from)); }
     void lost(int member, const Error& why) override { sink_->lost(all(member), why); }
 
    private:

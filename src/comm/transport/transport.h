@@ -28,6 +28,8 @@ class FrameSink {
   virtual void arrived(int from, const FrameHeader& header) = 0;
   /// The payload of the last place() for this member will never be complete: its sender took it back.
   virtual void taken_back(int from, const FrameHeader& header) = 0;
+  /// Something came from this member, if not a whole message: it lives.
+  virtual void heard(int from) { (void)from; }
   /// Nothing more comes from this member, and nothing more reaches it. Once per member.
   virtual void lost(int member, const Error& why) = 0;
 };

@@ -74,7 +74,8 @@ class BenchCommCommand final : public Command {
         ->delimiter(',');
     app.add_option("--operations", operations_, "Which, by comma: all_reduce, broadcast, …")->delimiter(',');
     app.add_option("--sizes", sizes_, "Bytes of a rank's buffer: 4,64KiB or 4..64MiB for every power of two");
-    app.add_option("--kinds", kinds_, "What becomes a row: arena, ordinary, tcp, tls, or a peer")->delimiter(',');
+    app.add_option("--kinds", kinds_, "What becomes a row: arena, ordinary, tcp, tls, or a peer")
+        ->delimiter(',');
     app.add_option("--against", against_, "Peers beside it: gloo, gloo_pinned, openmpi, memcpy")
         ->delimiter(',');
     app.add_option("--rounds", rounds_, "Turns of every contender in every cell");

@@ -64,7 +64,8 @@ Result<BenchCommunicator> make_tcp_communicator(const BenchSeat& seat, net::Secr
     COHORT_ASSIGN_OR_RETURN(const net::SocketAddress address, net::SocketAddress::parse(card));
     facts.members.push_back({.addresses = {address}});
   }
-  COHORT_RETURN_IF_ERROR(meeting.gather({.name = "1", .rank = seat.rank, .world = seat.ranks, .deadline = deadline}, ""));
+  COHORT_RETURN_IF_ERROR(
+      meeting.gather({.name = "1", .rank = seat.rank, .world = seat.ranks, .deadline = deadline}, ""));
 
   const auto foundation = std::make_shared<Foundation>();
   foundation->exchange = std::make_unique<comm::Exchange>(
@@ -77,10 +78,9 @@ Result<BenchCommunicator> make_tcp_communicator(const BenchSeat& seat, net::Secr
   BenchCommunicator bench;
   COHORT_ASSIGN_OR_RETURN(bench.arena, Arena::create());
   bench.memory = std::make_unique<BenchMemory>(*bench.arena);
-  COHORT_ASSIGN_OR_RETURN(bench.group,
-                          comm::ScheduledCommunicator::make_world(
-                              *foundation->exchange, *foundation->progress,
-                              {.name = "bench", .kind = "tcp", .foundation = foundation}));
+  COHORT_ASSIGN_OR_RETURN(bench.group, comm::ScheduledCommunicator::make_world(
+                                           *foundation->exchange, *foundation->progress,
+                                           {.name = "bench", .kind = "tcp", .foundation = foundation}));
   return bench;
 }
 
