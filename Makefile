@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` and `make test`. The rest is sugar; `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: demo test help setup build dev quick docs format format-check tidy asan tsan gcc check install clean
+.PHONY: demo test help setup build dev quick docs format format-check tidy asan asan-torch tsan gcc check install clean
 
 demo: ## install what is missing, build a release, train on real digits with two ranks
 	@dev/setup build
@@ -53,10 +53,15 @@ tidy: ## static analysis of the torch-free folders
 	@dev/setup build test check
 	@dev/tidy
 
-asan: ## run pure, world and process tiers under the address and undefined-behaviour sanitizers
+asan: ## run pure, world and process tiers below the torch line under the address and undefined-behaviour sanitizers
 	@dev/setup build test check
 	@dev/build asan tier_pure tier_world tier_process
-	@dev/run-tests asan -L 'pure|world|process' -LE slow
+	@dev/run-tests asan -L 'pure|world|process' -LE 'slow|torch'
+
+asan-torch: ## the same above the torch line: for whoever changes tensor, data, model or train
+	@dev/setup build test check
+	@dev/build asan tier_torch
+	@dev/run-tests asan -L torch
 
 tsan: ## run the world tier below the torch line under the thread sanitizer
 	@dev/setup build test check

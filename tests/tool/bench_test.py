@@ -101,7 +101,7 @@ class Report(unittest.TestCase):
 class Mistakes(unittest.TestCase):
     def test_are_named_with_what_there_is(self):
         for arguments, words in ((("--operations", "all_reduces"), "Did you mean all_reduce?"),
-                                 (("--kinds", "arenas"), "arena, ordinary, memcpy, openmpi, gloo, gloo_pinned"),
+                                 (("--kinds", "arenas"), "arena, ordinary, tcp, tls, memcpy, openmpi, gloo, gloo_pinned"),
                                  (("--sizes", "64KB..4"), "Write the smaller size first."),
                                  (("--rounds", "0"), "at least one round"),
                                  (("--batch", "0"), "between 1 and"),
