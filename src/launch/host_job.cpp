@@ -83,8 +83,9 @@ void HostJob::say_plan(Host& host) {
 
 Result<JobOutcome> HostJob::run() {
   started_at_ = std::chrono::steady_clock::now();
-  for (Host& host : hosts_)
+  for (Host& host : hosts_) {
     COHORT_RETURN_IF_ERROR(start(host).within(fmt::format("host {}", host.share.name)));
+  }
   std::optional<JobEnd> end;
   TimePoint end_by = TimePoint::max();
   std::unique_lock lock(mutex_);

@@ -74,8 +74,9 @@ std::array<std::byte, kChallengeBytes> Challenge::encode() const {
 }
 
 Result<Challenge> Challenge::decode(std::span<const std::byte, kChallengeBytes> bytes) {
-  if (Status start = check_start(bytes, kChallengeMagic); !start)
+  if (Status start = check_start(bytes, kChallengeMagic); !start) {
     return start.error().within("the challenge of a listener cannot be read");
+  }
   return Challenge{.nonce = get<Nonce>(bytes, 8)};
 }
 

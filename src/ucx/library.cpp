@@ -34,7 +34,10 @@ Status check_version(const UcxLibrary& library) {
 
 Result<UcxLibrary> UcxLibrary::load(const std::string& file) {
   void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle == nullptr) return unsupported(fmt::format("UCX is not installed: {}", ::dlerror()));
+  if (handle == nullptr) {
+    const char* const why = ::dlerror();  // NOLINT(concurrency-mt-unsafe): glibc has one for each thread
+    return unsupported(fmt::format("UCX is not installed: {}", why != nullptr ? why : "nobody says why"));
+  }
   UcxLibrary library;
 #define COHORT_UCX_FIND(name) \
   if (!find(handle, #name, library.name)) return unsupported(fmt::format("{} has no {}", file, #name));
