@@ -68,9 +68,10 @@ tsan: ## run the world tier below the torch line under the thread sanitizer
 	@dev/build tsan tier_world
 	@dev/run-tests tsan -L world
 
-gcc: ## compile the tool, and with it all below the torch line, with the other compiler
+gcc: ## compile the folders below the torch line with the other compiler
 	@dev/setup build check
-	@dev/build --without-tests gcc cohort_tool
+	@dev/build --without-tests gcc cohort_world cohort_mpi cohort_ucx cohort_machine cohort_measure cohort_observe \
+	  cohort_records cohort_state cohort_update cohort_layout
 
 check: format-check tidy asan tsan gcc ## all of the five above
 
