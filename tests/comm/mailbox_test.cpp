@@ -42,7 +42,8 @@ struct Postbox {
   std::unique_ptr<Mailbox> mailbox;
 };
 
-/// Two members in one thread: the shortest way to a question and an answer.
+/// Two members in one thread: the shortest way to a question and an answer. What handlers use must outlive
+/// it, as the last of them may still run when a test is through.
 struct Pair {
   explicit Pair(MailboxOptions options = {}, comm::Exchange::Options exchange = {})
       : network(make_loopback(2)),
@@ -101,16 +102,16 @@ TEST(Mailbox, ThousandsInFlightFindTheirOwnReplies) {
 }
 
 TEST(Mailbox, RepliesAreMatchedInWhateverOrderTheyCome) {
-  Pair pair;
   std::latch last_has_come(1);
+  std::mutex mutex;
+  std::vector<std::uint64_t> order;
+  std::latch all(3);
+  Pair pair;
   pair.answers->serve(kCount, [&](int, std::span<const std::byte> request) -> Result<Bytes> {
     if (value_of(request) == 2) last_has_come.count_down();
     if (value_of(request) == 0) last_has_come.wait();
     return Bytes(request.begin(), request.end());
   });
-  std::mutex mutex;
-  std::vector<std::uint64_t> order;
-  std::latch all(3);
   for (std::uint64_t i = 0; i < 3; ++i) {
     pair.asks->start(1, kCount, bytes_of(i), soon(), [&, i](const Result<Bytes>& reply) {
       {
@@ -172,8 +173,8 @@ TEST(Mailbox, WhatIsLongerThanTheCapIsRefusedOnEitherSide) {
 }
 
 TEST(Mailbox, ACallEndsAtItsDeadline) {
-  Pair pair;
   std::latch over(1);
+  Pair pair;
   pair.answers->serve(kCount, [&](int, std::span<const std::byte>) -> Result<Bytes> {
     over.wait();
     return Bytes{};
@@ -192,13 +193,13 @@ TEST(Mailbox, ADeadlineInThePastEndsTheCall) {
 }
 
 TEST(Mailbox, ALostMemberEndsEveryCallToItAtOnce) {
-  const auto network = make_loopback(3);
-  Postbox asks(network->take(0));
-  Postbox stays(network->take(2));
   std::latch ended(2);
   std::latch arrived(1);
   std::latch may_return(1);
   std::vector<ErrorCode> codes(2, ErrorCode::kBug);
+  const auto network = make_loopback(3);
+  Postbox asks(network->take(0));
+  Postbox stays(network->take(2));
   {
     Postbox leaves(network->take(1));
     leaves->serve(kCount, [&](int, std::span<const std::byte>) -> Result<Bytes> {
@@ -224,10 +225,10 @@ TEST(Mailbox, ALostMemberEndsEveryCallToItAtOnce) {
 }
 
 TEST(Mailbox, ACloseEndsOwnCallsAndAnswersLaterOnes) {
-  Pair pair;
   std::latch arrived(1);
   std::latch may_return(1);
   std::latch ended(1);
+  Pair pair;
   pair.answers->serve(kCount, [&](int, std::span<const std::byte>) -> Result<Bytes> {
     arrived.count_down();
     may_return.wait();
@@ -311,10 +312,10 @@ TEST(Mailbox, TwoGroupsShareAnExchange) {
 }
 
 TEST(Mailbox, RequestsBeforeTheMailboxIsThereWait) {
+  std::latch answered(1);
   const auto network = make_loopback(2);
   Postbox asks(network->take(0));
   ExchangeMember late(network->take(1));
-  std::latch answered(1);
   asks->start(1, kEcho, bytes_of(7), soon(), [&](const Result<Bytes>& reply) {
     EXPECT_TRUE(reply || reply.error().code() == ErrorCode::kNotFound) << reply.error().text();
     answered.count_down();
