@@ -126,12 +126,13 @@ Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation)
                                                           .return_limit = options_.link_limit});
   auto near_transport = std::make_unique<comm::SharedMemoryTransport>(*foundation->neighbours);
   foundation->start(std::make_unique<comm::JoinedTransport>(std::move(near_transport), std::move(far), near));
+  plan_ = {.algorithm = options_.algorithm, .prices = options_.prices.value_or(comm::Prices{}), .hosts = hosts};
   return comm::ScheduledCommunicator::make_world(
       *foundation->exchange, *foundation->progress,
       {.generation = generation,
        .limit = options_.limit,
        .kind = "hosts",
-       .scheduled = {.plan = {.algorithm = options_.algorithm, .hosts = hosts}},
+       .scheduled = {.plan = plan_},
        .foundation = foundation});
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "comm/communicator.h"
+#include "comm/scheduled/plan.h"
 #include "comm/shared_memory/arena.h"
 #include "net/job_key.h"
 #include "net/meeting.h"
@@ -8,6 +9,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,7 @@ struct HostsOptions {
   net::Secrecy secrecy = net::Secrecy::kTls;
   std::vector<std::string> interfaces{};  ///< empty: all but loopback
   std::string algorithm{};                ///< see comm::PlanOptions
+  std::optional<comm::Prices> prices{};   ///< what links cost, where that is known
 };
 
 /// All ranks of a job on several hosts, as one of them sees them: shared memory inside a host, TCP between
@@ -39,6 +42,8 @@ class HostsWorld {
 
   /// The group of all ranks in a generation of its own. The communicators of an earlier one must be gone.
   Result<std::unique_ptr<Communicator>> form(std::uint32_t generation);
+  /// How calls of what was formed last become schedules.
+  const comm::PlanOptions& plan() const { return plan_; }
 
  private:
   struct Listening;
@@ -52,6 +57,7 @@ class HostsWorld {
   Arena& arena_;
   const net::JobKey key_;
   const HostsOptions options_;
+  comm::PlanOptions plan_;
 };
 
 }  // namespace cohort::world

@@ -81,6 +81,9 @@ class Cluster:
         command(*self.inside(name, "ip", "address", "add", f"{self.address(name)}/24", "dev", "eth0"))
         command(*self.inside(name, "ip", "address", "add", f"{self.address6(name)}/64", "dev", "eth0", "nodad"))
         command(*self.inside("switch", "ip", "link", "set", port, "master", "bridge", "up"))
+        # What Linux does by itself, whatever this machine was told to do.
+        command(*self.inside(name, "ip", "route", "replace", "10.77.0.0/24", "dev", "eth0", "src", self.address(name),
+                             "congctl", "cubic"))
 
     def shape(self, megabits):
         """Every cable carries so many Mbit/s in each direction."""

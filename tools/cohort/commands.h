@@ -16,6 +16,7 @@ std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_bench_comm_command();
 std::unique_ptr<Command> make_bench_step_command();
+std::unique_ptr<Command> make_bench_ranks_command();
 std::unique_ptr<Command> make_bench_rank_command();
 std::unique_ptr<Command> make_config_explain_command();
 std::unique_ptr<Command> make_config_check_command();

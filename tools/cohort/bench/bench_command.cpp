@@ -1,8 +1,8 @@
-#include "base/nearest.h"
 #include "base/units.h"
 #include "bench/bench_communicator.h"
 #include "bench/bench_groups.h"
 #include "bench/bench_output.h"
+#include "bench/operation_words.h"
 #include "bench/progress_line.h"
 #include "commands.h"
 #include "measure/bench_rows.h"
@@ -24,36 +24,11 @@ using measure::BenchCell;
 using measure::BenchOperation;
 using measure::ContenderName;
 
-std::vector<std::string> operation_names() {
-  std::vector<std::string> names;
-  for (const BenchOperation operation : measure::kAllBenchOperations) names.emplace_back(name(operation));
-  return names;
-}
-
-Error unknown(std::string_view what, const std::string& word, const std::vector<std::string>& known) {
-  const auto meant = nearest(word, known);
-  const std::string guess = meant ? fmt::format("Did you mean {}? ", *meant) : "";
-  return Error(ErrorCode::kUsage, fmt::format("there is no {} '{}' to measure", what, word))
-      .with_remedy(fmt::format("{}There are {}.", guess, fmt::join(known, ", ")));
-}
-
-Result<std::vector<BenchOperation>> parse_operations(const std::vector<std::string>& words) {
-  std::vector<BenchOperation> operations;
-  for (const std::string& word : words) {
-    const auto operation = measure::bench_operation_named(word);
-    if (!operation) return unknown("operation", word, operation_names());
-    if (std::find(operations.begin(), operations.end(), *operation) == operations.end()) {
-      operations.push_back(*operation);
-    }
-  }
-  return operations;
-}
-
 Result<std::vector<ContenderName>> parse_contenders(const std::vector<std::string>& words) {
   std::vector<ContenderName> contenders;
   for (const std::string& word : words) {
     const auto contender = contender_named(word);
-    if (!contender) return unknown("kind or peer", word, contender_names());
+    if (!contender) return unknown_word("kind or peer", word, contender_names());
     if (std::find(contenders.begin(), contenders.end(), *contender) == contenders.end()) {
       contenders.push_back(*contender);
     }

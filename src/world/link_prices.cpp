@@ -1,0 +1,194 @@
+#include "world/link_prices.h"
+
+#include "comm/combine.h"
+#include "storage/local_file_system.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace cohort::world {
+namespace {
+
+using namespace std::chrono_literals;
+using comm::LinkFigures;
+using std::chrono::steady_clock;
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr auto kNearTime = 10ms;
+
+/// Links between hosts as all ranks know them.
+class LinkTable {
+ public:
+  explicit LinkTable(std::size_t num_hosts) : num_hosts_(num_hosts), figures_(num_hosts * num_hosts * 2) {
+    std::fill(figures_.begin(), figures_.end(), kUnknown);
+  }
+
+  bool knows(int first, int second) const { return !std::isnan(figures_[at(first, second)]); }
+  void set(int first, int second, const LinkFigures& figures) {
+    figures_[at(first, second)] = figures.latency_s;
+    figures_[at(first, second) + 1] = figures.byte_s;
+  }
+  LinkFigures get(int first, int second) const {
+    return {figures_[at(first, second)], figures_[at(first, second) + 1]};
+  }
+
+  // What any rank knows, all know.
+  Status share(Communicator& group) {
+    std::vector<double> all(figures_.size() * static_cast<std::size_t>(group.world()));
+    COHORT_RETURN_IF_ERROR(
+        group.run(all_gather(ConstNumbers(std::span<const double>(figures_)), std::span(all))));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      double& own = figures_[i % figures_.size()];
+      if (std::isnan(own)) own = all[i];
+    }
+    return {};
+  }
+
+  /// The dearest link between two different hosts.
+  LinkFigures dearest() const {
+    LinkFigures most;
+    for (int first = 0; first < static_cast<int>(num_hosts_); ++first) {
+      for (int second = first + 1; second < static_cast<int>(num_hosts_); ++second) {
+        most.latency_s = std::max(most.latency_s, get(first, second).latency_s);
+        most.byte_s = std::max(most.byte_s, get(first, second).byte_s);
+      }
+    }
+    return most;
+  }
+
+ private:
+  std::size_t at(int first, int second) const {
+    return 2 * (static_cast<std::size_t>(std::min(first, second)) * num_hosts_ +
+                static_cast<std::size_t>(std::max(first, second)));
+  }
+  const std::size_t num_hosts_;
+  std::vector<double> figures_;
+};
+
+/// One rank's part in finding out.
+class Pricing {
+ public:
+  Pricing(Communicator& group, LinkCache& cache, const PricingOptions& options)
+      : group_(group), cache_(cache), options_(options) {
+    for (std::size_t rank = 0; rank < options.hosts.size(); ++rank) {
+      const auto host = static_cast<std::size_t>(options.hosts[rank]);
+      if (host >= ranks_of_.size()) ranks_of_.resize(host + 1);
+      ranks_of_[host].push_back(static_cast<int>(rank));
+    }
+    host_ = options.hosts[static_cast<std::size_t>(group.rank())];
+  }
+
+  Result<comm::Prices> run() {
+    LinkTable links(ranks_of_.size());
+    COHORT_RETURN_IF_ERROR(tell_identities());
+    if (is_leader()) look_up(links);
+    COHORT_RETURN_IF_ERROR(links.share(group_));
+    if (is_leader()) COHORT_RETURN_IF_ERROR(measure_links(links));
+    COHORT_RETURN_IF_ERROR(measure_inside(links));
+    COHORT_RETURN_IF_ERROR(links.share(group_));
+    return prices_of(links);
+  }
+
+ private:
+  bool is_leader() const { return own_host().front() == group_.rank(); }
+  const std::vector<int>& own_host() const { return ranks_of_[static_cast<std::size_t>(host_)]; }
+  int leader_of(int host) const { return ranks_of_[static_cast<std::size_t>(host)].front(); }
+
+  Status tell_identities() {
+    LocalFileSystem files;
+    const std::array<std::int64_t, 1> own = {
+        std::bit_cast<std::int64_t>(host_identity(files, options_.addresses))};
+    identities_.resize(static_cast<std::size_t>(group_.world()));
+    return group_.run(all_gather(ConstNumbers(std::span<const std::int64_t>(own)), std::span(identities_)));
+  }
+
+  LinkName name_of(int other_host) const {
+    const auto identity = [&](int host) {
+      return std::bit_cast<std::uint64_t>(identities_[static_cast<std::size_t>(leader_of(host))]);
+    };
+    return {.first = identity(host_), .second = identity(other_host), .way = options_.way};
+  }
+
+  void look_up(LinkTable& links) const {
+    for (int other = host_ + 1; other < static_cast<int>(ranks_of_.size()); ++other) {
+      if (const auto known = cache_.find(name_of(other))) links.set(host_, other, *known);
+    }
+  }
+
+  Status measure_links(LinkTable& links) {
+    for (const auto& round : comm::probe_rounds(static_cast<int>(ranks_of_.size()))) {
+      for (const auto& [first, second] : round) {
+        if ((first != host_ && second != host_) || links.knows(first, second)) continue;
+        const int other = first == host_ ? second : first;
+        COHORT_ASSIGN_OR_RETURN(const LinkFigures found,
+                                comm::probe_link(group_, leader_of(other), {.time = options_.link_time}));
+        links.set(first, second, found);
+        if (first == host_) cache_.keep(name_of(other), found);
+      }
+    }
+    return {};
+  }
+
+  // Between the first two ranks of each host that has so many.
+  Status measure_inside(LinkTable& links) {
+    const std::vector<int>& here = own_host();
+    if (here.size() < 2 || (group_.rank() != here[0] && group_.rank() != here[1])) return {};
+    const int other = group_.rank() == here[0] ? here[1] : here[0];
+    COHORT_ASSIGN_OR_RETURN(const LinkFigures found, comm::probe_link(group_, other, {.time = kNearTime}));
+    links.set(host_, host_, found);
+    return {};
+  }
+
+  Result<comm::Prices> prices_of(const LinkTable& links) {
+    comm::Prices prices;
+    const LinkFigures far = links.dearest();
+    if (ranks_of_.size() > 1) {
+      prices.far_step_s = far.latency_s;
+      prices.far_byte_s = far.byte_s;
+    }
+    for (int host = 0; host < static_cast<int>(ranks_of_.size()); ++host) {
+      if (!links.knows(host, host)) continue;
+      prices.step_s = links.get(host, host).latency_s;
+      prices.byte_s = links.get(host, host).byte_s;
+      break;
+    }
+    std::array<double, 1> combined = {seconds_to_combine_a_byte()};
+    COHORT_RETURN_IF_ERROR(group_.run(all_reduce(std::span(combined), ReduceOp::kMax)));
+    prices.combined_byte_s = combined[0];
+    return prices;
+  }
+
+  // Numbers that are in no cache, as those are that have just come over a link.
+  static double seconds_to_combine_a_byte() {
+    constexpr std::size_t kCount = std::size_t{1} << 20;
+    std::vector<float> to(kCount), from(kCount);
+    const std::array<const std::byte*, 2> inputs = {reinterpret_cast<const std::byte*>(to.data()),
+                                                    reinterpret_cast<const std::byte*>(from.data())};
+    const std::array<std::byte*, 1> targets = {reinterpret_cast<std::byte*>(to.data())};
+    double best_s = std::numeric_limits<double>::max();
+    for (int i = 0; i < 3; ++i) {
+      const auto begin = steady_clock::now();
+      comm::combine(ReduceOp::kSum, DType::kF32, inputs, targets, kCount);
+      best_s = std::min(best_s, std::chrono::duration<double>(steady_clock::now() - begin).count());
+    }
+    return best_s / (kCount * sizeof(float));
+  }
+
+  Communicator& group_;
+  LinkCache& cache_;
+  const PricingOptions& options_;
+  std::vector<std::vector<int>> ranks_of_;  // by host
+  int host_ = 0;
+  std::vector<std::int64_t> identities_;  // by rank
+};
+
+}  // namespace
+
+Result<comm::Prices> fit_prices(Communicator& group, LinkCache& cache, const PricingOptions& options) {
+  return Pricing(group, cache, options).run();
+}
+
+}  // namespace cohort::world

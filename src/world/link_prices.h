@@ -1,0 +1,31 @@
+#pragma once
+
+#include "comm/communicator.h"
+#include "comm/schedule/effort.h"
+#include "world/link_cache.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace cohort::world {
+
+struct PricingOptions {
+  std::vector<int> hosts{};              ///< which host each rank is on
+  std::vector<std::string> addresses{};  ///< of this host, as others know them
+  std::string way = "tcp-tls";           ///< engine and secrecy, as links are remembered by
+  std::chrono::nanoseconds link_time = std::chrono::milliseconds(60);  ///< for a link that is not remembered
+};
+
+/// Finds out what messages, bytes and combinations cost between the ranks of a group: α and β inside a host
+/// and between hosts, and γ. Every rank of the group calls it, and gets the same.
+///
+/// The first ranks of all hosts measure the links between them, in rounds in which nobody is in two pairs;
+/// those that the cache of the lower of two hosts knows are not measured. Of several links the dearest
+/// counts: a collective call is as slow as the slowest.
+///
+/// Failure: that of the group.
+/// Cost: link_time for each round with a link that is not known, and some milliseconds.
+Result<comm::Prices> fit_prices(Communicator& group, LinkCache& cache, const PricingOptions& options);
+
+}  // namespace cohort::world

@@ -1,0 +1,81 @@
+#include "base/units.h"
+#include "bench/operation_words.h"
+#include "bench/ranks_bench.h"
+#include "bench/ranks_output.h"
+#include "comm/schedule/algorithm.h"
+#include "commands.h"
+#include "measure/size_list.h"
+
+#include <CLI/CLI.hpp>
+
+namespace cohort::tool {
+namespace {
+
+std::vector<std::string> algorithm_names() {
+  std::vector<std::string> names;
+  for (const comm::Algorithm& algorithm : comm::all_algorithms()) names.emplace_back(algorithm.name);
+  return names;
+}
+
+/// `cohort bench ranks`: as one of the ranks that a launcher started on several hosts.
+class BenchRanksCommand final : public Command {
+ public:
+  std::vector<std::string> words() const override { return {"bench", "ranks"}; }
+  std::string summary() const override {
+    return "Measure communication between hosts: started as a program by cohort run --hosts";
+  }
+
+  void add_options(CLI::App& app) override {
+    app.add_option("--operations", operations_, "Which, by comma: all_reduce, broadcast, …")->delimiter(',');
+    app.add_option("--sizes", sizes_, "Bytes of a rank's buffer: 4,64KiB or 4..64MiB for every power of two");
+    app.add_option("--algorithms", algorithms_,
+                   "Each by force, in turns: ring, doubling, …, or all; without it what is chosen")
+        ->delimiter(',');
+    app.add_option("--rounds", rounds_, "How often everybody takes a turn")->check(CLI::Range(1, 1000));
+    app.add_option("--time", time_, "For one algorithm in one cell: 500ms, 2s");
+    app.add_flag("--json", json_, "Print one JSON object");
+  }
+
+  std::vector<std::string> candidates(const std::string& option) const override {
+    if (option == "--operations") return operation_names();
+    if (option == "--algorithms") return algorithm_names();
+    return {};
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    COHORT_ASSIGN_OR_RETURN(const RanksBenchOptions options, parsed());
+    COHORT_ASSIGN_OR_RETURN(const LaunchFacts facts, launch_facts(session.environment));
+    COHORT_ASSIGN_OR_RETURN(const RanksReport report, bench_ranks(facts, options));
+    if (facts.rank == 0) session.out << (json_ ? ranks_json(report) : ranks_table(report, session));
+    return ExitCode::kDone;
+  }
+
+ private:
+  Result<RanksBenchOptions> parsed() const {
+    RanksBenchOptions options{.rounds = rounds_};
+    COHORT_ASSIGN_OR_RETURN(options.operations, parse_operations(operations_));
+    COHORT_ASSIGN_OR_RETURN(options.sizes, measure::parse_sizes(sizes_));
+    COHORT_ASSIGN_OR_RETURN(options.time, parse_duration(time_));
+    const bool all = algorithms_ == std::vector<std::string>{"all"};
+    options.algorithms = all ? algorithm_names() : algorithms_;
+    for (const std::string& word : options.algorithms) {
+      if (comm::find_algorithm(word) == nullptr) return unknown_word("algorithm", word, algorithm_names());
+    }
+    return options;
+  }
+
+  std::vector<std::string> operations_ = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all"};
+  std::string sizes_ = "16MiB";
+  std::vector<std::string> algorithms_;
+  int rounds_ = 5;
+  std::string time_ = "5s";
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_bench_ranks_command() {
+  return std::make_unique<BenchRanksCommand>();
+}
+
+}  // namespace cohort::tool

@@ -1,0 +1,223 @@
+#include "bench/ranks_bench.h"
+
+#include "bench/bare_link.h"
+#include "bench/communicator_contender.h"
+#include "comm/schedule/algorithm.h"
+#include "world/hosts_world.h"
+#include "world/meeting_place.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace cohort::tool {
+namespace {
+
+using measure::BenchOperation;
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kMostIterations = 64;
+constexpr std::size_t kWarmUpElements = 16384;
+constexpr auto kCallLimit = 5min;
+
+/// An operation at a size, of one algorithm; an empty name is whichever is chosen.
+struct Cell {
+  BenchOperation operation{};
+  std::uint64_t bytes = 0;
+  std::string algorithm{};
+  auto operator<=>(const Cell&) const = default;
+};
+
+// As far as a plan looks at it: numbers that are nowhere.
+Call call_of(BenchOperation operation, std::size_t elements, int ranks) {
+  const Numbers whole(nullptr, elements, DType::kF32);
+  const Numbers part(nullptr, elements / static_cast<std::size_t>(ranks), DType::kF32);
+  switch (operation) {
+    case BenchOperation::kReduceScatter:
+      return reduce_scatter(ConstNumbers(whole), part);
+    case BenchOperation::kAllGather:
+      return all_gather(ConstNumbers(part), whole);
+    case BenchOperation::kBroadcast:
+      return broadcast(whole, 0);
+    case BenchOperation::kAllToAll:
+      return all_to_all(ConstNumbers(whole), whole);
+    case BenchOperation::kReduce:
+      return reduce(ConstNumbers(whole), whole, 0);
+    case BenchOperation::kGather:
+      return gather(ConstNumbers(part), whole, 0);
+    case BenchOperation::kScatter:
+      return scatter(ConstNumbers(whole), part, 0);
+    case BenchOperation::kBarrier:
+      return barrier();
+    default:
+      return all_reduce(whole);
+  }
+}
+
+/// All rounds of a bench on one rank.
+class RanksBench {
+ public:
+  RanksBench(const LaunchFacts& facts, const RanksBenchOptions& options, net::Meeting& meeting,
+             const net::JobKey& key)
+      : facts_(facts), options_(options), meeting_(meeting), key_(key) {}
+
+  Result<RanksReport> run() {
+    COHORT_ASSIGN_OR_RETURN(arena_, Arena::create());
+    const std::vector<std::string> chosen = {""};
+    for (int round = 0; round < options_.rounds; ++round) {
+      for (const std::string& algorithm : options_.algorithms.empty() ? chosen : options_.algorithms) {
+        COHORT_RETURN_IF_ERROR(take_turn(algorithm).within(
+            fmt::format("round {} of {}", round, algorithm.empty() ? "what is chosen" : algorithm)));
+      }
+    }
+    return report();
+  }
+
+ private:
+  Status take_turn(const std::string& algorithm) {
+    world::HostsWorld world(meeting_, *arena_, key_,
+                            {.rank = facts_.rank,
+                             .world = facts_.world,
+                             .limit = kCallLimit,
+                             .secrecy = facts_.links.encrypts ? net::Secrecy::kTls : net::Secrecy::kClear,
+                             .interfaces = facts_.links.interfaces,
+                             .algorithm = algorithm,
+                             .prices = prices_});
+    BenchCommunicator bench;
+    COHORT_ASSIGN_OR_RETURN(bench.arena, Arena::create());
+    bench.memory = std::make_unique<BenchMemory>(*bench.arena);
+    COHORT_ASSIGN_OR_RETURN(bench.group, world.form(generation_++));
+    plan_ = world.plan();
+    prices_ = plan_.prices;
+    Communicator& group = *bench.group;
+    COHORT_RETURN_IF_ERROR(measure_link(group));
+    CommunicatorContender contender(std::move(bench));
+    COHORT_RETURN_IF_ERROR(warm_up(group));
+    for (const BenchOperation operation : options_.operations) {
+      for (const std::uint64_t bytes : options_.sizes) {
+        COHORT_RETURN_IF_ERROR(measure_cell(contender, group, {operation, bytes, algorithm}));
+      }
+    }
+    return group.run(barrier());
+  }
+
+  Status warm_up(Communicator& group) {
+    std::vector<float> numbers(kWarmUpElements);
+    for (int i = 0; i < 4; ++i) COHORT_RETURN_IF_ERROR(group.run(all_reduce(std::span(numbers))));
+    return {};
+  }
+
+  // As many bytes as the largest cell has.
+  Status measure_link(Communicator& group) {
+    if (!link_) {
+      COHORT_ASSIGN_OR_RETURN(BareLink link, BareLink::open(group, facts_.links.interfaces));
+      link_.emplace(std::move(link));
+      COHORT_RETURN_IF_ERROR(link_->seconds_for(std::size_t{1} << 20, kCallLimit));
+    }
+    link_bytes_ = std::max<std::uint64_t>(options_.sizes.back(), std::uint64_t{1} << 20);
+    COHORT_RETURN_IF_ERROR(group.run(barrier()));
+    COHORT_ASSIGN_OR_RETURN(const double seconds, link_->seconds_for(link_bytes_, kCallLimit));
+    if (facts_.rank == 0) link_samples_.push_back(seconds * 1e9);
+    return {};
+  }
+
+  Status measure_cell(CommunicatorContender& contender, Communicator& group, const Cell& cell) {
+    if (!can_run(cell)) return {};
+    COHORT_ASSIGN_OR_RETURN(const std::uint32_t iterations, iterations_of(contender, group, cell));
+    return sample(contender, group, cell, iterations);
+  }
+
+  bool can_run(const Cell& cell) const {
+    const comm::Algorithm* algorithm = comm::find_algorithm(cell.algorithm);
+    return algorithm == nullptr || comm::serves(*algorithm, facts_of_cell(cell));
+  }
+
+  // The first time one, to see how long it takes; then as many as fit.
+  Result<std::uint32_t> iterations_of(CommunicatorContender& contender, Communicator& group,
+                                      const Cell& cell) {
+    if (samples_[cell].empty()) COHORT_RETURN_IF_ERROR(sample(contender, group, cell, 1));
+    const double one_ns = *std::min_element(samples_[cell].begin(), samples_[cell].end());
+    const double turn_ns = static_cast<double>(options_.time.count()) / options_.rounds;
+    return std::clamp<std::uint32_t>(static_cast<std::uint32_t>(turn_ns / one_ns), 1, kMostIterations);
+  }
+
+  // The time of a sample is that of the rank that took longest: the same on all ranks then.
+  Status sample(CommunicatorContender& contender, Communicator& group, const Cell& cell,
+                std::uint32_t iterations) {
+    const measure::RunCommand command{
+        .operation = cell.operation,
+        .kind = "ordinary",
+        .elements = measure::elements_of(cell.operation, cell.bytes, facts_.world),
+        .iterations = iterations,
+        .salt = salt_};
+    salt_ += iterations;
+    COHORT_ASSIGN_OR_RETURN(const measure::Times times,
+                            measure::measure_run(contender, command, facts_.rank, facts_.world));
+    std::vector<double> took;
+    for (const measure::Interval& each : times.intervals) {
+      took.push_back(static_cast<double>(each.end_ns - each.start_ns));
+    }
+    COHORT_RETURN_IF_ERROR(group.run(all_reduce(std::span(took), ReduceOp::kMax)));
+    samples_[cell].insert(samples_[cell].end(), took.begin(), took.end());
+    return {};
+  }
+
+  comm::CallFacts facts_of_cell(const Cell& cell) const {
+    const std::size_t elements = measure::elements_of(cell.operation, cell.bytes, facts_.world);
+    const Call call = call_of(cell.operation, elements, facts_.world);
+    comm::CallFacts facts = comm::facts_of(call, facts_.rank, facts_.world);
+    facts.hosts = plan_.hosts;
+    return facts;
+  }
+
+  RanksReport report() const {
+    RanksReport report{.ranks = facts_.world,
+                       .hosts = static_cast<int>(std::set(plan_.hosts.begin(), plan_.hosts.end()).size()),
+                       .link_bytes = link_bytes_};
+    if (!link_samples_.empty()) report.link_times = measure::summarize(link_samples_);
+    for (const auto& [cell, samples] : samples_) report.rows.push_back(row_of(cell, samples));
+    return report;
+  }
+
+  RanksRow row_of(const Cell& cell, const std::vector<double>& samples) const {
+    const comm::CallFacts facts = facts_of_cell(cell);
+    const comm::Algorithm& chosen = comm::choose(facts, sizeof(float), plan_.prices);
+    const comm::Algorithm& used = cell.algorithm.empty() ? chosen : *comm::find_algorithm(cell.algorithm);
+    return {.operation = cell.operation,
+            .bytes = cell.bytes,
+            .algorithm = std::string(used.name),
+            .is_chosen = &used == &chosen,
+            .times = measure::summarize(samples),
+            .bus_factor = measure::bus_factor(cell.operation, facts_.world),
+            .predicted_s = comm::predict_seconds(used, facts, sizeof(float), plan_.prices)};
+  }
+
+  const LaunchFacts& facts_;
+  const RanksBenchOptions& options_;
+  net::Meeting& meeting_;
+  const net::JobKey& key_;
+  std::unique_ptr<Arena> arena_;
+  std::uint32_t generation_ = 0;
+  std::uint64_t salt_ = 0;
+  comm::PlanOptions plan_;
+  std::optional<comm::Prices> prices_;
+  std::optional<BareLink> link_;
+  std::uint64_t link_bytes_ = 0;
+  std::vector<double> link_samples_;  // on rank 0
+  std::map<Cell, std::vector<double>> samples_;
+};
+
+}  // namespace
+
+Result<RanksReport> bench_ranks(const LaunchFacts& facts, const RanksBenchOptions& options) {
+  if (facts.world < 2) {
+    return Error(ErrorCode::kUsage, "there is one rank alone")
+        .with_remedy("Start it as ranks of several hosts: cohort run --hosts a:1,b:1 cohort bench ranks.");
+  }
+  COHORT_ASSIGN_OR_RETURN(const net::JobKey key, world::job_key(facts));
+  COHORT_ASSIGN_OR_RETURN(const auto meeting, world::open_meeting(facts, key));
+  return RanksBench(facts, options, *meeting, key).run();
+}
+
+}  // namespace cohort::tool

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "base/result.h"
+#include "comm/shared_memory/arena.h"
+#include "launch/environment.h"
+#include "measure/bench_operation.h"
+#include "measure/statistics.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace cohort::tool {
+
+struct RanksBenchOptions {
+  std::vector<measure::BenchOperation> operations{};
+  std::vector<std::uint64_t> sizes{};
+  std::vector<std::string> algorithms{};  ///< each forced in turn; empty: the one that is chosen
+  int rounds = 5;
+  std::chrono::nanoseconds time = std::chrono::seconds(1);  ///< of one algorithm in one cell, all rounds
+};
+
+/// One algorithm at one size.
+struct RanksRow {
+  measure::BenchOperation operation{};
+  std::uint64_t bytes = 0;
+  std::string algorithm{};
+  bool is_chosen = false;
+  measure::Summary times{};
+  double bus_factor = 0;
+  double predicted_s = 0;
+};
+
+struct RanksReport {
+  int ranks = 1;
+  int hosts = 1;
+  measure::Summary link_times{};  ///< of the bare link from rank 0 to rank 1
+  std::uint64_t link_bytes = 0;
+  std::vector<RanksRow> rows{};
+};
+
+/// Measures collective calls between the ranks that a launcher started on several hosts: algorithms take
+/// turns with each other and with a bare TCP connection, every result is checked. The same report on all
+/// ranks.
+///
+/// Failure: kUsage if all ranks are on one host by their launcher: `cohort bench comm` measures those.
+Result<RanksReport> bench_ranks(const LaunchFacts& facts, const RanksBenchOptions& options);
+
+}  // namespace cohort::tool
