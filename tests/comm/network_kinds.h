@@ -109,7 +109,7 @@ inline std::vector<NetworkKind> network_kinds() {
       {"tls", [](int n) { return tcp_network(n, {.secrecy = net::Secrecy::kTls}); }},
       {"tcp_lanes",
        [](int n) {
-         return tcp_network(n, {.secrecy = net::Secrecy::kClear, .num_lanes = 3, .stripe_from = 1});
+         return tcp_network(n, {.secrecy = net::Secrecy::kClear, .num_lanes = 3, .stripe_from = 64});
        }},
       {"hosts_of_two", [](int n) { return joined_network(hosts_of_two(n), net::Secrecy::kTls); }},
       {"hosts_in_turn", [](int n) { return joined_network(hosts_in_turn(n), net::Secrecy::kClear); }},

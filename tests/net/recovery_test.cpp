@@ -114,8 +114,7 @@ struct Way {
 class Recovery : public testing::TestWithParam<Way> {};
 INSTANTIATE_TEST_SUITE_P(Every, Recovery,
                          testing::Values(Way{"clear"}, Way{"tls", net::Secrecy::kTls},
-                                         Way{"lanes", net::Secrecy::kClear, 3},
-                                         Way{"lanes_tls", net::Secrecy::kTls, 2}),
+                                         Way{"lanes", net::Secrecy::kClear, 3}),
                          [](const auto& way) { return way.param.name; });
 
 constexpr std::size_t kSizes[] = {0, 3, 5000, 100'000, 17, 1'000'000};
@@ -210,7 +209,7 @@ TEST(Recovery, BothSidesMustWantTheSameNumberOfLanes) {
   EXPECT_NE(loss->text().find("it wants 2 lanes, this member 3"), std::string::npos) << loss->text();
 }
 
-// Where nobody listens, or another member does, the next address is tried; each lane begins at another one.
+// Where nobody listens the next address is tried; each lane begins at another one.
 TEST(Recovery, ALaneFallsBackToAnotherAddress) {
   std::vector<Descriptor> listeners;
   std::vector<SocketAddress> addresses;
@@ -226,9 +225,16 @@ TEST(Recovery, ALaneFallsBackToAnotherAddress) {
   Member listener(0, ours, std::move(listeners[0]), key, options);
   const std::array<Member::Addresses, 2> both = {Member::Addresses{addresses[0], addresses[2]}, ours[1]};
   Member connector(1, both, std::move(listeners[1]), key, options);
-  connector.send(0, 1, 100'000);
-  EXPECT_TRUE(listener.sink.wait_for(1))
-      << (listener.sink.loss ? listener.sink.loss->text() : "nothing came");
+  constexpr std::uint64_t kFew = 20;
+  for (std::uint64_t number = 1; number <= kFew; ++number) {
+    connector.send(0, number, kSizes[number % std::size(kSizes)]);
+    listener.send(1, number, kSizes[(number + 2) % std::size(kSizes)]);
+  }
+  for (Member* member : {&listener, &connector}) {
+    ASSERT_TRUE(member->sink.wait_for(kFew))
+        << (member->sink.loss ? member->sink.loss->text() : "too few came");
+    for (std::uint64_t i = 0; i < kFew; ++i) EXPECT_EQ(member->sink.numbers[i], i + 1);
+  }
 }
 
 }  // namespace
