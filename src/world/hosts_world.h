@@ -26,6 +26,7 @@ struct HostsOptions {
   std::vector<std::string> interfaces{};  ///< empty: all but loopback
   std::string algorithm{};                ///< see comm::PlanOptions
   std::optional<comm::Prices> prices{};   ///< what links cost, where that is known
+  int lanes = 1;                          ///< see net::TcpOptions::num_lanes
 };
 
 /// All ranks of a job on several hosts, as one of them sees them: shared memory inside a host, TCP between
