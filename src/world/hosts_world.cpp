@@ -6,6 +6,7 @@
 #include "comm/transport/joined.h"
 #include "net/own_addresses.h"
 #include "net/tcp_transport.h"
+#include "storage/local_file_system.h"
 #include "world/card.h"
 #include "world/locality.h"
 
@@ -75,6 +76,17 @@ std::vector<std::string> doors_of(const std::vector<Card>& cards) {
   return doors;
 }
 
+// Ports differ from process to process.
+std::vector<std::string> hosts_of(const std::vector<net::SocketAddress>& addresses) {
+  std::vector<std::string> texts;
+  for (const net::SocketAddress& address : addresses) texts.push_back(address.with_port(0).text());
+  return texts;
+}
+
+std::string way_of(net::Secrecy secrecy) {
+  return secrecy == net::Secrecy::kTls ? "tcp-tls" : "tcp-clear";
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> HostsWorld::gather(std::uint32_t generation, const char* what,
@@ -93,6 +105,24 @@ Result<HostsWorld::Listening> HostsWorld::listen() const {
   COHORT_ASSIGN_OR_RETURN(const net::SocketAddress bound, net::local_address(socket));
   for (net::SocketAddress& address : addresses) address = address.with_port(bound.port());
   return Listening{std::move(socket), std::move(addresses)};
+}
+
+// In a group of its own, which is gone when that of the world is made.
+Result<comm::Prices> HostsWorld::find_prices(const std::shared_ptr<Foundation>& foundation,
+                                             std::uint32_t generation, const PricingOptions& options) const {
+  COHORT_ASSIGN_OR_RETURN(const auto group, comm::ScheduledCommunicator::make_world(
+                                                *foundation->exchange, *foundation->progress,
+                                                {.name = "links",
+                                                 .group = comm::ScheduledCommunicator::kLinksGroup,
+                                                 .generation = generation,
+                                                 .limit = options_.limit,
+                                                 .scheduled = {.plan = {.hosts = options.hosts}},
+                                                 .foundation = foundation}));
+  LocalFileSystem files;
+  LinkCache cache(files, options_.link_cache);
+  COHORT_ASSIGN_OR_RETURN(const comm::Prices prices, fit_prices(*group, cache, options));
+  COHORT_RETURN_IF_ERROR(group->run(barrier()));
+  return prices;
 }
 
 Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation) {
@@ -131,14 +161,19 @@ Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation)
                                                           .num_lanes = options_.lanes});
   auto near_transport = std::make_unique<comm::SharedMemoryTransport>(*foundation->neighbours);
   foundation->start(std::make_unique<comm::JoinedTransport>(std::move(near_transport), std::move(far), near));
-  plan_ = {.algorithm = options_.algorithm, .prices = options_.prices.value_or(comm::Prices{}), .hosts = hosts};
-  return comm::ScheduledCommunicator::make_world(
-      *foundation->exchange, *foundation->progress,
-      {.generation = generation,
-       .limit = options_.limit,
-       .kind = "hosts",
-       .scheduled = {.plan = plan_},
-       .foundation = foundation});
+  if (!prices_) {
+    COHORT_ASSIGN_OR_RETURN(prices_, find_prices(foundation, generation,
+                                                 {.hosts = hosts,
+                                                  .addresses = hosts_of(listening.addresses),
+                                                  .way = way_of(options_.secrecy)}));
+  }
+  plan_ = {.algorithm = options_.algorithm, .prices = *prices_, .hosts = hosts};
+  return comm::ScheduledCommunicator::make_world(*foundation->exchange, *foundation->progress,
+                                                 {.generation = generation,
+                                                  .limit = options_.limit,
+                                                  .kind = "hosts",
+                                                  .scheduled = {.plan = plan_},
+                                                  .foundation = foundation});
 }
 
 }  // namespace cohort::world

@@ -6,6 +6,7 @@
 #include "net/job_key.h"
 #include "net/meeting.h"
 #include "net/station.h"
+#include "world/link_prices.h"
 
 #include <chrono>
 #include <memory>
@@ -25,7 +26,8 @@ struct HostsOptions {
   net::Secrecy secrecy = net::Secrecy::kTls;
   std::vector<std::string> interfaces{};  ///< empty: all but loopback
   std::string algorithm{};                ///< see comm::PlanOptions
-  std::optional<comm::Prices> prices{};   ///< what links cost, where that is known
+  std::optional<comm::Prices> prices{};   ///< what links cost; measured if it is not said
+  std::string link_cache{};               ///< a directory: see LinkCache
   int lanes = 1;                          ///< see net::TcpOptions::num_lanes
 };
 
@@ -35,11 +37,12 @@ struct HostsOptions {
 /// Threads: one at a time; what form() returns as every communicator.
 /// Lifetime: arena and meeting must outlive it and every communicator it formed.
 /// Failure: kTimedOut names the ranks that did not come.
-/// Cost: two rounds of the meeting for each generation; three threads for each that lives.
+/// Cost: two rounds of the meeting for each generation; three threads for each that lives. The first
+/// generation measures links that are not remembered.
 class HostsWorld {
  public:
   HostsWorld(net::Meeting& meeting, Arena& arena, const net::JobKey& key, HostsOptions options)
-      : meeting_(meeting), arena_(arena), key_(key), options_(std::move(options)) {}
+      : meeting_(meeting), arena_(arena), key_(key), options_(std::move(options)), prices_(options_.prices) {}
 
   /// The group of all ranks in a generation of its own. The communicators of an earlier one must be gone.
   Result<std::unique_ptr<Communicator>> form(std::uint32_t generation);
@@ -53,11 +56,14 @@ class HostsWorld {
   Result<std::vector<std::string>> gather(std::uint32_t generation, const char* what, const std::string& card,
                                           TimePoint deadline);
   Result<Listening> listen() const;
+  Result<comm::Prices> find_prices(const std::shared_ptr<Foundation>& foundation, std::uint32_t generation,
+                                   const PricingOptions& options) const;
 
   net::Meeting& meeting_;
   Arena& arena_;
   const net::JobKey key_;
   const HostsOptions options_;
+  std::optional<comm::Prices> prices_;
   comm::PlanOptions plan_;
 };
 

@@ -155,9 +155,9 @@ class Pricing {
       prices.byte_s = links.get(host, host).byte_s;
       break;
     }
-    std::array<double, 1> combined = {seconds_to_combine_a_byte()};
-    COHORT_RETURN_IF_ERROR(group_.run(all_reduce(std::span(combined), ReduceOp::kMax)));
-    prices.combined_byte_s = combined[0];
+    double combined = seconds_to_combine_a_byte();
+    COHORT_RETURN_IF_ERROR(group_.run(all_reduce(std::span<double>(&combined, 1), ReduceOp::kMax)));
+    prices.combined_byte_s = combined;
     return prices;
   }
 

@@ -9,9 +9,7 @@
 namespace cohort::comm {
 namespace {
 
-// Of the exchange's groups: 0 belongs to messages outside any group.
-constexpr std::uint32_t kWorldGroup = 1;
-constexpr std::uint32_t kFirstSplitGroup = 2;
+constexpr std::uint32_t kFirstSplitGroup = ScheduledCommunicator::kLinksGroup + 1;
 
 }  // namespace
 
@@ -32,7 +30,7 @@ Result<std::unique_ptr<Communicator>> ScheduledCommunicator::make_world(Exchange
                     std::move(options.kind),
                     std::move(options.foundation)};
   return std::unique_ptr<Communicator>(new ScheduledCommunicator(parts, facts,
-                                                                 {.group = kWorldGroup,
+                                                                 {.group = options.group,
                                                                   .generation = facts.generation,
                                                                   .members = std::move(members),
                                                                   .rank = facts.rank}));

@@ -18,8 +18,13 @@ namespace cohort::comm {
 /// Cost: one small message to the next rank for each collective call, besides those of the schedule.
 class ScheduledCommunicator final : public Communicator {
  public:
+  /// Numbers of groups that are not made by splitting. 0 belongs to messages outside any group.
+  static constexpr std::uint32_t kWorldGroup = 1;
+  static constexpr std::uint32_t kLinksGroup = 2;  ///< of all, too: to measure before the world is made
+
   struct Options {
     std::string name = "world";
+    std::uint32_t group = kWorldGroup;  ///< of those in use at the same time each has another one
     std::uint32_t generation = 0;
     std::chrono::nanoseconds limit = std::chrono::seconds(30);
     std::string kind = "scheduled";  ///< as traits() says it
