@@ -1,7 +1,6 @@
 #include "comm/combine.h"
 
 #include "base/check.h"
-#include "base/float16.h"
 #include "comm/combine_kernels.h"
 
 #include <cstring>
@@ -9,22 +8,21 @@
 namespace cohort::comm {
 namespace {
 
-CombineKernel kernel(ReduceOp op, DType dtype) {
+bool has_avx2() {
 #if defined(__x86_64__)
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2) return combine_kernel_avx2(op, dtype);
+  static const bool has = __builtin_cpu_supports("avx2");
+  return has;
+#else
+  return false;
 #endif
-  return combine_kernel_generic(op, dtype);
 }
 
-template <float (*kLoad)(std::uint16_t)>
-void widen(ConstNumbers from, Numbers to) {
-  for (std::size_t i = 0; i < from.count; ++i) {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, from.data + i * sizeof bits, sizeof bits);
-    const float value = kLoad(bits);
-    std::memcpy(to.data + i * sizeof value, &value, sizeof value);
-  }
+CombineKernel kernel(ReduceOp op, DType dtype) {
+  return has_avx2() ? combine_kernel_avx2(op, dtype) : combine_kernel_generic(op, dtype);
+}
+
+ConvertKernels converters(DType dtype) {
+  return has_avx2() ? convert_kernels_avx2(dtype) : convert_kernels_generic(dtype);
 }
 
 template <class T>
@@ -35,16 +33,6 @@ void divide_each(Numbers sums, std::size_t num_inputs) {
     std::memcpy(&value, sums.data + i * sizeof value, sizeof value);
     value /= divisor;
     std::memcpy(sums.data + i * sizeof value, &value, sizeof value);
-  }
-}
-
-template <std::uint16_t (*kStore)(float)>
-void narrow(ConstNumbers from, Numbers to) {
-  for (std::size_t i = 0; i < from.count; ++i) {
-    float value = 0;
-    std::memcpy(&value, from.data + i * sizeof value, sizeof value);
-    const std::uint16_t bits = kStore(value);
-    std::memcpy(to.data + i * sizeof bits, &bits, sizeof bits);
   }
 }
 
@@ -83,19 +71,24 @@ DType accumulator_of(DType dtype) {
 
 void convert(ConstNumbers from, Numbers to) {
   COHORT_CHECK_EQ(from.count, to.count);
+  if (from.count == 0) return;
   if (from.dtype == to.dtype) {
-    if (from.count > 0) std::memmove(to.data, from.data, from.size_bytes());
-  } else if (from.dtype == DType::kBF16 && to.dtype == DType::kF32) {
-    widen<f32_from_bf16>(from, to);
-  } else if (from.dtype == DType::kF16 && to.dtype == DType::kF32) {
-    widen<f32_from_f16>(from, to);
-  } else if (from.dtype == DType::kF32 && to.dtype == DType::kBF16) {
-    narrow<bf16_from_f32>(from, to);
-  } else if (from.dtype == DType::kF32 && to.dtype == DType::kF16) {
-    narrow<f16_from_f32>(from, to);
-  } else {
-    COHORT_CHECK(false, "no conversion from {} to {}", name(from.dtype), name(to.dtype));
+    std::memmove(to.data, from.data, from.size_bytes());
+    return;
   }
+  const bool widens = to.dtype == DType::kF32;
+  const ConvertKernels kernels = converters(widens ? from.dtype : to.dtype);
+  const auto run = widens ? kernels.widen : kernels.narrow;
+  COHORT_CHECK(run != nullptr && (widens || from.dtype == DType::kF32), "no conversion from {} to {}",
+               name(from.dtype), name(to.dtype));
+  run(from.data, to.data, from.count);
+}
+
+void round_to(DType dtype, Numbers numbers) {
+  COHORT_CHECK_EQ(numbers.dtype, DType::kF32);
+  const ConvertKernels kernels = converters(dtype);
+  COHORT_CHECK(kernels.round != nullptr, "nothing is rounded to {}", name(dtype));
+  kernels.round(numbers.data, numbers.data, numbers.count);
 }
 
 }  // namespace cohort::comm

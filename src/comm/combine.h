@@ -27,7 +27,10 @@ void divide(Numbers sums, std::size_t num_inputs);
 
 /// What partial results of `dtype` are kept in while they travel: f32 for the 16-bit floats, else `dtype`.
 DType accumulator_of(DType dtype);
-/// Converts between a dtype and its accumulator; the same dtype is copied.
+/// Converts between a 16-bit float and f32, rounding to nearest, ties to even; the same dtype is copied.
+/// `from` may be the second half of `to`'s bytes: widening in place. Other overlaps are not allowed.
 void convert(ConstNumbers from, Numbers to);
+/// Every f32 becomes the nearest number of a 16-bit float, as if converted there and back.
+void round_to(DType dtype, Numbers numbers);
 
 }  // namespace cohort::comm

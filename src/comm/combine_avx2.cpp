@@ -6,4 +6,8 @@ CombineKernel combine_kernel_avx2(ReduceOp op, DType dtype) {
   return kernel_for(op, dtype);
 }
 
+ConvertKernels convert_kernels_avx2(DType dtype) {
+  return converters_for(dtype);
+}
+
 }  // namespace cohort::comm

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// The loops of combine(), compiled once for every instruction set (combine_<set>.cpp), chosen at run time.
-// Every set gives the same bits: element by element, from the left, no fused operations. Only which of
-// several NaN a NaN is made from may differ.
+// The loops of combine() and convert(), compiled once for every instruction set (combine_<set>.cpp), chosen
+// at run time. Every set gives the same bits: element by element, from the left, no fused operations. Only
+// which of several NaN a NaN is made from may differ.
 
 namespace cohort::comm {
 
@@ -22,6 +22,18 @@ struct CombineArguments {
 
 /// Null for a dtype that cannot be combined.
 using CombineKernel = void (*)(const CombineArguments&);
+
+/// The loops of convert() and round_to() between f32 and a 16-bit float: `from` and `to` as there.
+struct ConvertKernels {
+  using Convert = void (*)(const std::byte* from, std::byte* to, std::size_t count);
+  Convert widen = nullptr;   ///< to f32
+  Convert narrow = nullptr;  ///< from f32
+  Convert round = nullptr;   ///< f32 to f32
+};
+
+/// Null for a dtype that is no 16-bit float.
+ConvertKernels convert_kernels_generic(DType dtype);
+ConvertKernels convert_kernels_avx2(DType dtype);
 
 CombineKernel combine_kernel_generic(ReduceOp op, DType dtype);
 CombineKernel combine_kernel_avx2(ReduceOp op, DType dtype);

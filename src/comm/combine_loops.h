@@ -257,5 +257,45 @@ CombineKernel kernel_for(ReduceOp op, DType dtype) {
   return nullptr;
 }
 
+// A block at a time through registers: all of it is read before any of it is written.
+template <class From, class To, class One>
+void convert_with(const std::byte* from, std::byte* to, std::size_t count, One one) {
+  constexpr std::size_t kBlock = 32;
+  std::size_t i = 0;
+  for (; i + kBlock <= count; i += kBlock) {
+    From in[kBlock];
+    To out[kBlock];
+    std::memcpy(in, from + i * sizeof(From), sizeof in);
+    for (std::size_t k = 0; k < kBlock; ++k) out[k] = one(in[k]);
+    std::memcpy(to + i * sizeof(To), out, sizeof out);
+  }
+  for (; i < count; ++i) {
+    From in;
+    std::memcpy(&in, from + i * sizeof in, sizeof in);
+    const To out = one(in);
+    std::memcpy(to + i * sizeof out, &out, sizeof out);
+  }
+}
+
+template <class Format>
+void widen_each(const std::byte* from, std::byte* to, std::size_t count) {
+  convert_with<std::uint16_t, float>(from, to, count, [](std::uint16_t bits) { return Format::load(bits); });
+}
+template <class Format>
+void narrow_each(const std::byte* from, std::byte* to, std::size_t count) {
+  convert_with<float, std::uint16_t>(from, to, count, [](float value) { return Format::store(value); });
+}
+template <class Format>
+void round_each(const std::byte* from, std::byte* to, std::size_t count) {
+  convert_with<float, float>(from, to, count, [](float value) { return Format::load(Format::store(value)); });
+}
+
+// NOLINTNEXTLINE(misc-definitions-in-headers): one copy for each instruction set is the point
+ConvertKernels converters_for(DType dtype) {
+  if (dtype == DType::kBF16) return {widen_each<BFloat16>, narrow_each<BFloat16>, round_each<BFloat16>};
+  if (dtype == DType::kF16) return {widen_each<Float16>, narrow_each<Float16>, round_each<Float16>};
+  return {};
+}
+
 }  // namespace
 }  // namespace cohort::comm

@@ -3,7 +3,9 @@
 #include "base/check.h"
 
 #include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
+#include <limits>
 #include <vector>
 
 namespace cohort::comm {
@@ -19,6 +21,16 @@ constexpr Region scratch(std::size_t first, std::size_t count) {
   return {.memory = Memory::kScratch, .first = first, .count = count};
 }
 
+// As far as it goes, whatever the work.
+std::vector<Executor::Message> next_of(Executor& executor) {
+  std::size_t budget_bytes = std::numeric_limits<std::size_t>::max();
+  std::vector<Executor::Message> messages;
+  while (executor.can_go_on()) {
+    for (const Executor::Message& message : executor.next(budget_bytes)) messages.push_back(message);
+  }
+  return messages;
+}
+
 TEST(Executor, StepsBeginWhenThoseBeforeThemAreDone) {
   std::vector<std::int32_t> in = {1, 2, 3};
   std::vector<std::int32_t> out(3);
@@ -31,16 +43,16 @@ TEST(Executor, StepsBeginWhenThoseBeforeThemAreDone) {
   Executor executor(schedule,
                     {std::span<const std::int32_t>(in), std::span(out), std::span(room), ReduceOp::kSum});
 
-  const auto first = executor.next();
+  const auto first = next_of(executor);
   ASSERT_EQ(first.size(), 1U);
   EXPECT_EQ(first[0].verb, Verb::kReceive);
   EXPECT_EQ(out, in);
-  EXPECT_TRUE(executor.next().empty()) << "each message is handed out once";
+  EXPECT_TRUE(next_of(executor).empty()) << "each message is handed out once";
   EXPECT_EQ(executor.pending_peers(), std::vector<int>{1});
   EXPECT_TRUE(executor.waits_for(2));
 
   executor.finished(first[0].step);
-  const auto second = executor.next();
+  const auto second = next_of(executor);
   ASSERT_EQ(second.size(), 1U);
   EXPECT_EQ(second[0].peer, 2);
   EXPECT_EQ(out, (std::vector<std::int32_t>{11, 22, 33}));
@@ -60,7 +72,7 @@ TEST(Executor, MessagesOfAPairAreCountedInTheOrderOfSteps) {
                     {.verb = Verb::kReceive, .peer = 1, .to = output(2, 1)}};
   Executor executor(schedule,
                     {.input = {}, .output = std::span(out), .scratch = Numbers(nullptr, 0, DType::kI32)});
-  const auto messages = executor.next();
+  const auto messages = next_of(executor);
   ASSERT_EQ(messages.size(), 5U);
   const std::uint64_t expected[] = {0, 0, 0, 1, 1};
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(messages[i].index, expected[i]) << i;
@@ -77,9 +89,58 @@ TEST(Executor, TheOrderOfACombinationIsKept) {
                                  .output = std::span(out),
                                  .scratch = Numbers(nullptr, 0, DType::kF32),
                                  .reduce_op = ReduceOp::kMin});
-    (void)executor.next();
+    (void)next_of(executor);
     EXPECT_EQ(std::signbit(out[0]), order == Order::kFromFirst) << "of equals the left one is kept";
   }
+}
+
+TEST(Executor, HandsOutMessagesBeforeItWorks) {
+  std::vector<std::int32_t> in = {1, 2};
+  std::vector<std::int32_t> out(2);
+  Schedule schedule;
+  schedule.steps = {{.verb = Verb::kCopy, .from = input(0, 1), .to = output(0, 1)},
+                    {.verb = Verb::kCopy, .from = input(1, 1), .to = output(1, 1)},
+                    {.verb = Verb::kSend, .peer = 1, .from = input(0, 2)}};
+  Executor executor(schedule, {.input = std::span<const std::int32_t>(in),
+                               .output = std::span(out),
+                               .scratch = Numbers(nullptr, 0, DType::kI32)});
+  std::size_t budget_bytes = 4;
+  EXPECT_EQ(executor.next(budget_bytes).size(), 1U);
+  EXPECT_EQ(out, (std::vector<std::int32_t>{0, 0}));
+  EXPECT_TRUE(executor.next(budget_bytes).empty());
+  EXPECT_EQ(out, (std::vector<std::int32_t>{1, 0})) << "no more than the budget";
+  EXPECT_EQ(budget_bytes, 0U);
+  EXPECT_TRUE(executor.can_go_on());
+  budget_bytes = 4;
+  (void)executor.next(budget_bytes);
+  EXPECT_EQ(out, in);
+  EXPECT_FALSE(executor.can_go_on());
+}
+
+TEST(Executor, NarrowMessagesAreRoundedWhenSentAndWidenedWhenReceived) {
+  std::vector<float> in = {1.0F + 0x1p-9F, 3.0F, -0.5F};
+  std::vector<float> out(3);
+  Schedule schedule;
+  schedule.wire = WireDType::kBFloat16;
+  schedule.steps = {{.verb = Verb::kSend, .peer = 1, .from = input(0, 3), .width = Width::kNarrow},
+                    {.verb = Verb::kReceive, .peer = 1, .to = output(0, 3), .width = Width::kNarrow},
+                    {.verb = Verb::kSend, .peer = 2, .from = output(0, 3), .after = {1}}};
+  Executor executor(schedule, {.input = std::span<const float>(in),
+                               .output = std::span(out),
+                               .scratch = Numbers(nullptr, 0, DType::kF32)});
+  const auto messages = next_of(executor);
+  ASSERT_EQ(messages.size(), 2U);
+  const auto& receive = messages[messages[0].verb == Verb::kReceive ? 0 : 1];
+  const auto& send = messages[messages[0].verb == Verb::kReceive ? 1 : 0];
+  ASSERT_EQ(send.from.size_bytes(), 6U);
+  ASSERT_EQ(receive.to.size_bytes(), 6U);
+  std::memcpy(receive.to.data, send.from.data, 6);
+  executor.finished(send.step);
+  executor.finished(receive.step);
+  EXPECT_EQ(out, (std::vector<float>{1.0F, 3.0F, -0.5F}));
+  const auto last = next_of(executor);
+  ASSERT_EQ(last.size(), 1U);
+  EXPECT_EQ(last[0].from.size_bytes(), 12U) << "what is not narrow travels as it is";
 }
 
 TEST(Executor, AScheduleThatReachesBeyondItsMemoriesIsABug) {

@@ -47,6 +47,17 @@ TEST(Announcement, DiffersInWhatMustAgreeOnly) {
   EXPECT_TRUE(part(4).agrees_with(part(9)));
 }
 
+TEST(Announcement, SaysWhatIsRoundedOnTheWire) {
+  const Announcement usual = announcement_of(sum_of(12), 3);
+  const Announcement rounded = announcement_of(sum_of(12), 3, WireDType::kFloat16);
+  EXPECT_FALSE(usual.agrees_with(rounded));
+  EXPECT_NE(usual.signature(), rounded.signature());
+  EXPECT_EQ(rounded.text(), "all_reduce of 12 f32 (sum) with f16 on the wire");
+  const Result<Announcement> back = decode_announcement(encode(rounded));
+  ASSERT_TRUE(back);
+  EXPECT_TRUE(back->agrees_with(rounded));
+}
+
 TEST(Announcement, NonsenseIsCorrupt) {
   auto bytes = encode(announcement_of(sum_of(3), 2));
   EXPECT_FALSE(decode_announcement(std::span(bytes).first(31)));

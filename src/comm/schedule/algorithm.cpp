@@ -6,7 +6,6 @@
 #include "comm/schedule/doubling.h"
 #include "comm/schedule/halving_doubling.h"
 #include "comm/schedule/hierarchical.h"
-#include "comm/schedule/hosts.h"
 #include "comm/schedule/ring.h"
 #include "comm/schedule/star.h"
 #include "comm/schedule/tree.h"
@@ -110,41 +109,10 @@ bool serves(const Algorithm& algorithm, const CallFacts& facts) {
 Schedule plan_call(const Algorithm& algorithm, const CallFacts& facts) {
   COHORT_CHECK(serves(algorithm, facts), "{} does not serve {}", algorithm.name, name(facts.operation));
   COHORT_CHECK(facts.rank >= 0 && facts.rank < facts.world, "rank {} of {}", facts.rank, facts.world);
-  COHORT_CHECK_GE(facts.chunks, 1);
   const auto ranks = static_cast<std::size_t>(facts.world);
   if (needs_parts(facts.operation)) COHORT_CHECK_EQ(facts.parts.size(), ranks);
   if (facts.operation == kAllToAll) COHORT_CHECK_EQ(facts.arriving.size(), ranks);
   return algorithm.make(facts);
-}
-
-double predict_seconds(const Algorithm& algorithm, const CallFacts& facts, std::size_t element_bytes,
-                       const Prices& prices) {
-  Effort effort = algorithm.effort(facts);
-  if (algorithm.host_awareness == HostAwareness::kNone && Hosts(facts).num_hosts() > 1) {
-    // What does not know hosts has a far message in every step.
-    std::swap(effort.steps, effort.far_steps);
-    std::swap(effort.moved, effort.far_moved);
-  }
-  const auto bytes = [&](std::size_t elements) { return static_cast<double>(elements * element_bytes); };
-  return static_cast<double>(effort.steps) * prices.step_s + bytes(effort.moved) * prices.byte_s +
-         static_cast<double>(effort.far_steps) * prices.far_step_s +
-         bytes(effort.far_moved) * prices.far_byte_s + bytes(effort.combined) * prices.combined_byte_s;
-}
-
-const Algorithm& choose(const CallFacts& facts, std::size_t element_bytes, const Prices& prices) {
-  if (facts.operation == kGather || facts.operation == kScatter) return *find_algorithm("star");
-  const Algorithm* best = nullptr;
-  double best_seconds = 0;
-  for (const Algorithm& algorithm : all_algorithms()) {
-    if (!serves(algorithm, facts)) continue;
-    const double seconds = predict_seconds(algorithm, facts, element_bytes, prices);
-    if (best == nullptr || seconds < best_seconds) {
-      best = &algorithm;
-      best_seconds = seconds;
-    }
-  }
-  COHORT_CHECK(best != nullptr, "no algorithm serves {}", name(facts.operation));
-  return *best;
 }
 
 }  // namespace cohort::comm

@@ -4,7 +4,6 @@
 #include "comm/schedule/effort.h"
 #include "comm/schedule/schedule.h"
 
-#include <cstddef>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -36,14 +35,5 @@ bool serves(const Algorithm& algorithm, const CallFacts& facts);
 
 /// What the rank of `facts` has to do. The algorithm must serve the call.
 Schedule plan_call(const Algorithm& algorithm, const CallFacts& facts);
-
-/// The time the algorithm should take by its formula: steps × α + bytes × β + combined bytes × γ.
-double predict_seconds(const Algorithm& algorithm, const CallFacts& facts, std::size_t element_bytes,
-                       const Prices& prices);
-
-/// The algorithm with the least predicted time; of equals the first of the table. Every rank chooses the
-/// same. Gather and scatter always take the star, because only their root knows the lengths of all parts.
-/// Send and receive are no operations of a whole group and have none: BugError.
-const Algorithm& choose(const CallFacts& facts, std::size_t element_bytes, const Prices& prices);
 
 }  // namespace cohort::comm

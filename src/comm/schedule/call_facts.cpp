@@ -53,6 +53,12 @@ CallFacts facts_of(const Call& call, int rank, int world) {
   return facts;
 }
 
+bool is_rounded_between(const CallFacts& facts, int rank, int other) {
+  if (facts.wire == WireDType::kSame) return false;
+  return facts.hosts.empty() ||
+         facts.hosts[static_cast<std::size_t>(rank)] != facts.hosts[static_cast<std::size_t>(other)];
+}
+
 std::size_t first_of_part(const std::vector<std::size_t>& parts, int part) {
   return std::accumulate(parts.begin(), parts.begin() + part, std::size_t{0});
 }

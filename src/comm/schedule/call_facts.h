@@ -1,7 +1,8 @@
 #pragma once
 
 #include "comm/call.h"
-#include "comm/schedule/schedule.h"
+#include "comm/schedule/chunks.h"
+#include "comm/schedule/wire_dtype.h"
 
 #include <cstddef>
 #include <vector>
@@ -24,14 +25,19 @@ struct CallFacts {
   std::vector<std::size_t> arriving{};
   /// Which host each rank is on; empty: all on one.
   std::vector<int> hosts{};
-  /// Into how many pieces a ring cuts what it passes on, so that passing on and combining overlap.
-  int chunks = 1;
+  /// What travels between hosts is rounded to; without `hosts` what travels at all.
+  WireDType wire = WireDType::kSame;
+  /// Messages of more elements than this travel in chunks, so that moving and combining overlap.
+  std::size_t chunk_length = kUncut;
 };
 
 /// The facts of a call that check_call() found right. A rank other than the root of gather and scatter knows
 /// its own part only and takes the others for equal: where they are not, only the star is right (see
 /// choose()).
 CallFacts facts_of(const Call& call, int rank, int world);
+
+/// Whether what travels between two ranks is rounded to `facts.wire`.
+bool is_rounded_between(const CallFacts& facts, int rank, int other);
 
 /// Where part `part` begins.
 std::size_t first_of_part(const std::vector<std::size_t>& parts, int part);

@@ -26,11 +26,16 @@ Schedule all_reduce_at_once(const CallFacts& facts) {
   ScheduleBuilder builder(facts);
   const Team team = whole_world(facts);
   const Region output{Memory::kOutput, 0, facts.count};
-  builder.copy({Memory::kInput, 0, facts.count}, output);
-  for (int distance = 1; distance < facts.world; ++distance) {
-    builder.send(team.at(facts.rank + distance), output);
+  const std::vector<Region> chunks = chunks_of(output, facts.chunk_length);
+  for (const Region chunk : chunks) {
+    builder.copy({Memory::kInput, chunk.first, chunk.count}, chunk);
+    builder.round(chunk);
+    for (int distance = 1; distance < facts.world; ++distance) {
+      builder.send(team.at(facts.rank + distance), chunk);
+    }
   }
-  fold_in_order(builder, team, output, FoldRoom::kAll);
+  fold_in_order(builder, team, output, FoldRoom::kAll, facts.chunk_length);
+  for (const Region chunk : chunks) builder.round(chunk);
   return std::move(builder).finish();
 }
 
@@ -43,18 +48,29 @@ Effort all_to_all_effort(const CallFacts& facts) {
 
 }  // namespace
 
-void direct_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own) {
-  for (int distance = 1; distance < team.size(); ++distance) {
-    builder.send(team.at(team.me + distance), source.part(team.me + distance));
+// Chunk after chunk, so that everybody can begin with the first.
+void direct_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own,
+                           std::size_t chunk_length) {
+  const std::size_t rounds = num_chunks(source.longest(), chunk_length);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    for (int distance = 1; distance < team.size(); ++distance) {
+      const Region part = source.part(team.me + distance);
+      builder.send(team.at(team.me + distance), chunk_of(part, round, chunk_length));
+    }
   }
-  builder.copy(source.part(team.me), own);
-  fold_in_order(builder, team, own, FoldRoom::kAll);
+  copy_in_chunks(builder, source.part(team.me), own, chunk_length);
+  fold_in_order(builder, team, own, FoldRoom::kAll, chunk_length);
 }
 
-void direct_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data) {
-  for (int distance = 1; distance < team.size(); ++distance) {
-    builder.send(team.at(team.me + distance), data.part(team.me));
-    builder.receive(team.at(team.me - distance), data.part(team.me - distance));
+void direct_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data,
+                       std::size_t chunk_length) {
+  const std::size_t rounds = num_chunks(data.longest(), chunk_length);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    for (int distance = 1; distance < team.size(); ++distance) {
+      builder.send(team.at(team.me + distance), chunk_of(data.part(team.me), round, chunk_length));
+      builder.receive(team.at(team.me - distance),
+                      chunk_of(data.part(team.me - distance), round, chunk_length));
+    }
   }
 }
 
@@ -65,13 +81,14 @@ Schedule direct_schedule(const CallFacts& facts) {
   const Team team = whole_world(facts);
   if (facts.operation == Operation::kReduceScatter) {
     const Cut from = Cut::by(Memory::kInput, facts.parts);
-    direct_reduce_scatter(builder, team, from, {Memory::kOutput, 0, from.part(facts.rank).count});
+    direct_reduce_scatter(builder, team, from, {Memory::kOutput, 0, from.part(facts.rank).count},
+                          facts.chunk_length);
   } else {
     COHORT_CHECK_EQ(facts.operation, Operation::kAllGather);
     const Cut to = Cut::by(Memory::kOutput, facts.parts);
     const Region own = to.part(facts.rank);
     builder.copy({Memory::kInput, 0, own.count}, own);
-    direct_all_gather(builder, team, to);
+    direct_all_gather(builder, team, to, facts.chunk_length);
   }
   return std::move(builder).finish();
 }
@@ -81,12 +98,23 @@ Effort direct_effort(const CallFacts& facts) {
   const auto others = static_cast<std::size_t>(facts.world - 1);
   if (facts.operation == Operation::kAllReduce) {
     const std::size_t all = others * facts.count;
-    return {.steps = others, .moved = all, .combined = all, .scratch = all};
+    return {.steps = others * num_chunks(facts.count, facts.chunk_length),
+            .moved = all,
+            .combined = all,
+            .exposed = others * longest_chunk(facts.count, facts.chunk_length),
+            .longest = facts.count,
+            .scratch = all};
   }
   const auto [shortest, longest] = std::minmax_element(facts.parts.begin(), facts.parts.end());
+  const std::size_t steps = others * num_chunks(*longest, facts.chunk_length);
   const std::size_t moved = std::max(facts.count - *shortest, others * *longest);
-  if (facts.operation == Operation::kAllGather) return {.steps = others, .moved = moved};
-  return {.steps = others, .moved = moved, .combined = others * *longest, .scratch = others * *longest};
+  if (facts.operation == Operation::kAllGather) return {.steps = steps, .moved = moved, .longest = *longest};
+  return {.steps = steps,
+          .moved = moved,
+          .combined = others * *longest,
+          .exposed = others * longest_chunk(*longest, facts.chunk_length),
+          .longest = *longest,
+          .scratch = others * *longest};
 }
 
 Schedule split_schedule(const CallFacts& facts) {
@@ -95,8 +123,9 @@ Schedule split_schedule(const CallFacts& facts) {
   const Team team = whole_world(facts);
   const Cut to = Cut::evenly({Memory::kOutput, 0, facts.count}, facts.world);
   direct_reduce_scatter(builder, team, Cut::evenly({Memory::kInput, 0, facts.count}, facts.world),
-                        to.part(facts.rank));
-  direct_all_gather(builder, team, to);
+                        to.part(facts.rank), facts.chunk_length);
+  round_in_chunks(builder, to.part(facts.rank), facts.chunk_length);
+  direct_all_gather(builder, team, to, facts.chunk_length);
   return std::move(builder).finish();
 }
 
@@ -104,9 +133,11 @@ Effort split_effort(const CallFacts& facts) {
   if (facts.world == 1) return {};
   const auto others = static_cast<std::size_t>(facts.world - 1);
   const std::size_t longest = even_part(facts.count, 0, facts.world).count;
-  return {.steps = 2 * others,
+  return {.steps = 2 * others * num_chunks(longest, facts.chunk_length),
           .moved = facts.count + (others - 1) * longest,
           .combined = others * longest,
+          .exposed = others * longest_chunk(longest, facts.chunk_length),
+          .longest = longest,
           .scratch = others * longest};
 }
 

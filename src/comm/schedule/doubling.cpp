@@ -27,19 +27,26 @@ std::size_t length_of(const std::vector<Region>& regions) {
   return count;
 }
 
+void send_in_chunks(ScheduleBuilder& builder, int peer, Region region, std::size_t chunk_length) {
+  for (const Region chunk : chunks_of(region, chunk_length)) builder.send(peer, chunk);
+}
+
 // The sums of the parts from `me` on, begun by the first round of reducing: what arrives is added to our own
 // numbers, of the parts that nothing arrives for our own numbers are the beginning.
-Region begin_sums(ScheduleBuilder& builder, const Team& team, const Cut& source, const Round& round) {
+Region begin_sums(ScheduleBuilder& builder, const Team& team, const Cut& source, const Round& round,
+                  std::size_t chunk_length) {
   for (const Region part : source.around(team.me + round.distance, round.num_parts)) {
-    builder.send(team.at(team.me + round.distance), part);
+    send_in_chunks(builder, team.at(team.me + round.distance), part, chunk_length);
   }
   const Region sums = builder.scratch(length_of(source.around(team.me, round.distance)));
   std::size_t used = 0;
-  for (const Region mine : source.around(team.me, round.num_parts)) {
-    const Region sum = slice(sums, used, mine.count);
-    builder.receive(team.at(team.me - round.distance), sum);
-    builder.combine(mine, sum, Order::kFromFirst);
-    used += mine.count;
+  for (const Region run : source.around(team.me, round.num_parts)) {
+    for (const Region mine : chunks_of(run, chunk_length)) {
+      const Region sum = slice(sums, used, mine.count);
+      builder.receive(team.at(team.me - round.distance), sum);
+      builder.combine(mine, sum, Order::kFromFirst);
+      used += mine.count;
+    }
   }
   for (const Region mine : source.around(team.me + round.num_parts, round.distance - round.num_parts)) {
     builder.copy(mine, slice(sums, used, mine.count));
@@ -74,31 +81,61 @@ Extent extent_of(const Cut& cut) {
   return extent;
 }
 
+// The messages of the busiest rank, if all parts were as long as the longest.
+struct Passage {
+  std::size_t gather_steps = 0;
+  std::size_t reduce_steps = 0;
+  std::size_t exposed = 0;
+  std::size_t longest = 0;
+};
+
+Passage passage_of(const Cut& cut, std::size_t chunk_length) {
+  const std::vector<Round> rounds = rounds_of(cut.num_parts());
+  Passage passage;
+  for (const Round& round : rounds) {
+    const std::size_t run = static_cast<std::size_t>(round.num_parts) * cut.longest();
+    const std::size_t messages = num_chunks(run, chunk_length);
+    const std::size_t passing_the_end = round.num_parts > 1 ? 1 : 0;
+    passage.gather_steps += messages + passing_the_end;
+    passage.reduce_steps += messages + (&round == &rounds.back() ? passing_the_end : 0);
+    passage.exposed += longest_chunk(run, chunk_length);
+    passage.longest = std::max(passage.longest, run);
+  }
+  return passage;
+}
+
 }  // namespace
 
-void doubling_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own) {
+void doubling_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own,
+                             std::size_t chunk_length) {
   std::vector<Round> rounds = rounds_of(team.size());
   if (rounds.empty()) return builder.copy(source.part(team.me), own);
-  const Region sums = begin_sums(builder, team, source, rounds.back());
+  const Region sums = begin_sums(builder, team, source, rounds.back(), chunk_length);
   rounds.pop_back();
   for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
     const std::size_t kept = length_of(source.around(team.me, round->distance));
     const std::size_t given = length_of(source.around(team.me + round->distance, round->num_parts));
-    builder.send(team.at(team.me + round->distance), slice(sums, kept, given));
+    send_in_chunks(builder, team.at(team.me + round->distance), slice(sums, kept, given), chunk_length);
     const Region arrived = builder.scratch(kept);
-    builder.receive(team.at(team.me - round->distance), arrived);
-    builder.combine(arrived, slice(sums, 0, kept), Order::kToFirst);
+    for (std::size_t chunk = 0; chunk < num_chunks(kept, chunk_length); ++chunk) {
+      const Region came = chunk_of(arrived, chunk, chunk_length);
+      builder.receive(team.at(team.me - round->distance), came);
+      builder.combine(came, chunk_of(slice(sums, 0, kept), chunk, chunk_length), Order::kToFirst);
+    }
   }
-  builder.copy(slice(sums, 0, own.count), own);
+  copy_in_chunks(builder, slice(sums, 0, own.count), own, chunk_length);
 }
 
-void doubling_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data) {
+void doubling_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data,
+                         std::size_t chunk_length) {
   for (const Round& round : rounds_of(team.size())) {
     for (const Region part : data.around(team.me, round.num_parts)) {
-      builder.send(team.at(team.me - round.distance), part);
+      send_in_chunks(builder, team.at(team.me - round.distance), part, chunk_length);
     }
     for (const Region part : data.around(team.me + round.distance, round.num_parts)) {
-      builder.receive(team.at(team.me + round.distance), part);
+      for (const Region chunk : chunks_of(part, chunk_length)) {
+        builder.receive(team.at(team.me + round.distance), chunk);
+      }
     }
   }
 }
@@ -109,38 +146,41 @@ Schedule doubling_schedule(const CallFacts& facts) {
   if (facts.operation == Operation::kAllReduce) {
     const Cut from = Cut::evenly({Memory::kInput, 0, facts.count}, facts.world);
     const Cut to = Cut::evenly({Memory::kOutput, 0, facts.count}, facts.world);
-    doubling_reduce_scatter(builder, team, from, to.part(facts.rank));
-    doubling_all_gather(builder, team, to);
+    doubling_reduce_scatter(builder, team, from, to.part(facts.rank), facts.chunk_length);
+    round_in_chunks(builder, to.part(facts.rank), facts.chunk_length);
+    doubling_all_gather(builder, team, to, facts.chunk_length);
   } else if (facts.operation == Operation::kReduceScatter) {
     const Cut from = Cut::by(Memory::kInput, facts.parts);
-    doubling_reduce_scatter(builder, team, from, {Memory::kOutput, 0, from.part(facts.rank).count});
+    doubling_reduce_scatter(builder, team, from, {Memory::kOutput, 0, from.part(facts.rank).count},
+                            facts.chunk_length);
   } else {
     COHORT_CHECK_EQ(facts.operation, Operation::kAllGather);
     const Cut to = Cut::by(Memory::kOutput, facts.parts);
     const Region own = to.part(facts.rank);
     builder.copy({Memory::kInput, 0, own.count}, own);
-    doubling_all_gather(builder, team, to);
+    doubling_all_gather(builder, team, to, facts.chunk_length);
   }
   return std::move(builder).finish();
 }
 
 Effort doubling_effort(const CallFacts& facts) {
-  const std::vector<Round> rounds = rounds_of(facts.world);
-  if (rounds.empty()) return {};
-  std::size_t gather_steps = 0;
-  for (const Round& round : rounds) gather_steps += round.num_parts > 1 ? 2 : 1;
-  const std::size_t reduce_steps = rounds.size() + (rounds.back().num_parts > 1 ? 1 : 0);
-  if (facts.operation == Operation::kAllReduce) {
-    const Extent extent = extent_of(Cut::evenly({Memory::kOutput, 0, facts.count}, facts.world));
-    return {.steps = reduce_steps + gather_steps,
-            .moved = extent.both,
-            .combined = extent.near,
-            .scratch = extent.scratch};
+  if (facts.world == 1) return {};
+  const bool is_even = facts.operation == Operation::kAllReduce;
+  const Cut cut = is_even ? Cut::evenly({Memory::kOutput, 0, facts.count}, facts.world)
+                          : Cut::by(Memory::kOutput, facts.parts);
+  const Extent extent = extent_of(cut);
+  const Passage passage = passage_of(cut, facts.chunk_length);
+  if (facts.operation == Operation::kAllGather) {
+    return {.steps = passage.gather_steps,
+            .moved = std::max(extent.apart, extent.near),
+            .longest = passage.longest};
   }
-  const Extent extent = extent_of(Cut::by(Memory::kOutput, facts.parts));
-  const std::size_t moved = std::max(extent.apart, extent.near);
-  if (facts.operation == Operation::kAllGather) return {.steps = gather_steps, .moved = moved};
-  return {.steps = reduce_steps, .moved = moved, .combined = extent.near, .scratch = extent.scratch};
+  return {.steps = passage.reduce_steps + (is_even ? passage.gather_steps : 0),
+          .moved = is_even ? extent.both : std::max(extent.apart, extent.near),
+          .combined = extent.near,
+          .exposed = std::min(extent.near, passage.exposed),
+          .longest = passage.longest,
+          .scratch = extent.scratch};
 }
 
 }  // namespace cohort::comm

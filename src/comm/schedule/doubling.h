@@ -20,15 +20,17 @@
 //
 // Cost of all_reduce: 2⌈log₂ n⌉ α + 2(n−1)/n S β + (n−1)/n S γ; reduce_scatter and all_gather one half each.
 // A rank whose parts pass the end of the numbers needs two messages where others need one: up to 3⌈log₂ n⌉ α
-// in all. Memory: S of a power of two, up to 2 S otherwise.
+// in all. Memory: S of a power of two, up to 2 S otherwise. In c chunks: c times the α, a c-th of the γ.
 
 namespace cohort::comm {
 
 /// `own` becomes the combination of all members' part `me` of `source`. `own` may be that part of `source`
 /// itself.
-void doubling_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own);
+void doubling_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own,
+                             std::size_t chunk_length);
 /// Every part of `data` gets what its owner has there.
-void doubling_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data);
+void doubling_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data,
+                         std::size_t chunk_length);
 
 /// Of all_reduce, reduce_scatter, all_gather.
 Schedule doubling_schedule(const CallFacts& facts);

@@ -10,6 +10,8 @@ struct Effort {
   /// Elements sent or received, whichever is more; both where one cannot overlap the other.
   std::size_t moved = 0;
   std::size_t combined = 0;   ///< elements combined
+  std::size_t exposed = 0;    ///< of those, elements combined while nothing moves: less with more chunks
+  std::size_t longest = 0;    ///< elements of the longest message that can be cut into chunks
   std::size_t scratch = 0;    ///< elements of scratch memory
   std::size_t far_steps = 0;  ///< further messages, between hosts: of an algorithm that knows hosts
   std::size_t far_moved = 0;  ///< further elements, between hosts
@@ -21,8 +23,10 @@ struct Prices {
   double step_s = 20e-6;            ///< α inside a host
   double byte_s = 0.5e-9;           ///< β inside a host
   double combined_byte_s = 0.1e-9;  ///< γ
-  double far_step_s = 50e-6;        ///< α between hosts
-  double far_byte_s = 1e-9;         ///< β between hosts
+  /// Of γ, for what is combined while messages are under way: not nothing, as one thread looks after both.
+  double hidden_share = 0.25;
+  double far_step_s = 50e-6;  ///< α between hosts
+  double far_byte_s = 1e-9;   ///< β between hosts
 };
 
 }  // namespace cohort::comm

@@ -48,6 +48,10 @@ std::vector<Round> rounds_of(const Fold& fold, int position, Region whole) {
   return rounds;
 }
 
+Region in_input(Region region) {
+  return {Memory::kInput, region.first, region.count};
+}
+
 // Places for all rounds side by side: what arrives early finds its place.
 Region place_for(ScheduleBuilder& builder, const std::vector<Round>& rounds, std::size_t at_least) {
   std::size_t count = 0;
@@ -55,22 +59,58 @@ Region place_for(ScheduleBuilder& builder, const std::vector<Round>& rounds, std
   return builder.scratch(std::max(count, at_least));
 }
 
-void halve(ScheduleBuilder& builder, const std::vector<Round>& rounds, Region place) {
+// The first round sends what it gives straight from the input, and only the half that is kept is copied to
+// the output; unless somebody's numbers were folded in there already.
+enum class Beginning { kInput, kFolded };
+
+void halve(ScheduleBuilder& builder, const std::vector<Round>& rounds, Region place, const CallFacts& facts,
+           Beginning beginning) {
   std::size_t used = 0;
   for (const Round& round : rounds) {
+    const bool from_input = beginning == Beginning::kInput && &round == &rounds.front();
+    const std::size_t exchanges =
+        num_chunks(std::max(round.kept.count, round.given.count), facts.chunk_length);
     const Region arrived = slice(place, used, round.kept.count);
+    for (std::size_t chunk = 0; chunk < exchanges; ++chunk) {
+      const Region given = chunk_of(round.given, chunk, facts.chunk_length);
+      const Region kept = chunk_of(round.kept, chunk, facts.chunk_length);
+      const Region came = chunk_of(arrived, chunk, facts.chunk_length);
+      builder.send(round.peer, from_input ? in_input(given) : given);
+      if (from_input) builder.copy(in_input(kept), kept);
+      builder.receive(round.peer, came);
+      builder.combine(came, kept, round.order);
+      if (&round == &rounds.back()) builder.round(kept);
+    }
     used += round.kept.count;
-    builder.send(round.peer, round.given);
-    builder.receive(round.peer, arrived);
-    builder.combine(arrived, round.kept, round.order);
   }
 }
 
-void double_back(ScheduleBuilder& builder, const std::vector<Round>& rounds) {
+void double_back(ScheduleBuilder& builder, const std::vector<Round>& rounds, std::size_t chunk_length) {
   for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
-    builder.send(round->peer, round->kept);
-    builder.receive(round->peer, round->given);
+    const std::size_t exchanges = num_chunks(std::max(round->kept.count, round->given.count), chunk_length);
+    for (std::size_t chunk = 0; chunk < exchanges; ++chunk) {
+      builder.send(round->peer, chunk_of(round->kept, chunk, chunk_length));
+      builder.receive(round->peer, chunk_of(round->given, chunk, chunk_length));
+    }
   }
+}
+
+// The odd one of a pair takes in the numbers of the even one.
+void take_in(ScheduleBuilder& builder, int peer, Region place, const CallFacts& facts) {
+  const Region output{Memory::kOutput, 0, facts.count};
+  for (const Region chunk : chunks_of(output, facts.chunk_length)) {
+    const Region came = slice(place, chunk.first, chunk.count);
+    builder.copy(in_input(chunk), chunk);
+    builder.receive(peer, came);
+    builder.combine(came, chunk, Order::kFromFirst);
+  }
+}
+
+// The even one of a pair only gives and gets.
+void stand_aside(ScheduleBuilder& builder, int peer, const CallFacts& facts) {
+  const Region output{Memory::kOutput, 0, facts.count};
+  for (const Region chunk : chunks_of(output, facts.chunk_length)) builder.send(peer, in_input(chunk));
+  for (const Region chunk : chunks_of(output, facts.chunk_length)) builder.receive(peer, chunk);
 }
 
 }  // namespace
@@ -79,24 +119,21 @@ Schedule halving_doubling_schedule(const CallFacts& facts) {
   COHORT_CHECK_EQ(facts.operation, Operation::kAllReduce);
   ScheduleBuilder builder(facts);
   const Fold fold(facts.world);
-  const Region input{Memory::kInput, 0, facts.count};
   const Region output{Memory::kOutput, 0, facts.count};
   if (fold.leaves(facts.rank)) {
-    builder.send(facts.rank + 1, input);
-    builder.receive(facts.rank + 1, output);
+    stand_aside(builder, facts.rank + 1, facts);
     return std::move(builder).finish();
   }
-  builder.copy(input, output);
   const bool is_folded = fold.is_pair(facts.rank);
   const std::vector<Round> rounds = rounds_of(fold, fold.position_of(facts.rank), output);
   const Region place = place_for(builder, rounds, is_folded ? facts.count : 0);
+  if (is_folded) take_in(builder, facts.rank - 1, slice(place, 0, facts.count), facts);
+  if (rounds.empty()) builder.copy(in_input(output), output);
+  halve(builder, rounds, place, facts, is_folded ? Beginning::kFolded : Beginning::kInput);
+  double_back(builder, rounds, facts.chunk_length);
   if (is_folded) {
-    builder.receive(facts.rank - 1, slice(place, 0, facts.count));
-    builder.combine(slice(place, 0, facts.count), output, Order::kFromFirst);
+    for (const Region chunk : chunks_of(output, facts.chunk_length)) builder.send(facts.rank - 1, chunk);
   }
-  halve(builder, rounds, place);
-  double_back(builder, rounds);
-  if (is_folded) builder.send(facts.rank - 1, output);
   return std::move(builder).finish();
 }
 
@@ -105,16 +142,20 @@ Effort halving_doubling_effort(const CallFacts& facts) {
   Effort effort;
   std::size_t width = facts.count;  // of the rank that always keeps the longer half
   for (int distance = 1; distance < fold.num_staying; distance *= 2) {
-    effort.steps += 2;
     effort.moved += width;
     width = even_part(width, 0, 2).count;
+    effort.steps += 2 * num_chunks(width, facts.chunk_length);
     effort.combined += width;
+    effort.exposed += longest_chunk(width, facts.chunk_length);
+    effort.longest = std::max(effort.longest, width);
     effort.scratch += width;
   }
   if (fold.num_leaving == 0) return effort;
-  effort.steps += 2;
+  effort.steps += 2 * num_chunks(facts.count, facts.chunk_length);
   effort.moved += 2 * facts.count;  // in at the beginning, out at the end
   effort.combined += facts.count;
+  effort.exposed += longest_chunk(facts.count, facts.chunk_length);
+  effort.longest = facts.count;
   effort.scratch = std::max(effort.scratch, facts.count);
   return effort;
 }

@@ -21,7 +21,7 @@
 // Order of summation: the same for every element, a balanced tree over neighbours: pairs folded first, then
 // (x[0] ∘ x[1]) ∘ (x[2] ∘ x[3]) and so on, the lower rank always on the left.
 // Cost for a power of two: 2 log₂ n α + 2(n−1)/n S β + (n−1)/n S γ; otherwise 2 α + 2 S β + S γ more. Memory:
-// S.
+// S. In c chunks: c times the α, a c-th of the γ.
 
 namespace cohort::comm {
 

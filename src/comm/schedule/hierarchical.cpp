@@ -26,14 +26,15 @@ void all_reduce(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& h
   const Cut from = lanes_of(Memory::kInput, facts.count, hosts.smallest(), local.size());
   const Cut to = lanes_of(Memory::kOutput, facts.count, hosts.smallest(), local.size());
   const Region lane = to.part(local.me);
-  direct_reduce_scatter(builder, local, from, lane);
+  direct_reduce_scatter(builder, local, from, lane, facts.chunk_length);
   if (local.me < hosts.smallest()) {
     const Team across = hosts.lane(local.me, facts.rank);
     const Cut parts = Cut::evenly(lane, across.size());
-    doubling_reduce_scatter(builder, across, parts, parts.part(across.me));
-    doubling_all_gather(builder, across, parts);
+    doubling_reduce_scatter(builder, across, parts, parts.part(across.me), facts.chunk_length);
+    round_in_chunks(builder, parts.part(across.me), facts.chunk_length);
+    doubling_all_gather(builder, across, parts, facts.chunk_length);
   }
-  direct_all_gather(builder, local, to);
+  direct_all_gather(builder, local, to, facts.chunk_length);
 }
 
 void broadcast(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& hosts) {
@@ -104,13 +105,17 @@ void barrier(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& host
 Effort all_reduce_effort(const CallFacts& facts, const Hosts& hosts) {
   const auto ranks = static_cast<std::size_t>(hosts.largest());
   const std::size_t lane = even_part(facts.count, 0, hosts.smallest()).count;
-  const Effort across =
-      doubling_effort({.operation = Operation::kAllReduce, .world = hosts.num_hosts(), .count = lane});
+  const Effort across = doubling_effort({.operation = Operation::kAllReduce,
+                                         .world = hosts.num_hosts(),
+                                         .count = lane,
+                                         .chunk_length = facts.chunk_length});
   // A rank with a lane sends the other lanes and receives its own from everybody; then the opposite.
   const std::size_t inside = (facts.count - lane) + (ranks - 1) * lane;
-  return {.steps = 2 * (ranks - 1),
+  return {.steps = 2 * (ranks - 1) * num_chunks(lane, facts.chunk_length),
           .moved = inside,
           .combined = (ranks - 1) * lane + across.combined,
+          .exposed = (ranks - 1) * longest_chunk(lane, facts.chunk_length) + across.exposed,
+          .longest = lane,
           .scratch = (ranks - 1) * lane + across.scratch,
           .far_steps = across.steps,
           .far_moved = across.moved};

@@ -22,7 +22,8 @@
 //
 // With h hosts of m ranks, all_reduce crosses with 2(h−1)/h S per host, 2(h−1)/h S/m per rank, in 2⌈log₂ h⌉ α
 // (see doubling for messages cut in two), and inside moves 2(m−1)/m S in 2(m−1) α. Broadcast crosses with S
-// once for every other host, all_gather with every part once for every other host.
+// once for every other host, all_gather with every part once for every other host. all_reduce in chunks:
+// what a host has combined of a lane crosses while the rest is still being combined.
 
 namespace cohort::comm {
 

@@ -7,15 +7,6 @@
 namespace cohort::comm {
 namespace {
 
-Region chunk_of(Region segment, int chunk, int chunks) {
-  const Part part = even_part(segment.count, chunk, chunks);
-  return slice(segment, part.first, part.count);
-}
-
-std::size_t divided_up(std::size_t count, std::size_t by) {
-  return (count + by - 1) / by;
-}
-
 // Places for arriving partial sums, used in turn. One more than there are chunks: a place is free again only
 // when its sum was passed on, and with a single one every rank would wait for the next.
 class Places {
@@ -32,36 +23,30 @@ class Places {
   std::size_t used_ = 0;
 };
 
-std::size_t longest_part(const Cut& cut) {
-  std::size_t longest = 0;
-  for (int part = 0; part < cut.num_parts(); ++part) longest = std::max(longest, cut.part(part).count);
-  return longest;
-}
-
-std::size_t num_places(int world, int chunks) {
-  return std::min(static_cast<std::size_t>(chunks) + 1, static_cast<std::size_t>((world - 1) * chunks));
+std::size_t num_places(int world, std::size_t chunks) {
+  return std::min(chunks + 1, static_cast<std::size_t>(world - 1) * chunks);
 }
 
 }  // namespace
 
 void ring_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own,
-                         int chunks) {
+                         std::size_t chunk_length) {
   const int n = team.size();
-  builder.copy(source.part(team.me), own);
+  const std::size_t chunks = num_chunks(source.longest(), chunk_length);
+  copy_in_chunks(builder, source.part(team.me), own, chunk_length);
   if (n == 1) return;
-  const std::size_t length = divided_up(longest_part(source), static_cast<std::size_t>(chunks));
-  Places places(builder, length, num_places(n, chunks));
-  for (int chunk = 0; chunk < chunks; ++chunk) {
-    builder.send(team.at(team.me + 1), chunk_of(source.part(team.me - 1), chunk, chunks));
+  Places places(builder, std::min(source.longest(), chunk_length), num_places(n, chunks));
+  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+    builder.send(team.at(team.me + 1), chunk_of(source.part(team.me - 1), chunk, chunk_length));
   }
   for (int step = 0; step < n - 1; ++step) {
     const int segment = team.me - 2 - step;
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      const Region mine = chunk_of(source.part(segment), chunk, chunks);
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+      const Region mine = chunk_of(source.part(segment), chunk, chunk_length);
       const Region sum = places.next(mine.count);
       builder.receive(team.at(team.me - 1), sum);
       if (step == n - 2) {
-        builder.combine(sum, chunk_of(own, chunk, chunks), Order::kFromFirst);
+        builder.combine(sum, chunk_of(own, chunk, chunk_length), Order::kFromFirst);
       } else {
         builder.combine(mine, sum, Order::kToFirst);
         builder.send(team.at(team.me + 1), sum);
@@ -70,11 +55,12 @@ void ring_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& 
   }
 }
 
-void ring_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data, int chunks) {
+void ring_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data, std::size_t chunk_length) {
+  const std::size_t chunks = num_chunks(data.longest(), chunk_length);
   for (int step = 0; step < team.size() - 1; ++step) {
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      builder.send(team.at(team.me + 1), chunk_of(data.part(team.me - step), chunk, chunks));
-      builder.receive(team.at(team.me - 1), chunk_of(data.part(team.me - 1 - step), chunk, chunks));
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+      builder.send(team.at(team.me + 1), chunk_of(data.part(team.me - step), chunk, chunk_length));
+      builder.receive(team.at(team.me - 1), chunk_of(data.part(team.me - 1 - step), chunk, chunk_length));
     }
   }
 }
@@ -85,18 +71,19 @@ Schedule ring_schedule(const CallFacts& facts) {
   if (facts.operation == Operation::kAllReduce) {
     const Cut from = Cut::evenly({Memory::kInput, 0, facts.count}, facts.world);
     const Cut to = Cut::evenly({Memory::kOutput, 0, facts.count}, facts.world);
-    ring_reduce_scatter(builder, team, from, to.part(facts.rank), facts.chunks);
-    ring_all_gather(builder, team, to, facts.chunks);
+    ring_reduce_scatter(builder, team, from, to.part(facts.rank), facts.chunk_length);
+    round_in_chunks(builder, to.part(facts.rank), facts.chunk_length);
+    ring_all_gather(builder, team, to, facts.chunk_length);
   } else if (facts.operation == Operation::kReduceScatter) {
     const Cut from = Cut::by(Memory::kInput, facts.parts);
     const Region own{Memory::kOutput, 0, from.part(facts.rank).count};
-    ring_reduce_scatter(builder, team, from, own, facts.chunks);
+    ring_reduce_scatter(builder, team, from, own, facts.chunk_length);
   } else {
     COHORT_CHECK_EQ(facts.operation, Operation::kAllGather);
     const Cut to = Cut::by(Memory::kOutput, facts.parts);
     const Region own = to.part(facts.rank);
     builder.copy({Memory::kInput, 0, own.count}, own);
-    ring_all_gather(builder, team, to, facts.chunks);
+    ring_all_gather(builder, team, to, facts.chunk_length);
   }
   return std::move(builder).finish();
 }
@@ -104,24 +91,36 @@ Schedule ring_schedule(const CallFacts& facts) {
 Effort ring_effort(const CallFacts& facts) {
   const int n = facts.world;
   if (n == 1) return {};
-  const auto half_steps = static_cast<std::size_t>(n - 1) * static_cast<std::size_t>(facts.chunks);
-  const auto memory = [&](std::size_t longest) {
-    return num_places(n, facts.chunks) * divided_up(longest, static_cast<std::size_t>(facts.chunks));
-  };
-  if (facts.operation == Operation::kAllReduce) {
+  const bool is_even = facts.operation == Operation::kAllReduce;
+  const std::size_t longest = is_even ? even_part(facts.count, 0, n).count
+                                      : *std::max_element(facts.parts.begin(), facts.parts.end());
+  const std::size_t chunks = num_chunks(longest, facts.chunk_length);
+  const std::size_t chunk = std::min(longest, facts.chunk_length);
+  const auto others = static_cast<std::size_t>(n - 1);
+  const std::size_t scratch = num_places(n, chunks) * chunk;
+  if (is_even) {
     // A rank never moves its own segment in one half, a neighbour's in the other: the two last are the
     // shortest.
     const std::size_t shortest = even_part(facts.count, n - 1, n).count;
     const std::size_t beside = even_part(facts.count, n - 2, n).count;
-    return {.steps = 2 * half_steps,
+    const std::size_t combined = facts.count - shortest;
+    return {.steps = 2 * others * chunks,
             .moved = 2 * facts.count - shortest - beside,
-            .combined = facts.count - shortest,
-            .scratch = memory(even_part(facts.count, 0, n).count)};
+            .combined = combined,
+            .exposed = std::min(combined, others * chunk),
+            .longest = longest,
+            .scratch = scratch};
   }
-  const auto [shortest, longest] = std::minmax_element(facts.parts.begin(), facts.parts.end());
-  const std::size_t moved = facts.count - *shortest;
-  if (facts.operation == Operation::kAllGather) return {.steps = half_steps, .moved = moved};
-  return {.steps = half_steps, .moved = moved, .combined = moved, .scratch = memory(*longest)};
+  const std::size_t moved = facts.count - *std::min_element(facts.parts.begin(), facts.parts.end());
+  if (facts.operation == Operation::kAllGather) {
+    return {.steps = others * chunks, .moved = moved, .longest = longest};
+  }
+  return {.steps = others * chunks,
+          .moved = moved,
+          .combined = moved,
+          .exposed = std::min(moved, others * chunk),
+          .longest = longest,
+          .scratch = scratch};
 }
 
 }  // namespace cohort::comm

@@ -24,16 +24,16 @@
 // all_reduce: 2(n−1) α + 2(n−1)/n S β + (n−1)/n S γ; reduce_scatter and all_gather one half of it each.
 // Memory: two segments. No algorithm moves less; with many ranks or few numbers the steps dominate. With c
 // chunks a segment travels in c messages, so that receiving, combining and sending overlap: c times the
-// messages, c + 1 chunks of memory.
+// messages, a c-th of the combining shows, c + 1 chunks of memory.
 
 namespace cohort::comm {
 
 /// `own` becomes the combination of all members' part `me` of `source`. `own` may be that part of `source`
 /// itself.
 void ring_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own,
-                         int chunks);
+                         std::size_t chunk_length);
 /// Every part of `data` gets what its owner has there.
-void ring_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data, int chunks);
+void ring_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data, std::size_t chunk_length);
 
 /// Of all_reduce, reduce_scatter, all_gather.
 Schedule ring_schedule(const CallFacts& facts);

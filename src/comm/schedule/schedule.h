@@ -1,6 +1,7 @@
 #pragma once
 
 #include "comm/call.h"
+#include "comm/schedule/wire_dtype.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +25,11 @@ enum class Verb : std::uint8_t {
   kReceive,  ///< from the peer into `to`
   kCombine,  ///< `to` = `from` ∘ `to` or `to` ∘ `from`, by `order`: local
   kCopy,     ///< `to` = `from`: local
+  kRound,    ///< `to` becomes what it were if it had travelled narrow: local
 };
+
+/// How the elements of a message travel: as they are kept, or rounded to the schedule's wire type.
+enum class Width : std::uint8_t { kFull, kNarrow };
 
 /// Which operand stands on the left of a combination: fixes the order of a sum.
 enum class Order : std::uint8_t { kFromFirst, kToFirst };
@@ -38,6 +43,7 @@ struct Step {
   Region from{};
   Region to{};
   Order order = Order::kToFirst;
+  Width width = Width::kFull;
   std::vector<int> after{};
 };
 
@@ -47,6 +53,7 @@ struct Step {
 struct Schedule {
   std::size_t scratch_count = 0;  ///< elements of scratch memory it needs
   std::vector<Step> steps{};
+  WireDType wire = WireDType::kSame;  ///< what narrow messages travel as
 };
 
 /// A run of elements of something that was cut.

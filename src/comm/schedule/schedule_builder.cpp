@@ -24,7 +24,13 @@ std::ptrdiff_t output_place(const CallFacts& facts) {
 }  // namespace
 
 ScheduleBuilder::ScheduleBuilder(const CallFacts& facts)
-    : may_overlap_(facts.operation != Operation::kAllToAll), output_in_input_(output_place(facts)) {}
+    : schedule_{.scratch_count = 0, .steps = {}, .wire = facts.wire},
+      may_overlap_(facts.operation != Operation::kAllToAll),
+      output_in_input_(output_place(facts)) {
+  for (int peer = 0; facts.wire != WireDType::kSame && peer < facts.world; ++peer) {
+    widths_.push_back(is_rounded_between(facts, facts.rank, peer) ? Width::kNarrow : Width::kFull);
+  }
+}
 
 Region ScheduleBuilder::scratch(std::size_t count) {
   const Region region{Memory::kScratch, schedule_.scratch_count, count};
@@ -33,11 +39,12 @@ Region ScheduleBuilder::scratch(std::size_t count) {
 }
 
 void ScheduleBuilder::send(int peer, Region from) {
-  if (from.count > 0) add({.verb = Verb::kSend, .peer = peer, .from = from}, {from}, {});
+  if (from.count > 0)
+    add({.verb = Verb::kSend, .peer = peer, .from = from, .width = width_to(peer)}, {from}, {});
 }
 
 void ScheduleBuilder::receive(int peer, Region to) {
-  if (to.count > 0) add({.verb = Verb::kReceive, .peer = peer, .to = to}, {}, {to});
+  if (to.count > 0) add({.verb = Verb::kReceive, .peer = peer, .to = to, .width = width_to(peer)}, {}, {to});
 }
 
 void ScheduleBuilder::copy(Region from, Region to) {
@@ -49,6 +56,15 @@ void ScheduleBuilder::copy(Region from, Region to) {
 void ScheduleBuilder::combine(Region from, Region to, Order order) {
   COHORT_CHECK_EQ(from.count, to.count);
   if (from.count > 0) add({.verb = Verb::kCombine, .from = from, .to = to, .order = order}, {from}, {to});
+}
+
+void ScheduleBuilder::round(Region region) {
+  const bool rounds = schedule_.wire != WireDType::kSame;
+  if (rounds && region.count > 0) add({.verb = Verb::kRound, .to = region}, {}, {region});
+}
+
+Width ScheduleBuilder::width_to(int peer) const {
+  return widths_.empty() ? Width::kFull : widths_[static_cast<std::size_t>(peer)];
 }
 
 int ScheduleBuilder::send_signal(int peer, std::vector<int> after) {
@@ -91,6 +107,16 @@ AccessLog& ScheduleBuilder::log_of(Region region) {
 std::ptrdiff_t ScheduleBuilder::place_of(Region region) const {
   const auto first = static_cast<std::ptrdiff_t>(region.first);
   return region.memory == Memory::kOutput ? first + output_in_input_ : first;
+}
+
+void copy_in_chunks(ScheduleBuilder& builder, Region from, Region to, std::size_t chunk_length) {
+  for (std::size_t chunk = 0; chunk < num_chunks(to.count, chunk_length); ++chunk) {
+    builder.copy(chunk_of(from, chunk, chunk_length), chunk_of(to, chunk, chunk_length));
+  }
+}
+
+void round_in_chunks(ScheduleBuilder& builder, Region region, std::size_t chunk_length) {
+  for (const Region chunk : chunks_of(region, chunk_length)) builder.round(chunk);
 }
 
 Region slice(Region region, std::size_t first, std::size_t count) {

@@ -27,6 +27,10 @@ class ScheduleBuilder {
   /// `to` = `from` ∘ `to` (kFromFirst) or `to` ∘ `from` (kToFirst).
   void combine(Region from, Region to, Order order);
 
+  /// `region` is rounded as if it had travelled, if anything in this call is. Whoever completes a sum that
+  /// others get, too, does so: then everybody has the same bits.
+  void round(Region region);
+
   /// Messages without elements, ordered by `after` alone. Return their step.
   int send_signal(int peer, std::vector<int> after = {});
   int receive_signal(int peer, std::vector<int> after = {});
@@ -38,11 +42,18 @@ class ScheduleBuilder {
   AccessLog& log_of(Region region);
   std::ptrdiff_t place_of(Region region) const;
 
+  Width width_to(int peer) const;
+
   Schedule schedule_;
+  std::vector<Width> widths_;  // of messages, by peer; none where nothing is rounded
   bool may_overlap_ = true;
   std::ptrdiff_t output_in_input_ = 0;  // where the output begins, counted from the input, if they overlap
   AccessLog call_log_, output_log_, scratch_log_;
 };
+
+/// Chunk after chunk, so that what comes next can begin with the first.
+void copy_in_chunks(ScheduleBuilder& builder, Region from, Region to, std::size_t chunk_length);
+void round_in_chunks(ScheduleBuilder& builder, Region region, std::size_t chunk_length);
 
 /// Of a region: `count` elements from its `first`.
 Region slice(Region region, std::size_t first, std::size_t count);

@@ -27,10 +27,13 @@ void broadcast(ScheduleBuilder& builder, const CallFacts& facts) {
 
 void reduce(ScheduleBuilder& builder, const CallFacts& facts) {
   const Region input{Memory::kInput, 0, facts.count};
-  if (facts.rank != facts.root) return builder.send(facts.root, input);
+  if (facts.rank != facts.root) {
+    for (const Region chunk : chunks_of(input, facts.chunk_length)) builder.send(facts.root, chunk);
+    return;
+  }
   const Region output{Memory::kOutput, 0, facts.count};
-  builder.copy(input, output);
-  fold_in_order(builder, whole_world(facts), output, FoldRoom::kTwo);
+  copy_in_chunks(builder, input, output, facts.chunk_length);
+  fold_in_order(builder, whole_world(facts), output, FoldRoom::kTwo, facts.chunk_length);
 }
 
 void gather(ScheduleBuilder& builder, const CallFacts& facts) {
@@ -93,9 +96,11 @@ Effort star_effort(const CallFacts& facts) {
     case Operation::kBroadcast:
       return {.steps = others, .moved = all};
     case Operation::kReduce:
-      return {.steps = others,
+      return {.steps = others * num_chunks(facts.count, facts.chunk_length),
               .moved = all,
               .combined = all,
+              .exposed = others * longest_chunk(facts.count, facts.chunk_length),
+              .longest = facts.count,
               .scratch = fold_scratch(facts.root, facts.world, facts.count, FoldRoom::kTwo)};
     default:
       return {.steps = others, .moved = facts.count - facts.parts[static_cast<std::size_t>(facts.root)]};

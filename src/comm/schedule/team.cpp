@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace cohort::comm {
@@ -51,6 +52,12 @@ std::vector<Region> Cut::around(int position, int num_parts) const {
   const int before_end = this->num_parts() - first;
   if (num_parts <= before_end) return {parts(first, num_parts)};
   return {parts(first, before_end), parts(0, num_parts - before_end)};
+}
+
+std::size_t Cut::longest() const {
+  std::size_t longest = 0;
+  for (int part = 0; part < num_parts(); ++part) longest = std::max(longest, parts(part, 1).count);
+  return longest;
 }
 
 int around(int position, int offset, int size) {

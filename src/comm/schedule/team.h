@@ -34,6 +34,8 @@ class Cut {
   Region parts(int position, int num_parts) const;
   /// `num_parts` parts from a position on, round in circles: one region, or two where they pass the end.
   std::vector<Region> around(int position, int num_parts) const;
+  /// Elements of the longest part.
+  std::size_t longest() const;
   int num_parts() const { return static_cast<int>(firsts_.size()) - 1; }
 
  private:

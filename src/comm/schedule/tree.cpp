@@ -69,29 +69,40 @@ Schedule broadcast(const CallFacts& facts) {
   return std::move(builder).finish();
 }
 
-// The children of a member each have a place of their own: what arrives early finds it. Not so where there is
-// no output: then what arrives first is where the sum grows.
+// The children of a member each have a place of their own: what arrives early finds it.
+std::vector<Region> places_of_children(ScheduleBuilder& builder, const Place& place, std::size_t count) {
+  std::vector<Region> places;
+  for (std::size_t child = 0; child < place.children().size(); ++child) {
+    places.push_back(builder.scratch(count));
+  }
+  return places;
+}
+
+// Where there is no output, what arrives first is where the sum grows.
 Schedule reduce(const CallFacts& facts) {
   ScheduleBuilder builder(facts);
   const Team team = whole_world(facts);
   const Place place(team, facts.root);
-  const Region input{Memory::kInput, 0, facts.count};
-  Region sum = input;
-  if (place.is_root()) {
-    sum = {Memory::kOutput, 0, facts.count};
-    builder.copy(input, sum);
-  }
-  for (const int child : place.children()) {
-    const Region arrived = builder.scratch(facts.count);
-    builder.receive(place.rank_of(child), arrived);
-    if (sum.memory == Memory::kInput) {
-      builder.combine(input, arrived, Order::kFromFirst);
-      sum = arrived;
-    } else {
-      builder.combine(arrived, sum, Order::kToFirst);
+  const std::vector<int> children = place.children();
+  const std::vector<Region> places = places_of_children(builder, place, facts.count);
+  for (const Region input : chunks_of({Memory::kInput, 0, facts.count}, facts.chunk_length)) {
+    Region sum = input;
+    if (place.is_root()) {
+      sum = in(Memory::kOutput, input);
+      builder.copy(input, sum);
     }
+    for (std::size_t child = 0; child < children.size(); ++child) {
+      const Region arrived = slice(places[child], input.first, input.count);
+      builder.receive(place.rank_of(children[child]), arrived);
+      if (sum.memory == Memory::kInput) {
+        builder.combine(input, arrived, Order::kFromFirst);
+        sum = arrived;
+      } else {
+        builder.combine(arrived, sum, Order::kToFirst);
+      }
+    }
+    if (!place.is_root()) builder.send(place.parent_rank(), sum);
   }
-  if (!place.is_root()) builder.send(place.parent_rank(), sum);
   return std::move(builder).finish();
 }
 
@@ -204,7 +215,12 @@ Effort tree_effort(const CallFacts& facts) {
   const std::size_t all = rounds * facts.count;
   if (facts.operation == Operation::kBroadcast) return {.steps = rounds, .moved = all};
   if (facts.operation == Operation::kReduce) {
-    return {.steps = rounds, .moved = all, .combined = all, .scratch = all};
+    return {.steps = rounds * num_chunks(facts.count, facts.chunk_length),
+            .moved = all,
+            .combined = all,
+            .exposed = rounds * longest_chunk(facts.count, facts.chunk_length),
+            .longest = facts.count,
+            .scratch = all};
   }
   const std::size_t own = facts.parts[static_cast<std::size_t>(facts.root)];
   return {.steps = rounds, .moved = facts.count - own, .scratch = branch_scratch(facts)};

@@ -21,9 +21,9 @@
 // over the ranks in their order, from the root round the circle.
 //
 // broadcast: ⌈log₂ n⌉ α + ⌈log₂ n⌉ S β.
-// reduce: the same + ⌈log₂ n⌉ S γ, memory ⌈log₂ n⌉ S at the root, less elsewhere.
-// gather, scatter: ⌈log₂ n⌉ α + (n−1)/n S β, one more α at the most for every branch that is cut in two;
-// memory: the branch, at most S / 2. All ranks must know the lengths of all parts.
+// reduce: the same + ⌈log₂ n⌉ S γ, memory ⌈log₂ n⌉ S at the root, less elsewhere; in c chunks c times the α,
+// a c-th of the γ. gather, scatter: ⌈log₂ n⌉ α + (n−1)/n S β, one more α at the most for every branch that is
+// cut in two; memory: the branch, at most S / 2. All ranks must know the lengths of all parts.
 
 namespace cohort::comm {
 

@@ -5,6 +5,7 @@
 #include "comm/scheduled/plan.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <limits>
 #include <tuple>
 
@@ -69,7 +70,7 @@ std::uint64_t shared_counts_hash(const Call& call, int world) {
 
 bool Announcement::agrees_with(const Announcement& other) const {
   const auto key = [](const Announcement& a) {
-    return std::tie(a.operation, a.dtype, a.reduce_op, a.root, a.length, a.counts_hash);
+    return std::tie(a.operation, a.dtype, a.reduce_op, a.wire, a.root, a.length, a.counts_hash);
   };
   return key(*this) == key(other);
 }
@@ -86,13 +87,15 @@ std::string Announcement::text() const {
                   .output = {nullptr, count, dtype},
                   .reduce_op = reduce_op,
                   .peer = static_cast<int>(root)};
-  return call.text();
+  if (wire == WireDType::kSame) return call.text();
+  return fmt::format("{} with {} on the wire", call.text(), name(wire));
 }
 
-Announcement announcement_of(const Call& call, int world) {
+Announcement announcement_of(const Call& call, int world, WireDType wire) {
   return {.operation = call.operation,
           .dtype = shared_dtype(call),
           .reduce_op = is_reducing(call.operation) ? call.reduce_op : ReduceOp::kSum,
+          .wire = wire,
           .root = has_root(call.operation) ? static_cast<std::uint32_t>(call.peer) : 0,
           .length = shared_length(call),
           .counts_hash = shared_counts_hash(call, world),
@@ -104,7 +107,7 @@ std::array<std::byte, kAnnouncementBytes> encode(const Announcement& announcemen
   writer.put_u8(static_cast<std::uint8_t>(announcement.operation));
   writer.put_u8(static_cast<std::uint8_t>(announcement.dtype));
   writer.put_u8(static_cast<std::uint8_t>(announcement.reduce_op));
-  writer.put_u8(0);
+  writer.put_u8(static_cast<std::uint8_t>(announcement.wire));
   writer.put_u32(announcement.root);
   writer.put_u64(announcement.length);
   writer.put_u64(announcement.counts_hash);
@@ -120,19 +123,20 @@ Result<Announcement> decode_announcement(std::span<const std::byte> bytes) {
   const std::uint8_t operation = reader.u8();
   const std::uint8_t dtype = reader.u8();
   const std::uint8_t reduce_op = reader.u8();
-  const std::uint8_t zero = reader.u8();
+  const std::uint8_t wire = reader.u8();
   Announcement announcement{.root = reader.u32()};
   announcement.length = reader.u64();
   announcement.counts_hash = reader.u64();
   announcement.count = reader.u64();
   COHORT_RETURN_IF_ERROR(reader.finish("an announcement"));
   if (operation >= std::size(kAllOperations) || dtype >= std::size(kAllDTypes) ||
-      reduce_op >= std::size(kAllReduceOps) || zero != 0) {
+      reduce_op >= std::size(kAllReduceOps) || wire >= std::size(kAllWireDTypes)) {
     return Error(ErrorCode::kCorrupt, "an announcement of no known call");
   }
   announcement.operation = kAllOperations[operation];
   announcement.dtype = kAllDTypes[dtype];
   announcement.reduce_op = kAllReduceOps[reduce_op];
+  announcement.wire = kAllWireDTypes[wire];
   return announcement;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "comm/call.h"
+#include "comm/schedule/wire_dtype.h"
 
 #include <array>
 #include <cstddef>
@@ -19,6 +20,7 @@ struct Announcement {
   Operation operation = Operation::kBarrier;
   DType dtype = DType::kU8;
   ReduceOp reduce_op = ReduceOp::kSum;
+  WireDType wire = WireDType::kSame;
   std::uint32_t root = 0;
   std::uint64_t length = 0;       ///< elements, where all ranks must have the same number
   std::uint64_t counts_hash = 0;  ///< of the counts, where all ranks must have the same
@@ -27,15 +29,16 @@ struct Announcement {
   bool agrees_with(const Announcement& other) const;
   /// A hash of what must agree.
   std::uint64_t signature() const;
-  /// The call in words, as Call::text().
+  /// The call in words, as Call::text(), and what it is rounded to on the wire.
   std::string text() const;
 };
 
 inline constexpr std::size_t kAnnouncementBytes = 32;
 
-Announcement announcement_of(const Call& call, int world);
+/// `wire` is what numbers of this call are rounded to between hosts.
+Announcement announcement_of(const Call& call, int world, WireDType wire = WireDType::kSame);
 
-/// operation u8, dtype u8, reduce_op u8, zero u8, root u32, length u64, counts_hash u64, count u64: little
+/// operation u8, dtype u8, reduce_op u8, wire u8, root u32, length u64, counts_hash u64, count u64: little
 /// endian.
 std::array<std::byte, kAnnouncementBytes> encode(const Announcement& announcement);
 Result<Announcement> decode_announcement(std::span<const std::byte> bytes);

@@ -9,6 +9,9 @@
 namespace cohort::comm {
 namespace {
 
+// Work that a flight does before messages are looked after again.
+constexpr std::size_t kShareBytes = std::size_t{512} << 10;
+
 Numbers room_for(std::size_t count, DType dtype, std::vector<std::byte>& room) {
   room.resize(count * size_bytes(dtype));
   return {room.data(), count, dtype};
@@ -18,7 +21,7 @@ Numbers room_for(std::size_t count, DType dtype, std::vector<std::byte>& room) {
 
 CollectiveFlight::CollectiveFlight(Facts facts, const Schedule& schedule, int rank, int world)
     : Flight(std::move(facts)),
-      mine_(announcement_of(call(), world)),
+      mine_(announcement_of(call(), world, schedule.wire)),
       signature_(mine_.signature()),
       to_next_(encode(mine_)),
       world_(world),
@@ -57,19 +60,27 @@ void CollectiveFlight::announce(Line& line) {
 }
 
 void CollectiveFlight::go_on(Line& line) {
-  for (const Executor::Message& message : executor_.next()) {
-    const MessageName name{.channel = Channel::kCollective,
-                           .number = facts().number,
-                           .tag = message.index,
-                           .signature = signature_};
-    const Ticket ticket{facts().id, message.step};
-    if (message.verb == Verb::kSend) {
-      line.send(message.peer, name, {message.from.data, message.from.size_bytes()}, ticket);
-    } else {
-      line.receive(message.peer, name, {message.to.data, message.to.size_bytes()}, ticket);
-    }
+  std::size_t budget_bytes = kShareBytes;
+  do {
+    for (const Executor::Message& message : executor_.next(budget_bytes)) hand_over(line, message);
+  } while (budget_bytes > 0 && executor_.can_go_on());
+  if (executor_.can_go_on() && !std::exchange(waits_for_turn_, true)) {
+    line.take_turns({facts().id, kTurn});
   }
   if (is_done()) finish();
+}
+
+void CollectiveFlight::hand_over(Line& line, const Executor::Message& message) {
+  const MessageName name{.channel = Channel::kCollective,
+                         .number = facts().number,
+                         .tag = message.index,
+                         .signature = signature_};
+  const Ticket ticket{facts().id, message.step};
+  if (message.verb == Verb::kSend) {
+    line.send(message.peer, name, {message.from.data, message.from.size_bytes()}, ticket);
+  } else {
+    line.receive(message.peer, name, {message.to.data, message.to.size_bytes()}, ticket);
+  }
 }
 
 Status CollectiveFlight::landed(Line& line, int ticket) {
@@ -78,6 +89,8 @@ Status CollectiveFlight::landed(Line& line, int ticket) {
   } else if (ticket == kHeard) {
     COHORT_RETURN_IF_ERROR(compare());
     heard_ = true;
+  } else if (ticket == kTurn) {
+    waits_for_turn_ = false;
   } else {
     executor_.finished(ticket);
   }

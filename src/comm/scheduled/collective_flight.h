@@ -33,9 +33,11 @@ class CollectiveFlight final : public Flight {
   // Tickets of the announcements; those of the schedule are the indices of its steps.
   static constexpr int kTold = -1;
   static constexpr int kHeard = -2;
+  static constexpr int kTurn = -3;  // it is this flight's turn again
 
   void announce(Line& line);
   void go_on(Line& line);
+  void hand_over(Line& line, const Executor::Message& message);
   Status compare() const;
   void finish();
   Executor::Memories memories(std::size_t scratch_count);
@@ -49,6 +51,7 @@ class CollectiveFlight final : public Flight {
   bool told_ = false;
   bool heard_ = false;
   bool finished_ = false;
+  bool waits_for_turn_ = false;
 
   const int world_;
   const bool has_output_;

@@ -15,12 +15,22 @@ bool is_message(const Step& step) {
   return step.verb == Verb::kSend || step.verb == Verb::kReceive;
 }
 
+// A signal has nothing to round.
+bool is_narrow(const Step& step) {
+  return step.width == Width::kNarrow && (step.from.count > 0 || step.to.count > 0);
+}
+
+std::size_t work_bytes(const Step& step, DType dtype) {
+  return std::max<std::size_t>(1, std::max(step.from.count, step.to.count) * size_bytes(dtype));
+}
+
 }  // namespace
 
 Executor::Executor(Schedule schedule, const Memories& memories)
     : schedule_(std::move(schedule)),
       memories_(memories),
       states_(schedule_.steps.size()),
+      wire_dtype_(travelling_dtype(schedule_.wire, memories.scratch.dtype)),
       num_left_(schedule_.steps.size()) {
   COHORT_CHECK_LE(schedule_.scratch_count, memories_.scratch.count);
   check_regions();
@@ -30,7 +40,7 @@ Executor::Executor(Schedule schedule, const Memories& memories)
 
 void Executor::check_regions() const {
   for (const Step& step : schedule_.steps) {
-    if (step.verb != Verb::kReceive) (void)readable(step.from);
+    if (step.verb != Verb::kReceive && step.verb != Verb::kRound) (void)readable(step.from);
     if (step.verb != Verb::kSend) (void)writable(step.to);
   }
 }
@@ -43,7 +53,7 @@ void Executor::link() {
       states_[static_cast<std::size_t>(before)].followers.push_back(static_cast<int>(i));
       ++states_[i].num_blockers;
     }
-    if (states_[i].num_blockers == 0) ready_.push_back(static_cast<int>(i));
+    if (states_[i].num_blockers == 0) make_ready(static_cast<int>(i));
   }
 }
 
@@ -55,17 +65,32 @@ void Executor::number_messages() {
   }
 }
 
-std::vector<Executor::Message> Executor::next() {
+// Rounding what is sent is work, too.
+void Executor::make_ready(int index) {
+  const bool is_free =
+      is_message(step(index)) && !(step(index).verb == Verb::kSend && is_narrow(step(index)));
+  (is_free ? ready_messages_ : ready_work_).push_back(index);
+}
+
+std::vector<Executor::Message> Executor::take_messages() {
   std::vector<Message> messages;
-  while (!ready_.empty()) {
-    const int index = ready_.front();
-    ready_.pop_front();
-    states_[static_cast<std::size_t>(index)].stage = Stage::kBegun;
+  for (const int index : std::exchange(ready_messages_, {})) messages.push_back(message(index));
+  return messages;
+}
+
+std::vector<Executor::Message> Executor::next(std::size_t& budget_bytes) {
+  std::vector<Message> messages = take_messages();
+  while (messages.empty() && budget_bytes > 0 && !ready_work_.empty()) {
+    const int index = ready_work_.front();
+    ready_work_.pop_front();
+    budget_bytes -= std::min(budget_bytes, work_bytes(step(index), memories_.scratch.dtype));
     if (is_message(step(index))) {
       messages.push_back(message(index));
     } else {
+      states_[static_cast<std::size_t>(index)].stage = Stage::kBegun;
       run_locally(step(index));
       finished(index);
+      messages = take_messages();
     }
   }
   return messages;
@@ -76,16 +101,20 @@ void Executor::finished(int index) {
   COHORT_CHECK(state.stage == Stage::kBegun, "step {} is through without being under way", index);
   state.stage = Stage::kDone;
   --num_left_;
+  const Step& step = this->step(index);
+  if (is_narrow(step) && step.verb == Verb::kReceive) convert(narrow_end(step.to), writable(step.to));
+  narrowed_.erase(index);
   for (const int follower : state.followers) {
-    if (--states_[static_cast<std::size_t>(follower)].num_blockers == 0) ready_.push_back(follower);
+    if (--states_[static_cast<std::size_t>(follower)].num_blockers == 0) make_ready(follower);
   }
 }
 
 void Executor::run_locally(const Step& step) {
-  const ConstNumbers from = readable(step.from);
   const Numbers to = writable(step.to);
+  if (to.count == 0) return;
+  if (step.verb == Verb::kRound) return round_to(wire_dtype_, to);
+  const ConstNumbers from = readable(step.from);
   COHORT_CHECK_EQ(from.count, to.count);
-  if (from.count == 0) return;
   if (step.verb == Verb::kCopy) {
     if (from.data != to.data) std::memmove(to.data, from.data, from.size_bytes());
     return;
@@ -96,18 +125,32 @@ void Executor::run_locally(const Step& step) {
   combine(partial_op(memories_.reduce_op), to.dtype, inputs, targets, to.count);
 }
 
-Executor::Message Executor::message(int index) const {
+Executor::Message Executor::message(int index) {
   const Step& step = this->step(index);
-  Message message{.step = index,
-                  .verb = step.verb,
-                  .peer = step.peer,
-                  .index = states_[static_cast<std::size_t>(index)].index};
+  StepState& state = states_[static_cast<std::size_t>(index)];
+  state.stage = Stage::kBegun;
+  Message message{.step = index, .verb = step.verb, .peer = step.peer, .index = state.index};
   if (step.verb == Verb::kSend) {
-    message.from = readable(step.from);
+    message.from = is_narrow(step) ? narrowed(index) : readable(step.from);
   } else {
-    message.to = writable(step.to);
+    message.to = is_narrow(step) ? narrow_end(step.to) : writable(step.to);
   }
   return message;
+}
+
+ConstNumbers Executor::narrowed(int index) {
+  const ConstNumbers from = readable(step(index).from);
+  std::unique_ptr<std::byte[]>& room = narrowed_[index];
+  room = std::make_unique_for_overwrite<std::byte[]>(from.count * size_bytes(wire_dtype_));
+  const Numbers to(room.get(), from.count, wire_dtype_);
+  convert(from, to);
+  return to;
+}
+
+Numbers Executor::narrow_end(const Region& region) const {
+  const Numbers whole = writable(region);
+  const std::size_t narrow_bytes = whole.count * size_bytes(wire_dtype_);
+  return {whole.data + (whole.size_bytes() - narrow_bytes), whole.count, wire_dtype_};
 }
 
 ConstNumbers Executor::readable(const Region& region) const {

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <memory>
 #include <vector>
 
 namespace cohort::comm {
@@ -15,9 +17,12 @@ namespace cohort::comm {
 /// Steps begin as soon as those they come after are done. Copies and combinations are done here; what to send
 /// and where to receive is handed out by next(), and finished() says that it is through.
 ///
+/// What travels narrow is rounded into memory of its own before it is sent; it is received in the second half
+/// of where it belongs and widened from there.
+///
 /// Threads: one at a time.
 /// Lifetime: the memories are the caller's and must live until it is done.
-/// Cost: constant per step and per edge.
+/// Cost: constant per step and per edge; two bytes for every element of a narrow message until it is sent.
 class Executor {
  public:
   /// What a call works on. `scratch` has the schedule's number of elements of the same type.
@@ -40,8 +45,11 @@ class Executor {
 
   Executor(Schedule schedule, const Memories& memories);
 
-  /// Does every local step that can be done, and returns the messages that may begin now, each once.
-  std::vector<Message> next();
+  /// Returns the messages that may begin now, each once. If there are none, does local steps until there are,
+  /// or until as many bytes as `budget_bytes`, which is counted down, are worked on.
+  std::vector<Message> next(std::size_t& budget_bytes);
+  /// True if next() would go on.
+  bool can_go_on() const { return !ready_messages_.empty() || !ready_work_.empty(); }
   /// A message of next() is through.
   void finished(int step);
   bool is_done() const { return num_left_ == 0; }
@@ -63,15 +71,22 @@ class Executor {
   void link();
   void number_messages();
   void check_regions() const;
+  void make_ready(int index);
+  std::vector<Message> take_messages();
   void run_locally(const Step& step);
-  Message message(int index) const;
+  Message message(int index);
+  ConstNumbers narrowed(int index);
+  Numbers narrow_end(const Region& region) const;
   ConstNumbers readable(const Region& region) const;
   Numbers writable(const Region& region) const;
 
   const Schedule schedule_;
   const Memories memories_;
   std::vector<StepState> states_;
-  std::deque<int> ready_;
+  const DType wire_dtype_;
+  std::deque<int> ready_messages_;
+  std::deque<int> ready_work_;
+  std::map<int, std::unique_ptr<std::byte[]>> narrowed_;  // of sends under way, by step
   std::size_t num_left_;
 };
 

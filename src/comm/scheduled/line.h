@@ -49,6 +49,9 @@ class Line {
   void send(int to, const MessageName& name, std::span<const std::byte> payload, Ticket ticket);
   void receive(int from, const MessageName& name, std::span<std::byte> into, Ticket ticket);
 
+  /// Lands the ticket when everybody else had a turn.
+  void take_turns(Ticket ticket);
+
   /// How many calls has each of the others made? The answers come as Answered.
   void ask_all(std::uint64_t number);
   void answer(int to, std::uint64_t number, std::uint64_t num_started);

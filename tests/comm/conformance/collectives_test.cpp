@@ -172,6 +172,7 @@ TEST_P(Collectives, LargerThanAnyChunk) {
 
 // One large number and many small ones: a sum that is rounded on the way loses the small ones.
 TEST_P(Collectives, SixteenBitFloatsAreRoundedOnce) {
+  COHORT_NEEDS(Ability::kRoundsOnce);
   for (const int world : kWorlds) {
     run(world, [&](Seat& seat) -> Status {
       for (const DType dtype : {DType::kBF16, DType::kF16}) {

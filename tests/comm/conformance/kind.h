@@ -43,6 +43,7 @@ enum class Ability {
   kComparesCalls,    ///< ranks that make different calls are told
   kNamesAbsent,      ///< a call that is late names who has not come
   kNoticesLeaving,   ///< whoever needs a rank that has left is told
+  kRoundsOnce,       ///< sums of 16-bit floats are rounded at the end only
 };
 
 /// One kind of communicator, as the conformance suite sees it: a way to run a body as n ranks, each with its

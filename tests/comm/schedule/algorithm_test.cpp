@@ -1,6 +1,7 @@
-#include "comm/schedule/algorithm.h"
+#include "comm/schedule/choice.h"
 
 #include <array>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -38,15 +39,19 @@ CallFacts reduction(int world, std::size_t count) {
   return {.operation = Operation::kAllReduce, .world = world, .count = count};
 }
 
+std::string_view chosen(const CallFacts& facts, const Prices& prices) {
+  return choose(facts, 4, prices).algorithm->name;
+}
+
 TEST(Choose, TakesTheLeastPredictedTime) {
   const Prices prices{.step_s = 1, .byte_s = 0.001, .combined_byte_s = 0};
-  EXPECT_EQ(choose(reduction(8, 1), 4, prices).name, "halving_doubling");
-  EXPECT_EQ(choose(reduction(2, 1), 4, prices).name, "direct");
-  EXPECT_EQ(choose(reduction(7, 700000), 4, prices).name, "doubling");
+  EXPECT_EQ(chosen(reduction(8, 1), prices), "halving_doubling");
+  EXPECT_EQ(chosen(reduction(2, 1), prices), "direct");
+  EXPECT_EQ(chosen(reduction(7, 700000), prices), "doubling");
   for (const int world : {1, 2, 3, 5, 8}) {
     for (const std::size_t count : {0u, 1u, 1000u, 1000000u}) {
       const CallFacts facts = reduction(world, count);
-      const double least = predict_seconds(choose(facts, 4, prices), facts, 4, prices);
+      const double least = choose(facts, 4, prices).seconds;
       for (const Algorithm& algorithm : all_algorithms()) {
         if (!serves(algorithm, facts)) continue;
         EXPECT_LE(least, predict_seconds(algorithm, facts, 4, prices)) << algorithm.name;
@@ -57,20 +62,21 @@ TEST(Choose, TakesTheLeastPredictedTime) {
 
 // The table in docs/algorithms.md.
 TEST(Choose, TakesWithDefaultPricesWhatTheDocumentSays) {
-  using Row = std::pair<int, std::vector<std::string_view>>;
+  using Row = std::pair<int, std::vector<std::string>>;
   const std::vector<std::size_t> sizes_bytes = {4, std::size_t{64} << 10, std::size_t{1} << 20,
                                                 std::size_t{32} << 20};
   const std::vector<Row> rows = {
-      {2, {"direct", "direct", "halving_doubling", "halving_doubling"}},
-      {3, {"direct", "direct", "ring", "doubling"}},
-      {4, {"direct", "halving_doubling", "halving_doubling", "halving_doubling"}},
-      {5, {"direct", "doubling", "doubling", "doubling"}},
-      {8, {"halving_doubling", "halving_doubling", "halving_doubling", "halving_doubling"}},
-      {33, {"halving_doubling", "halving_doubling", "doubling", "doubling"}},
+      {2, {"direct 1", "direct 1", "halving_doubling 1", "halving_doubling 4"}},
+      {3, {"direct 1", "direct 1", "ring 1", "doubling 4"}},
+      {4, {"direct 1", "halving_doubling 1", "halving_doubling 1", "halving_doubling 8"}},
+      {5, {"direct 1", "doubling 1", "doubling 1", "doubling 8"}},
+      {8, {"halving_doubling 1", "halving_doubling 1", "halving_doubling 1", "halving_doubling 8"}},
+      {33, {"halving_doubling 1", "halving_doubling 1", "doubling 1", "doubling 8"}},
   };
   for (const auto& [world, names] : rows) {
     for (std::size_t i = 0; i < sizes_bytes.size(); ++i) {
-      EXPECT_EQ(choose(reduction(world, sizes_bytes[i] / 4), 4, {}).name, names[i])
+      const Choice choice = choose(reduction(world, sizes_bytes[i] / 4), 4, {});
+      EXPECT_EQ(fmt::format("{} {}", choice.algorithm->name, choice.chunks), names[i])
           << "world " << world << ", " << sizes_bytes[i] << " bytes";
     }
   }
@@ -83,7 +89,7 @@ TEST(Choose, FindsAnAlgorithmForEveryOperationOfAGroup) {
     if (operation == Operation::kSend || operation == Operation::kReceive) {
       EXPECT_THROW(choose(facts, 4, {}), BugError);
     } else {
-      EXPECT_TRUE(serves(choose(facts, 4, {}), facts)) << name(operation);
+      EXPECT_TRUE(serves(*choose(facts, 4, {}).algorithm, facts)) << name(operation);
     }
   }
 }
@@ -92,15 +98,81 @@ TEST(Choose, IsTheSameOnEveryRank) {
   for (const Operation operation : {Operation::kAllReduce, Operation::kAllGather, Operation::kReduceScatter,
                                     Operation::kBroadcast, Operation::kReduce}) {
     CallFacts facts{.operation = operation, .world = 5, .root = 2, .count = 15, .parts = {0, 9, 1, 3, 2}};
-    const Algorithm& first = choose(facts, 4, {});
-    for (facts.rank = 1; facts.rank < 5; ++facts.rank) EXPECT_EQ(&choose(facts, 4, {}), &first);
+    facts.wire = WireDType::kFloat16;
+    const Choice first = choose(facts, 4, {});
+    for (facts.rank = 1; facts.rank < 5; ++facts.rank) {
+      EXPECT_EQ(choose(facts, 4, {}).algorithm, first.algorithm);
+      EXPECT_EQ(choose(facts, 4, {}).chunk_length, first.chunk_length);
+    }
   }
 }
 
 TEST(Choose, KeepsToTheHostWhereLinksAreSlow) {
   CallFacts facts = reduction(8, 1000000);
   facts.hosts = {0, 0, 0, 0, 1, 1, 1, 1};
-  EXPECT_EQ(choose(facts, 4, {.far_step_s = 1e-3, .far_byte_s = 1e-7}).name, "hierarchical");
+  EXPECT_EQ(chosen(facts, {.far_step_s = 1e-3, .far_byte_s = 1e-7}), "hierarchical");
+}
+
+TEST(Choose, CutsWhatIsLongWhereCombiningCosts) {
+  const Prices prices{.step_s = 1e-5, .byte_s = 1e-9, .combined_byte_s = 1e-9, .hidden_share = 0};
+  const Choice whole = choose(reduction(2, 16'384), 4, prices);
+  EXPECT_EQ(whole.chunks, 1u);
+  EXPECT_EQ(whole.chunk_length, kUncut);
+  // 2 c α + S/2 γ / c is least at c = sqrt(16 Mi × 1 ns / 20 µs) = 29: of powers of two at 32.
+  const Choice cut = best_cut(*find_algorithm("halving_doubling"), reduction(2, 8 << 20), 4, prices);
+  EXPECT_EQ(cut.chunks, 32u);
+  EXPECT_EQ(cut.chunk_length, (std::size_t{4} << 20) / 32);
+  const Prices free_combining{.combined_byte_s = 0};
+  EXPECT_EQ(choose(reduction(2, 8 << 20), 4, free_combining).chunks, 1u);
+}
+
+TEST(RankChoices, ListsEveryAlgorithmThatServesByItsTime) {
+  const CallFacts facts = reduction(5, 1'000'000);
+  const std::vector<Choice> choices = rank_choices(facts, 4, {});
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    names.insert(choices[i].algorithm->name);
+    if (i > 0) EXPECT_GE(choices[i].seconds, choices[i - 1].seconds);
+    CallFacts cut = facts;
+    cut.chunk_length = choices[i].chunk_length;
+    EXPECT_EQ(choices[i].seconds, predict_seconds(*choices[i].algorithm, cut, 4, {}));
+  }
+  EXPECT_EQ(names, (std::set<std::string_view>{"direct", "halving_doubling", "doubling", "split", "ring"}));
+  EXPECT_EQ(choose(facts, 4, {}).algorithm, choices.front().algorithm);
+}
+
+TEST(RankChoices, BeginsWithTheStarWhereOnlyTheRootKnowsTheParts) {
+  const CallFacts facts{
+      .operation = Operation::kGather, .world = 8, .count = 8, .parts = std::vector<std::size_t>(8, 1)};
+  const std::vector<Choice> choices = rank_choices(facts, 4, {});
+  ASSERT_EQ(choices.size(), 2u);
+  EXPECT_EQ(choices[0].algorithm->name, "star");
+  EXPECT_LT(choices[1].seconds, choices[0].seconds);
+}
+
+TEST(PredictSeconds, CountsTwoBytesForWhatIsRoundedOnTheWire) {
+  const Prices prices{.step_s = 0, .byte_s = 1, .combined_byte_s = 0, .far_step_s = 0, .far_byte_s = 100};
+  CallFacts facts = reduction(4, 40);
+  const Algorithm& hierarchical = *find_algorithm("hierarchical");
+  const auto seconds = [&](const Algorithm& algorithm) {
+    return predict_seconds(algorithm, facts, 4, prices);
+  };
+  const double without_hosts = seconds(*find_algorithm("ring"));
+  facts.wire = WireDType::kBFloat16;
+  EXPECT_DOUBLE_EQ(seconds(*find_algorithm("ring")), without_hosts / 2);
+  // Inside 2 × 1/2 S, between hosts 2 × 1/2 S/2.
+  facts.hosts = {0, 0, 1, 1};
+  EXPECT_DOUBLE_EQ(seconds(hierarchical), 40 * 4 + 20 * 2 * 100);
+  facts.wire = WireDType::kSame;
+  EXPECT_DOUBLE_EQ(seconds(hierarchical), 40 * 4 + 20 * 4 * 100);
+}
+
+TEST(PredictSeconds, ChargesAShareForWhatIsCombinedMeanwhile) {
+  const Prices prices{.step_s = 0, .byte_s = 0, .combined_byte_s = 1, .hidden_share = 0.5};
+  CallFacts facts = reduction(2, 80);
+  facts.chunk_length = 10;
+  // 40 elements are combined, 10 of them when nothing moves any more.
+  EXPECT_DOUBLE_EQ(predict_seconds(*find_algorithm("halving_doubling"), facts, 4, prices), 40 + 0.5 * 120);
 }
 
 TEST(PredictSeconds, AddsUpWhatTheFormulaSays) {

@@ -129,11 +129,19 @@ class Run {
       case Verb::kCombine:
         combine(rank, number);
         return finish(rank, number);
+      case Verb::kRound:
+        store(rank, step.to, rounded(load(rank, number, step.to)));
+        return finish(rank, number);
       case Verb::kSend:
         return begin_send(rank, number);
       case Verb::kReceive:
         return begin_receive(rank, number);
     }
+  }
+
+  std::vector<Term> rounded(std::vector<Term> terms) {
+    for (Term& term : terms) term = terms_.rounded(term);
+    return terms;
   }
 
   void combine(int rank, int number) {
@@ -152,6 +160,7 @@ class Run {
     const Step& step = step_of(rank, number);
     const Meeting meeting{rank, step.peer, ranks_[at(rank)].number[at(number)]};
     Message message{rank, number, load(rank, number, step.from), ranks_[at(rank)].heard_of[at(number)]};
+    if (step.width == Width::kNarrow) message.payload = rounded(std::move(message.payload));
     outcome_.counted[at(rank)].sent += step.from.count;
     if (options_.sending == Sending::kCopied) finish(rank, number);
     const auto waiting = receives_.find(meeting);
@@ -182,6 +191,10 @@ class Run {
     if (message.payload.size() != step.to.count) {
       fault(receiver, receive,
             fmt::format("gets {} elements, wants {}", message.payload.size(), step.to.count));
+      return;
+    }
+    if (step.width != step_of(message.rank, message.step).width) {
+      fault(receiver, receive, "gets elements of another width");
       return;
     }
     store(receiver, step.to, message.payload);
@@ -355,7 +368,7 @@ class StepCount {
 
   void begin(int rank, int number) {
     const Step& step = schedules_[at(rank)].steps[at(number)];
-    if (step.verb == Verb::kCopy || step.verb == Verb::kCombine)
+    if (step.verb != Verb::kSend && step.verb != Verb::kReceive)
       return finish(rank, number, time_[at(rank)][at(number)]);
     const bool sends = step.verb == Verb::kSend;
     const int from = sends ? rank : step.peer;

@@ -40,9 +40,10 @@ struct Case {
     return own;
   }
   std::string text() const {
-    return fmt::format("{} by {}: world {}, root {}, count {}, parts [{}], hosts [{}], chunks {}",
-                       name(facts.operation), algorithm.name, facts.world, facts.root, facts.count,
-                       fmt::join(facts.parts, " "), fmt::join(facts.hosts, " "), facts.chunks);
+    return fmt::format(
+        "{} by {}: world {}, root {}, count {}, parts [{}], hosts [{}], chunks of {}, {} on the wire",
+        name(facts.operation), algorithm.name, facts.world, facts.root, facts.count,
+        fmt::join(facts.parts, " "), fmt::join(facts.hosts, " "), facts.chunk_length, name(facts.wire));
   }
 };
 
@@ -100,9 +101,27 @@ std::optional<std::string> find_wrong_output(Terms& terms, const Case& one, cons
     if (one.facts.operation == Operation::kBarrier) continue;
     if (got.size() != expected.size()) return fmt::format("rank {} has {} elements", rank, got.size());
     for (std::size_t i = 0; i < got.size(); ++i) {
-      if (got[i] == expected[i]) continue;
+      if (terms.exact(got[i]) == expected[i]) continue;
       return fmt::format("element {} of rank {} is {}, not {}", i, rank, terms.text(got[i]),
                          terms.text(expected[i]));
+    }
+  }
+  return {};
+}
+
+// What several ranks get is rounded the same way on all of them; what did not travel is not rounded at all.
+std::optional<std::string> find_wrong_rounding(Terms& terms, const Case& one, const RunOutcome& outcome) {
+  if (one.facts.operation != Operation::kAllReduce) return {};
+  for (int rank = 0; rank < one.facts.world; ++rank) {
+    const auto& got = outcome.outputs[at(rank)];
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      if (got[i] != outcome.outputs[0][i]) {
+        return fmt::format("element {} of rank {} is {}, that of rank 0 {}", i, rank, terms.text(got[i]),
+                           terms.text(outcome.outputs[0][i]));
+      }
+      if (terms.is_rounded(got[i]) != (one.facts.wire != WireDType::kSame)) {
+        return fmt::format("element {} of rank {} is {}", i, rank, terms.text(got[i]));
+      }
     }
   }
   return {};
@@ -138,6 +157,7 @@ std::optional<std::string> check_run(Terms& terms, const Case& one, const std::v
     }
   }
   if (auto wrong = find_wrong_output(terms, one, outcome)) return wrong;
+  if (auto wrong = find_wrong_rounding(terms, one, outcome)) return wrong;
   return find_wrong_effort(one, schedules, outcome.counted);
 }
 
@@ -268,11 +288,6 @@ TEST_P(EveryAlgorithm, TakesTheStepsOfItsFormula) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Flat, EveryAlgorithm,
-                         ::testing::Values("direct", "split", "ring", "halving_doubling", "doubling", "tree",
-                                           "star", "dissemination"),
-                         [](const auto& algorithm) { return algorithm.param; });
-
 // The orders that the tests above expect are sums of everybody, once each.
 TEST(ExpectedSum, HasEveryRankOnce) {
   for (const Algorithm& algorithm : all_algorithms()) {
@@ -291,22 +306,116 @@ TEST(ExpectedSum, HasEveryRankOnce) {
   }
 }
 
-TEST(Ring, TravelsInChunks) {
-  const Algorithm& ring = *find_algorithm("ring");
-  for (const Operation operation : ring.operations) {
+// Hosts of all shapes: in rows, dealt out, of different sizes, of one rank.
+std::vector<std::vector<int>> host_maps(int world) {
+  std::vector<std::vector<int>> maps(5);
+  for (int rank = 0; rank < world; ++rank) {
+    maps[0].push_back(rank / 2);
+    maps[1].push_back(rank % 3);
+    maps[2].push_back(rank < 1 ? 7 : 3);
+    maps[3].push_back(rank * rank % 5);
+    maps[4].push_back(10 - rank / 4);
+  }
+  return maps;
+}
+
+// And nobody knows which.
+std::vector<std::vector<int>> hosts_of_every_shape(int world) {
+  std::vector<std::vector<int>> maps = host_maps(world);
+  maps.emplace_back();
+  return maps;
+}
+
+void expect_narrow_between_hosts(const Case& one) {
+  for (int rank = 0; rank < one.facts.world; ++rank) {
+    for (const Step& step : plan_call(one.algorithm, one.facts_of(rank)).steps) {
+      if (step.verb != Verb::kSend && step.verb != Verb::kReceive) continue;
+      const auto& hosts = one.facts.hosts;
+      const bool is_far = hosts.empty() || hosts[at(rank)] != hosts[at(step.peer)];
+      EXPECT_EQ(step.width == Width::kNarrow, is_far) << one.text();
+    }
+  }
+}
+
+bool combines(Operation operation) {
+  return operation == Operation::kAllReduce || operation == Operation::kReduce ||
+         operation == Operation::kReduceScatter;
+}
+
+TEST_P(EveryAlgorithm, TravelsInChunks) {
+  for (const Operation operation : algorithm_.operations) {
+    if (operation == Operation::kAllToAll) continue;
     for (const int world : {1, 2, 3, 5, 8}) {
-      for (const int chunks : {2, 3, 7}) {
+      for (const std::size_t chunk_length : {1u, 3u, 40u}) {
         for_awkward_facts(operation, world, [&](CallFacts facts) {
-          facts.chunks = chunks;
-          if (!stop()) expect_right({.algorithm = ring, .facts = facts});
+          facts.chunk_length = chunk_length;
+          if (facts.count > 200 || stop()) return;
+          expect_right({.algorithm = algorithm_, .facts = facts});
         });
       }
     }
   }
 }
 
+TEST_P(EveryAlgorithm, TakesNoMoreStepsInChunksThanItsFormula) {
+  for (const Operation operation : algorithm_.operations) {
+    for (const int world : {2, 3, 4, 5, 8}) {
+      for (const std::size_t chunk_length : {3u, 8u, 20u}) {
+        CallFacts facts{.operation = operation, .world = world, .count = 60 * at(world)};
+        facts.parts = Counts(at(world), 60);
+        facts.arriving = facts.parts;
+        facts.chunk_length = chunk_length;
+        std::vector<Schedule> schedules;
+        for (facts.rank = 0; facts.rank < world; ++facts.rank) {
+          schedules.push_back(plan_call(algorithm_, facts));
+        }
+        facts.rank = 0;
+        const Effort effort = algorithm_.effort(facts);
+        EXPECT_LE(count_steps(schedules), effort.steps)
+            << name(operation) << ", world " << world << ", chunks of " << chunk_length;
+        if (!combines(operation)) continue;
+        facts.chunk_length = kUncut;
+        EXPECT_LT(effort.exposed, algorithm_.effort(facts).exposed);
+        EXPECT_EQ(algorithm_.effort(facts).exposed, effort.combined);
+      }
+    }
+  }
+}
+
+// Far ranks get rounded numbers, near ones do not; whoever gets a sum gets the same one.
+class EveryReduction : public EveryAlgorithm {};
+
+TEST_P(EveryReduction, RoundsTheSameOnEveryRank) {
+  for (const Operation operation : algorithm_.operations) {
+    if (!combines(operation)) continue;
+    for (const int world : {2, 3, 4, 5, 8, 13}) {
+      for (const auto& hosts : hosts_of_every_shape(world)) {
+        for (const std::size_t chunk_length : {std::size_t{5}, kUncut}) {
+          for_awkward_facts(operation, world, [&](CallFacts facts) {
+            facts.wire = WireDType::kBFloat16;
+            facts.hosts = hosts;
+            facts.chunk_length = chunk_length;
+            if (facts.count > 50 || stop() || !serves(algorithm_, facts)) return;
+            expect_right({.algorithm = algorithm_, .facts = facts});
+            expect_narrow_between_hosts({.algorithm = algorithm_, .facts = facts});
+          });
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Flat, EveryAlgorithm,
+                         ::testing::Values("direct", "split", "ring", "halving_doubling", "doubling", "tree",
+                                           "star", "dissemination"),
+                         [](const auto& algorithm) { return algorithm.param; });
+INSTANTIATE_TEST_SUITE_P(All, EveryReduction,
+                         ::testing::Values("direct", "split", "ring", "halving_doubling", "doubling", "tree",
+                                           "star", "hierarchical"),
+                         [](const auto& algorithm) { return algorithm.param; });
+
 TEST(Ring, TakesAStepForEveryChunk) {
-  CallFacts facts{.operation = Operation::kAllReduce, .world = 5, .count = 100, .chunks = 4};
+  CallFacts facts{.operation = Operation::kAllReduce, .world = 5, .count = 100, .chunk_length = 5};
   std::vector<Schedule> schedules;
   for (facts.rank = 0; facts.rank < 5; ++facts.rank)
     schedules.push_back(plan_call(*find_algorithm("ring"), facts));
@@ -363,19 +472,6 @@ TEST(EveryOrderOfSteps, GivesTheSameResult) {
   }
 }
 
-// Hosts of all shapes: in rows, dealt out, of different sizes, of one rank.
-std::vector<std::vector<int>> host_maps(int world) {
-  std::vector<std::vector<int>> maps(5);
-  for (int rank = 0; rank < world; ++rank) {
-    maps[0].push_back(rank / 2);
-    maps[1].push_back(rank % 3);
-    maps[2].push_back(rank < 1 ? 7 : 3);
-    maps[3].push_back(rank * rank % 5);
-    maps[4].push_back(10 - rank / 4);
-  }
-  return maps;
-}
-
 TEST(Hierarchical, GivesEveryRankWhatItsOrderSays) {
   const Algorithm& hierarchical = *find_algorithm("hierarchical");
   for (const Operation operation : hierarchical.operations) {
@@ -385,6 +481,8 @@ TEST(Hierarchical, GivesEveryRankWhatItsOrderSays) {
           facts.hosts = hosts;
           if (facts.count > 200 || stop() || !serves(hierarchical, facts)) return;
           expect_right({.algorithm = hierarchical, .facts = facts});
+          facts.chunk_length = 4;
+          if (world <= 8) expect_right({.algorithm = hierarchical, .facts = facts});
         });
       }
     }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -17,11 +18,22 @@ class Terms {
 
   Term leaf(int rank, std::size_t index) { return find({-1 - rank, static_cast<std::int64_t>(index)}); }
   Term combined(Term left, Term right) { return find({left, right}); }
+  /// What is left of a number that travelled narrow: of what is rounded already, the same.
+  Term rounded(Term term) { return is_rounded(term) ? term : find({kRounded, term}); }
+  bool is_rounded(Term term) const { return nodes_[term].first == kRounded; }
+  /// The same sum if nothing had been rounded.
+  Term exact(Term term) {
+    const Node node = nodes_[term];
+    if (node.first == kRounded) return exact(static_cast<Term>(node.second));
+    if (node.first < 0 || term == kUndefined) return term;
+    return combined(exact(static_cast<Term>(node.first)), exact(static_cast<Term>(node.second)));
+  }
 
   /// `((0 1) 2)`: the ranks whose element this is, as they were combined.
   std::string text(Term term) const {
     if (term == kUndefined) return "undefined";
     const Node& node = nodes_[term];
+    if (node.first == kRounded) return "~" + text(static_cast<Term>(node.second));
     if (node.first < 0) return std::to_string(-1 - node.first) + "." + std::to_string(node.second);
     const auto side = [&](std::int64_t child) { return text(static_cast<Term>(child)); };
     return "(" + side(node.first) + " " + side(node.second) + ")";
@@ -29,6 +41,7 @@ class Terms {
   /// (rank, index) of every leaf, from the left.
   std::vector<std::pair<int, std::size_t>> leaves(Term term) const {
     const Node& node = nodes_[term];
+    if (node.first == kRounded) return leaves(static_cast<Term>(node.second));
     if (node.first < 0) return {{static_cast<int>(-1 - node.first), static_cast<std::size_t>(node.second)}};
     auto all = leaves(static_cast<Term>(node.first));
     const auto right = leaves(static_cast<Term>(node.second));
@@ -37,7 +50,9 @@ class Terms {
   }
 
  private:
-  using Node = std::pair<std::int64_t, std::int64_t>;  // (−1 − rank, index) or two terms
+  // (−1 − rank, index), (kRounded, term) or two terms.
+  using Node = std::pair<std::int64_t, std::int64_t>;
+  static constexpr std::int64_t kRounded = std::numeric_limits<std::int64_t>::min();
 
   struct Hash {
     std::size_t operator()(const Node& node) const {
