@@ -1,8 +1,6 @@
 #include "net/lane.h"
 
 #include <algorithm>
-#include <sys/socket.h>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <utility>
 
@@ -118,11 +116,8 @@ void Lane::attach(std::unique_ptr<Connection> connection, End end, const Counter
   }
   const std::lock_guard lock(station_.mutex);
   if (Status fits = out_.go_on_from(counterpart.num_taken); !fits) return lose(fits.error());
-  if (const char* pace = ::getenv("PACE")) {
-    const std::uint64_t rate = static_cast<std::uint64_t>(::atof(pace));
-    ::setsockopt(connection->socket.number(), SOL_SOCKET, 47, &rate, sizeof rate);
-  }
   connection_ = std::move(connection);
+  paced_.emplace(station_.pace, connection_->socket.number());
   prepare_until_ = deadline_after(station_.clock.now(), station_.options.greeting_limit);
   dialler_.stop();
   owner_.session() = counterpart.session;
@@ -156,6 +151,7 @@ void Lane::broke(const Error& why) {
     come_until_ = deadline_after(now, station_.options.return_limit);
   }
   num_at_break_ = in_.num_taken();
+  paced_.reset();
   connection_.reset();
   last_failure_ = why;
   dialler_.start(in_.num_taken());
@@ -176,6 +172,7 @@ void Lane::say_farewell() {
 }
 
 void Lane::hang_up() {
+  paced_.reset();
   connection_.reset();
   dialler_.stop();
 }
@@ -246,6 +243,7 @@ bool Lane::write() {
   }
   if (*put == 0) connection_->watch->wait_for_write();
   out_.wrote(*put);
+  out_.has_more() ? paced_->has_more(station_.clock) : paced_->has_sent_all();
   return *put > 0;
 }
 

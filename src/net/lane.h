@@ -75,6 +75,7 @@ class Lane final : MessageSink {
   InStream in_;
   Dialler dialler_;
   std::unique_ptr<Connection> connection_;
+  std::optional<PacedSocket> paced_;  // of the connection
   TimePoint come_until_;
   TimePoint prepare_until_{};
   bool has_met_ = false;

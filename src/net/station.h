@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "comm/transport/transport.h"
 #include "net/hello.h"
+#include "net/pace.h"
 #include "net/reactor.h"
 #include "net/socket.h"
 
@@ -54,6 +55,7 @@ struct Station {
   Clock& clock;
   const std::uint64_t session;  ///< of this process: another one is another
   std::mutex mutex{};           ///< guards what waits to be sent, and losses; held while bytes are written
+  Pace pace{};
   comm::FrameSink* sink = nullptr;
 
   const std::vector<SocketAddress>& addresses_of(int member) const {

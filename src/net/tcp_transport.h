@@ -27,6 +27,9 @@ class TcpTransport final : public comm::Transport {
                const TcpOptions& options);
   ~TcpTransport() override;
 
+  /// Bytes per second that all connections together are to begin with; see Pace. From any thread.
+  void set_pace(double bytes_per_s) { station_.pace.set(bytes_per_s); }
+
   int member() const override { return station_.facts.member; }
   int num_members() const override { return static_cast<int>(links_.size()); }
   void open(comm::FrameSink& sink, comm::Doorbell& doorbell) override;

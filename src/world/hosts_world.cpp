@@ -76,6 +76,11 @@ std::vector<std::string> doors_of(const std::vector<Card>& cards) {
   return doors;
 }
 
+// Links that carry less are paced: 4 Gbit/s.
+constexpr double kPacedBytesPerSecond = 500e6;
+// Of what one way alone carries: the acknowledgements of the other way need some of it.
+constexpr double kPacedShare = 0.98;
+
 // Ports differ from process to process.
 std::vector<std::string> hosts_of(const std::vector<net::SocketAddress>& addresses) {
   std::vector<std::string> texts;
@@ -108,8 +113,8 @@ Result<HostsWorld::Listening> HostsWorld::listen() const {
 }
 
 // In a group of its own, which is gone when that of the world is made.
-Result<comm::Prices> HostsWorld::find_prices(const std::shared_ptr<Foundation>& foundation,
-                                             std::uint32_t generation, const PricingOptions& options) const {
+Result<Pricing> HostsWorld::find_prices(const std::shared_ptr<Foundation>& foundation,
+                                        std::uint32_t generation, const PricingOptions& options) const {
   COHORT_ASSIGN_OR_RETURN(const auto group, comm::ScheduledCommunicator::make_world(
                                                 *foundation->exchange, *foundation->progress,
                                                 {.name = "links",
@@ -120,9 +125,9 @@ Result<comm::Prices> HostsWorld::find_prices(const std::shared_ptr<Foundation>& 
                                                  .foundation = foundation}));
   LocalFileSystem files;
   LinkCache cache(files, options_.link_cache);
-  COHORT_ASSIGN_OR_RETURN(const comm::Prices prices, fit_prices(*group, cache, options));
+  COHORT_ASSIGN_OR_RETURN(const Pricing pricing, fit_prices(*group, cache, options));
   COHORT_RETURN_IF_ERROR(group->run(barrier()));
-  return prices;
+  return pricing;
 }
 
 Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation) {
@@ -159,15 +164,24 @@ Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation)
                                                           .first_limit = options_.meeting_limit,
                                                           .return_limit = options_.link_limit,
                                                           .num_lanes = options_.lanes});
+  net::TcpTransport& tcp = *far;
   auto near_transport = std::make_unique<comm::SharedMemoryTransport>(*foundation->neighbours);
   foundation->start(std::make_unique<comm::JoinedTransport>(std::move(near_transport), std::move(far), near));
-  if (!prices_) {
-    COHORT_ASSIGN_OR_RETURN(prices_, find_prices(foundation, generation,
-                                                 {.hosts = hosts,
-                                                  .addresses = hosts_of(listening.addresses),
-                                                  .way = way_of(options_.secrecy)}));
+  if (!pricing_) {
+    COHORT_ASSIGN_OR_RETURN(pricing_, find_prices(foundation, generation,
+                                                  {.hosts = hosts,
+                                                   .addresses = hosts_of(listening.addresses),
+                                                   .way = way_of(options_.secrecy)}));
   }
-  plan_ = {.algorithm = options_.algorithm, .prices = *prices_, .hosts = hosts};
+  // All ranks of a host share its cable.
+  if (pricing_->far_bytes_per_s < kPacedBytesPerSecond) {
+    tcp.set_pace(kPacedShare * pricing_->far_bytes_per_s / static_cast<double>(near.size()));
+  }
+  plan_ = {.algorithm = options_.algorithm,
+           .prices = pricing_->prices,
+           .hosts = hosts,
+           .chunk_bytes = options_.chunk_bytes,
+           .wire = options_.wire};
   return comm::ScheduledCommunicator::make_world(*foundation->exchange, *foundation->progress,
                                                  {.generation = generation,
                                                   .limit = options_.limit,

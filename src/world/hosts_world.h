@@ -26,9 +26,11 @@ struct HostsOptions {
   net::Secrecy secrecy = net::Secrecy::kTls;
   std::vector<std::string> interfaces{};  ///< empty: all but loopback
   std::string algorithm{};                ///< see comm::PlanOptions
-  std::optional<comm::Prices> prices{};   ///< what links cost; measured if it is not said
-  std::string link_cache{};               ///< a directory: see LinkCache
-  int lanes = 1;                          ///< see net::TcpOptions::num_lanes
+  std::size_t chunk_bytes = 0;            ///< see comm::PlanOptions
+  comm::WireDType wire = comm::WireDType::kSame;
+  std::optional<Pricing> pricing{};  ///< what links cost; measured if it is not said
+  std::string link_cache{};          ///< a directory: see LinkCache
+  int lanes = 1;                     ///< see net::TcpOptions::num_lanes
 };
 
 /// All ranks of a job on several hosts, as one of them sees them: shared memory inside a host, TCP between
@@ -42,12 +44,17 @@ struct HostsOptions {
 class HostsWorld {
  public:
   HostsWorld(net::Meeting& meeting, Arena& arena, const net::JobKey& key, HostsOptions options)
-      : meeting_(meeting), arena_(arena), key_(key), options_(std::move(options)), prices_(options_.prices) {}
+      : meeting_(meeting),
+        arena_(arena),
+        key_(key),
+        options_(std::move(options)),
+        pricing_(options_.pricing) {}
 
   /// The group of all ranks in a generation of its own. The communicators of an earlier one must be gone.
   Result<std::unique_ptr<Communicator>> form(std::uint32_t generation);
   /// How calls of what was formed last become schedules.
   const comm::PlanOptions& plan() const { return plan_; }
+  const std::optional<Pricing>& pricing() const { return pricing_; }
 
  private:
   struct Listening;
@@ -56,14 +63,14 @@ class HostsWorld {
   Result<std::vector<std::string>> gather(std::uint32_t generation, const char* what, const std::string& card,
                                           TimePoint deadline);
   Result<Listening> listen() const;
-  Result<comm::Prices> find_prices(const std::shared_ptr<Foundation>& foundation, std::uint32_t generation,
-                                   const PricingOptions& options) const;
+  Result<Pricing> find_prices(const std::shared_ptr<Foundation>& foundation, std::uint32_t generation,
+                              const PricingOptions& options) const;
 
   net::Meeting& meeting_;
   Arena& arena_;
   const net::JobKey key_;
   const HostsOptions options_;
-  std::optional<comm::Prices> prices_;
+  std::optional<Pricing> pricing_;
   comm::PlanOptions plan_;
 };
 

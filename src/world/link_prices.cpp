@@ -47,6 +47,15 @@ class LinkTable {
     return {};
   }
 
+  /// Bytes per second of the best link of a host to another; 0 if there is none.
+  double best_of(int host) const {
+    double best = 0;
+    for (int other = 0; other < static_cast<int>(num_hosts_); ++other) {
+      if (other != host) best = std::max(best, 1 / get(host, other).byte_s);
+    }
+    return best;
+  }
+
   /// The dearest link between two different hosts.
   LinkFigures dearest() const {
     LinkFigures most;
@@ -69,9 +78,9 @@ class LinkTable {
 };
 
 /// One rank's part in finding out.
-class Pricing {
+class Survey {
  public:
-  Pricing(Communicator& group, LinkCache& cache, const PricingOptions& options)
+  Survey(Communicator& group, LinkCache& cache, const PricingOptions& options)
       : group_(group), cache_(cache), options_(options) {
     for (std::size_t rank = 0; rank < options.hosts.size(); ++rank) {
       const auto host = static_cast<std::size_t>(options.hosts[rank]);
@@ -81,7 +90,7 @@ class Pricing {
     host_ = options.hosts[static_cast<std::size_t>(group.rank())];
   }
 
-  Result<comm::Prices> run() {
+  Result<Pricing> run() {
     LinkTable links(ranks_of_.size());
     COHORT_RETURN_IF_ERROR(tell_identities());
     if (is_leader()) look_up(links);
@@ -89,7 +98,8 @@ class Pricing {
     if (is_leader()) COHORT_RETURN_IF_ERROR(measure_links(links));
     COHORT_RETURN_IF_ERROR(measure_inside(links));
     COHORT_RETURN_IF_ERROR(links.share(group_));
-    return prices_of(links);
+    COHORT_ASSIGN_OR_RETURN(const comm::Prices prices, prices_of(links));
+    return Pricing{prices, links.best_of(host_)};
   }
 
  private:
@@ -187,8 +197,8 @@ class Pricing {
 
 }  // namespace
 
-Result<comm::Prices> fit_prices(Communicator& group, LinkCache& cache, const PricingOptions& options) {
-  return Pricing(group, cache, options).run();
+Result<Pricing> fit_prices(Communicator& group, LinkCache& cache, const PricingOptions& options) {
+  return Survey(group, cache, options).run();
 }
 
 }  // namespace cohort::world

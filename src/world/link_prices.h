@@ -14,7 +14,13 @@ struct PricingOptions {
   std::vector<int> hosts{};              ///< which host each rank is on
   std::vector<std::string> addresses{};  ///< of this host, as others know them
   std::string way = "tcp-tls";           ///< engine and secrecy, as links are remembered by
-  std::chrono::nanoseconds link_time = std::chrono::milliseconds(60);  ///< for a link that is not remembered
+  std::chrono::nanoseconds link_time = std::chrono::milliseconds(300);  ///< for a link that is not remembered
+};
+
+/// What was found out.
+struct Pricing {
+  comm::Prices prices{};
+  double far_bytes_per_s = 0;  ///< of the best link of this host: what its cable carries; 0: there is none
 };
 
 /// Finds out what messages, bytes and combinations cost between the ranks of a group: α and β inside a host
@@ -26,6 +32,6 @@ struct PricingOptions {
 ///
 /// Failure: that of the group.
 /// Cost: link_time for each round with a link that is not known, and some milliseconds.
-Result<comm::Prices> fit_prices(Communicator& group, LinkCache& cache, const PricingOptions& options);
+Result<Pricing> fit_prices(Communicator& group, LinkCache& cache, const PricingOptions& options);
 
 }  // namespace cohort::world

@@ -83,13 +83,15 @@ class RanksBench {
                              .secrecy = facts_.links.encrypts ? net::Secrecy::kTls : net::Secrecy::kClear,
                              .interfaces = facts_.links.interfaces,
                              .algorithm = algorithm,
-                             .prices = prices_});
+                             .chunk_bytes = options_.chunk_bytes,
+                             .wire = options_.wire,
+                             .pricing = pricing_});
     BenchCommunicator bench;
     COHORT_ASSIGN_OR_RETURN(bench.arena, Arena::create());
     bench.memory = std::make_unique<BenchMemory>(*bench.arena);
     COHORT_ASSIGN_OR_RETURN(bench.group, world.form(generation_++));
     plan_ = world.plan();
-    prices_ = plan_.prices;
+    pricing_ = world.pricing();
     Communicator& group = *bench.group;
     COHORT_RETURN_IF_ERROR(measure_link(group));
     CommunicatorContender contender(std::move(bench));
@@ -163,34 +165,39 @@ class RanksBench {
     return {};
   }
 
+  Call call_of_cell(const Cell& cell) const {
+    return call_of(cell.operation, measure::elements_of(cell.operation, cell.bytes, facts_.world),
+                   facts_.world);
+  }
   comm::CallFacts facts_of_cell(const Cell& cell) const {
-    const std::size_t elements = measure::elements_of(cell.operation, cell.bytes, facts_.world);
-    const Call call = call_of(cell.operation, elements, facts_.world);
-    comm::CallFacts facts = comm::facts_of(call, facts_.rank, facts_.world);
-    facts.hosts = plan_.hosts;
-    return facts;
+    return comm::facts_for(call_of_cell(cell), facts_.rank, facts_.world, plan_);
+  }
+  comm::Choice choice_of(const Cell& cell, const std::string& algorithm) const {
+    comm::PlanOptions plan = plan_;
+    plan.algorithm = algorithm;
+    return comm::choice_for(call_of_cell(cell), facts_of_cell(cell), plan);
   }
 
   RanksReport report() const {
     RanksReport report{.ranks = facts_.world,
                        .hosts = static_cast<int>(std::set(plan_.hosts.begin(), plan_.hosts.end()).size()),
-                       .link_bytes = link_bytes_};
+                       .link_bytes = link_bytes_,
+                       .prices = plan_.prices};
     if (!link_samples_.empty()) report.link_times = measure::summarize(link_samples_);
     for (const auto& [cell, samples] : samples_) report.rows.push_back(row_of(cell, samples));
     return report;
   }
 
   RanksRow row_of(const Cell& cell, const std::vector<double>& samples) const {
-    const comm::CallFacts facts = facts_of_cell(cell);
-    const comm::Algorithm& chosen = comm::choose(facts, sizeof(float), plan_.prices);
-    const comm::Algorithm& used = cell.algorithm.empty() ? chosen : *comm::find_algorithm(cell.algorithm);
+    const comm::Choice used = choice_of(cell, cell.algorithm);
     return {.operation = cell.operation,
             .bytes = cell.bytes,
-            .algorithm = std::string(used.name),
-            .is_chosen = &used == &chosen,
+            .algorithm = std::string(used.algorithm->name),
+            .chunks = used.chunks,
+            .is_chosen = used.algorithm == choice_of(cell, "").algorithm,
             .times = measure::summarize(samples),
             .bus_factor = measure::bus_factor(cell.operation, facts_.world),
-            .predicted_s = comm::predict_seconds(used, facts, sizeof(float), plan_.prices)};
+            .predicted_s = used.seconds};
   }
 
   const LaunchFacts& facts_;
@@ -201,7 +208,7 @@ class RanksBench {
   std::uint32_t generation_ = 0;
   std::uint64_t salt_ = 0;
   comm::PlanOptions plan_;
-  std::optional<comm::Prices> prices_;
+  std::optional<world::Pricing> pricing_;
   std::optional<BareLink> link_;
   std::uint64_t link_bytes_ = 0;
   std::vector<double> link_samples_;  // on rank 0

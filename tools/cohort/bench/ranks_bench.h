@@ -1,6 +1,8 @@
 #pragma once
 
 #include "base/result.h"
+#include "comm/schedule/effort.h"
+#include "comm/schedule/wire_dtype.h"
 #include "comm/shared_memory/arena.h"
 #include "launch/environment.h"
 #include "measure/bench_operation.h"
@@ -16,6 +18,8 @@ struct RanksBenchOptions {
   std::vector<measure::BenchOperation> operations{};
   std::vector<std::uint64_t> sizes{};
   std::vector<std::string> algorithms{};  ///< each forced in turn; empty: the one that is chosen
+  std::size_t chunk_bytes = 0;            ///< by force; 0: as is chosen
+  comm::WireDType wire = comm::WireDType::kSame;
   int rounds = 5;
   std::chrono::nanoseconds time = std::chrono::seconds(1);  ///< of one algorithm in one cell, all rounds
 };
@@ -25,6 +29,7 @@ struct RanksRow {
   measure::BenchOperation operation{};
   std::uint64_t bytes = 0;
   std::string algorithm{};
+  std::size_t chunks = 1;
   bool is_chosen = false;
   measure::Summary times{};
   double bus_factor = 0;
@@ -36,6 +41,7 @@ struct RanksReport {
   int hosts = 1;
   measure::Summary link_times{};  ///< of the bare link from rank 0 to rank 1
   std::uint64_t link_bytes = 0;
+  comm::Prices prices{};  ///< that were found when the ranks met
   std::vector<RanksRow> rows{};
 };
 

@@ -52,6 +52,7 @@ std::vector<Cell> cells_of(const RanksReport& report, const RanksRow& row) {
   return {{std::string(name(row.operation)), Colour::kBold},
           {format_bytes(row.bytes)},
           {row.algorithm, row.is_chosen ? Colour::kGreen : Colour::kNone},
+          {std::to_string(row.chunks)},
           {lost ? fmt::format("{:+.1f} %", 100 * *lost) : "-"},
           {duration(seconds(row.times)), Colour::kBold},
           {duration(row.predicted_s)},
@@ -60,14 +61,26 @@ std::vector<Cell> cells_of(const RanksReport& report, const RanksRow& row) {
           {has_bus ? fmt::format("{:.3f}", bus_bytes(row) / link_bytes(report)) : "-"}};
 }
 
+nlohmann::ordered_json prices_json(const comm::Prices& prices) {
+  return {{"message_us", prices.step_s * 1e6},
+          {"byte_ns", prices.byte_s * 1e9},
+          {"far_message_us", prices.far_step_s * 1e6},
+          {"far_byte_ns", prices.far_byte_s * 1e9},
+          {"combined_byte_ns", prices.combined_byte_s * 1e9}};
+}
+
 }  // namespace
 
 std::string ranks_table(const RanksReport& report, const Session& session) {
-  observe::Table table({"operation", "size", "algorithm", "regret", "p10", "predicted", "by that",
+  observe::Table table({"operation", "size", "algorithm", "chunks", "regret", "p10", "predicted", "by that",
                         "bus Mbit/s", "by bare TCP"});
   for (const RanksRow& row : report.rows) table.add(cells_of(report, row));
-  return fmt::format("{} ranks on {} hosts; bare TCP from rank 0 to rank 1: {} Mbit/s\n\n{}", report.ranks,
-                     report.hosts, megabits(link_bytes(report)), table.text(session.screen()));
+  return fmt::format(
+      "{} ranks on {} hosts; bare TCP from rank 0 to rank 1: {} Mbit/s; found when they met: {} for a "
+      "message, "
+      "{} Mbit/s\n\n{}",
+      report.ranks, report.hosts, megabits(link_bytes(report)), duration(report.prices.far_step_s),
+      megabits(1 / report.prices.far_byte_s), table.text(session.screen()));
 }
 
 std::string ranks_json(const RanksReport& report) {
@@ -76,6 +89,7 @@ std::string ranks_json(const RanksReport& report) {
     nlohmann::ordered_json object{{"operation", name(row.operation)},
                                   {"bytes", row.bytes},
                                   {"algorithm", row.algorithm},
+                                  {"chunks", row.chunks},
                                   {"is_chosen", row.is_chosen},
                                   {"samples", row.times.count},
                                   {"p10_us", row.times.p10_ns / 1000},
@@ -90,6 +104,7 @@ std::string ranks_json(const RanksReport& report) {
   return observe::json_text({{"ranks", report.ranks},
                              {"hosts", report.hosts},
                              {"bare_tcp_mbps", link_bytes(report) * 8e-6},
+                             {"prices", prices_json(report.prices)},
                              {"rows", rows}});
 }
 
