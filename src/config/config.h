@@ -30,6 +30,12 @@ struct LaunchConfig {
   std::chrono::nanoseconds liveness{};
 };
 
+/// [communication]: how ranks talk.
+struct CommunicationConfig {
+  std::string engine;     ///< auto tcp ucx mpi
+  std::string algorithm;  ///< empty: the fastest by prediction
+};
+
 /// [doctor]: how the machine is examined.
 struct DoctorConfig {
   bool probe_libtorch{};
@@ -112,6 +118,7 @@ struct TrainConfig {
 struct Config {
   LogConfig log;
   LaunchConfig launch;
+  CommunicationConfig communication;
   DoctorConfig doctor;
   DataConfig data;
   ModelConfig model;
