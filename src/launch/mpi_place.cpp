@@ -34,7 +34,7 @@ const Names& names(Kind kind) {
 
 Error no_mpi(Launcher launcher) {
   return Error(ErrorCode::kUsage,
-               fmt::format("the engine mpi wants ranks that an MPI has started, and {} is none",
+               fmt::format("the engine mpi wants ranks that an MPI has started, and these were started by {}",
                            name(launcher)))
       .with_remedy(
           "Start the program with mpirun or srun, as in `mpirun -n 4 ./program`, or choose another engine.");

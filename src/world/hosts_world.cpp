@@ -113,7 +113,7 @@ Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation)
       *foundation->exchange, *foundation->progress,
       {.generation = generation,
        .limit = options_.limit,
-       .kind = options_.links.engine == Engine::kUcx ? "hosts_ucx" : "hosts",
+       .kind = options_.links.engine == Engine::kUcx ? "hosts over ucx" : "hosts",
        .scheduled = {.plan = {.algorithm = options_.links.algorithm.value_or(""), .hosts = places.hosts}},
        .foundation = foundation});
 }

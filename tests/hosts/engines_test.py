@@ -23,7 +23,7 @@ UCX = ["--engine", "ucx"]
 class ByUcx(OnHosts):
     def expect_sum(self, result, ranks):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertEqual(result.stdout.count("rounds are right, by hosts_ucx"), ranks, result.stdout)
+        self.assertEqual(result.stdout.count("rounds are right, by hosts over ucx"), ranks, result.stdout)
         self.assertIn(WARNING, result.stderr)
 
     def start_two(self, *words):
