@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cohort/export.h>
+#include <cohort/link_settings.h>
 #include <cohort/numbers.h>
 #include <cohort/reduce_op.h>
 
@@ -32,6 +33,8 @@ struct ContextOptions {
   std::chrono::nanoseconds meeting_limit = std::chrono::seconds(30);
   /// Address space for memory that ranks share; it takes memory only as far as it is used.
   std::size_t arena_bytes = std::size_t{8} << 30;
+  /// What carries calls from rank to rank. What is set here wins over COHORT_ENGINE and COHORT_ALGORITHM.
+  LinkSettings links{};
 };
 
 /// This process as one of the ranks that were started together, by `cohort run`, mpirun, srun or torchrun.
@@ -44,8 +47,10 @@ struct ContextOptions {
 /// Threads: every method from any thread, but all ranks must make the same calls in the same order.
 /// Lifetime: memory from allocate() lives as long as this. The destructor waits for nobody.
 /// Failure: throws Error; the first failure sticks. kPeerLost names the rank that is gone, kTimedOut the one
-/// that has not arrived, UsageError the calls that do not fit each other.
-/// Cost: the constructor waits for all ranks.
+/// that has not arrived, UsageError the calls that do not fit each other. With the engine mpi, where MPI does
+/// not go on without lost ranks, a failure ends the job instead, with its cause on standard error.
+/// Cost: the constructor waits for all ranks. With the engine mpi a process that ends well waits for all
+/// ranks to do so.
 class COHORT_EXPORT Context {
  public:
   explicit Context(const ContextOptions& options = {});
@@ -103,7 +108,12 @@ class COHORT_EXPORT Context {
   /// Ends every call that is pending, on all ranks, with this reason.
   void abort(std::string_view why);
 
-  /// What everything above is made with.
+  /// Goes on with the ranks that are left, after kPeerLost; every one of them calls this, and nobody may be
+  /// in another call. rank() and world() are counted anew; local_rank() and local_world() stay what the
+  /// launcher said. kUnsupported where the engine cannot: MPI can, under `mpirun --with-ft ulfm`.
+  void shrink();
+
+  /// What everything above is made with; another one after shrink().
   Communicator& communicator();
   Arena& arena();
 

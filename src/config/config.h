@@ -30,6 +30,16 @@ struct LaunchConfig {
   std::chrono::nanoseconds liveness{};
 };
 
+/// [communication]: how ranks talk.
+struct CommunicationConfig {
+  std::string engine;     ///< auto tcp ucx mpi
+  std::string algorithm;  ///< empty: the fastest by prediction
+  std::uint64_t chunk{};  ///< 0: the fastest by prediction
+  std::string wire;       ///< same bf16 f16
+  int sockets{};
+  bool explain{};
+};
+
 /// [doctor]: how the machine is examined.
 struct DoctorConfig {
   bool probe_libtorch{};
@@ -112,6 +122,7 @@ struct TrainConfig {
 struct Config {
   LogConfig log;
   LaunchConfig launch;
+  CommunicationConfig communication;
   DoctorConfig doctor;
   DataConfig data;
   ModelConfig model;

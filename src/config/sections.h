@@ -9,6 +9,7 @@ namespace cohort::config {
 // The table of keys, a section each. make_keys() puts them together.
 std::vector<Key> log_keys();
 std::vector<Key> launch_keys();
+std::vector<Key> communication_keys();
 std::vector<Key> doctor_keys();
 std::vector<Key> data_keys();
 std::vector<Key> model_keys();

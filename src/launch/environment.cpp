@@ -1,5 +1,6 @@
 #include "launch/environment.h"
 
+#include "launch/link_variables.h"
 #include "launch/rendezvous.h"
 #include "launch/slurm_tasks.h"
 #include "launch/variable_reader.h"
@@ -197,6 +198,7 @@ std::string_view name(Launcher launcher) {
 Result<LaunchFacts> launch_facts(const EnvironmentVariables& environment, uid_t user) {
   const VariableReader variables(environment);
   LaunchFacts facts;
+  COHORT_ASSIGN_OR_RETURN(facts.links.settings, launch::read_link_settings(variables));
   COHORT_ASSIGN_OR_RETURN(facts.launcher, launcher_of(variables));
   if (facts.launcher == Launcher::kNone) return facts;
   COHORT_RETURN_IF_ERROR(read_numbers(variables, facts));

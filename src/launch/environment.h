@@ -2,6 +2,7 @@
 
 #include "base/result.h"
 #include "launch/rank_variables.h"
+#include <cohort/link_settings.h>
 
 #include <optional>
 #include <string>
@@ -53,10 +54,12 @@ struct KeyPlace {
   bool operator==(const KeyPlace&) const = default;
 };
 
-/// How ranks of different hosts talk.
+/// How ranks talk.
 struct LinkFacts {
+  LinkSettings settings{};
   std::vector<std::string> interfaces{};  ///< empty: any
-  bool encrypts = true;
+  bool encrypts = true;                   ///< between hosts
+  std::string cache{};                    ///< a directory where what links cost is remembered; empty: nowhere
 
   bool operator==(const LinkFacts&) const = default;
 };
@@ -99,7 +102,9 @@ struct LaunchFacts {
 /// one), or, of srun, the first host of the step and a port made of the numbers of job and step.
 ///
 /// COHORT_KEY_FD and COHORT_KEY_FILE say where the key of the job is; COHORT_INTERFACES=eth0,eth1 and
-/// COHORT_ENCRYPTION=off how ranks of different hosts talk.
+/// COHORT_ENCRYPTION=off how ranks of different hosts talk; COHORT_ENGINE and others (link_variables.h) what
+/// their calls are carried by. COHORT_LINK_CACHE names a directory where what links cost is remembered, or is
+/// `off`; without it that is cohort in XDG_CACHE_HOME, or in .cache in HOME.
 /// Failure: kUsage, naming variable and value, where they contradict each other or are not what they should
 /// be.
 Result<LaunchFacts> launch_facts(const EnvironmentVariables& environment, uid_t user = ::getuid());

@@ -148,6 +148,19 @@ Status read_rendezvous(const VariableReader& variables, uid_t user, LaunchFacts&
   return {};
 }
 
+namespace {
+
+// Empty: nothing is to be remembered.
+std::string link_cache(const VariableReader& variables) {
+  const auto said = [&](const char* name) { return variables.text(name).value_or(""); };
+  if (const std::string named = said("COHORT_LINK_CACHE"); !named.empty()) return named == "off" ? "" : named;
+  if (const std::string caches = said("XDG_CACHE_HOME"); !caches.empty()) return caches + "/cohort";
+  const std::string home = said("HOME");
+  return home.empty() ? "" : home + "/.cache/cohort";
+}
+
+}  // namespace
+
 Status read_links(const VariableReader& variables, LaunchFacts& facts) {
   COHORT_ASSIGN_OR_RETURN(facts.key.descriptor, variables.number_if_set("COHORT_KEY_FD", 0));
   facts.key.file = variables.text("COHORT_KEY_FILE");
@@ -164,6 +177,7 @@ Status read_links(const VariableReader& variables, LaunchFacts& facts) {
         .with_remedy("Unset it: ranks of different hosts encrypt what they say.");
   }
   facts.links.encrypts = encryption == "on";
+  facts.links.cache = link_cache(variables);
   return {};
 }
 

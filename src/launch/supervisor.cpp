@@ -61,7 +61,8 @@ Status Supervisor::start(int number) {
                           .local_world = plan_.ranks,
                           .rendezvous = plan_.rendezvous};
   if (plan_.key) place.key = launch::kPassedOn;
-  options.extra_environment = launch::rank_variables(place);
+  options.extra_environment = plan_.settings;
+  options.extra_environment.merge(launch::rank_variables(place));
   options.passed_on = plan_.key;
   options.output =
       OutputToFunction{[=, this](std::string_view piece) { take(number, Stream::kOutput, piece); }};

@@ -25,6 +25,7 @@ struct JobPlan {
   int first_rank = 0;                  ///< which of all ranks the first one here is
   std::optional<int> world{};          ///< all ranks, if there are others on other hosts
   EnvironmentVariables environment{};  ///< what every rank gets, before what tells it its place
+  EnvironmentVariables settings{};     ///< what every rank gets besides, on other hosts, too
   std::string rendezvous{};            ///< as COHORT_RENDEZVOUS
   std::optional<int> key{};            ///< a descriptor that the job's key can be read from
   std::vector<int> pinned_cores{};     ///< shared out among the ranks; empty: no rank is pinned

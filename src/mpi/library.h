@@ -45,6 +45,8 @@ class Library {
   const CohortMpiShim& shim() const { return shim_; }
   /// `Open MPI v4.1.4, …`: what runs, which need not be what the shim was compiled for.
   const std::string& text() const { return text_; }
+  /// Whether MPI was started here, and not by somebody else in this process before.
+  bool is_ours() const { return is_ours_; }
   /// Whether the job goes on when a rank is lost.
   bool can_recover() const { return can_recover_; }
   /// What carries messages between all ranks; never revoked.

@@ -64,6 +64,8 @@ class Link {
   Status connect(std::vector<std::byte> address);
 
   int member() const { return member_; }
+  /// Not to ourselves, nor to members we do not talk to, nor after the end.
+  bool is_connected() const { return endpoint_ != nullptr; }
   void send(const comm::FrameHeader& header, std::span<const std::byte> payload, comm::Transport::Sent sent);
   /// What UCX calls with a message; the answer is UCX's.
   ucs_status_t take(const Envelope& envelope, const Parcel& parcel);

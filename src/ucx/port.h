@@ -29,7 +29,8 @@ struct UcxOptions {
 /// Who takes part, and how they are reached.
 struct UcxFacts {
   int member = 0;
-  std::vector<std::vector<std::byte>> addresses{};  ///< by member, as their ports say
+  /// By member, as their ports say; an empty one is of somebody whom we do not talk to here.
+  std::vector<std::vector<std::byte>> addresses{};
 };
 
 /// Where this process can be reached, before it knows the others.

@@ -23,8 +23,9 @@ Status UcxTransport::connect(const UcxFacts& facts) {
   COHORT_RETURN_IF_ERROR(handle(kLongMessage, &UcxTransport::on_long));
   COHORT_RETURN_IF_ERROR(handle(kShortMessage, &UcxTransport::on_short));
   for (const auto& each : links_) {
-    if (each->member() == member_) continue;
-    COHORT_RETURN_IF_ERROR(each->connect(facts.addresses[static_cast<std::size_t>(each->member())]));
+    const std::vector<std::byte>& address = facts.addresses[static_cast<std::size_t>(each->member())];
+    if (each->member() == member_ || address.empty()) continue;
+    COHORT_RETURN_IF_ERROR(each->connect(address));
   }
   return {};
 }
@@ -91,7 +92,8 @@ ucs_status_t UcxTransport::take(std::span<const std::byte> header, const Parcel&
   const auto envelope = decode_envelope(header);
   if (!envelope || envelope->from >= links_.size()) return UCS_OK;
   if (envelope->frame.size_bytes != parcel.payload.size()) return UCS_OK;
-  return link(static_cast<int>(envelope->from)).take(*envelope, parcel);
+  Link& from = link(static_cast<int>(envelope->from));
+  return from.is_connected() ? from.take(*envelope, parcel) : UCS_OK;
 }
 
 }  // namespace cohort::ucx

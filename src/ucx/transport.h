@@ -79,7 +79,7 @@ class UcxTransport final : public comm::Transport {
 
   // With the worker's mutex held.
   Sends sends_;
-  std::vector<std::unique_ptr<Link>> links_;  // by member; the one to ourselves is never connected
+  std::vector<std::unique_ptr<Link>> links_;  // by member; not all are connected
   std::deque<Message> to_self_;
   std::uint64_t num_withdrawals_ = 0;
   bool is_leaving_ = false;     // nothing is called back any more

@@ -88,7 +88,7 @@ void UcxTransport::linger() {
     hand_over();
     to_self_.clear();
     for (const auto& each : links_) {
-      if (each->member() != member_ && !each->loss()) each->say_farewell();
+      if (each->is_connected() && !each->loss()) each->say_farewell();
     }
   }
   UcxDoorbell doorbell(worker_);

@@ -32,6 +32,8 @@ Result<ucp_config_t*> UcxWorker::configure(const UcxOptions& options) const {
   if (const ucs_status_t status = library_.ucp_config_read(nullptr, nullptr, &config); status != UCS_OK) {
     return error("UCX cannot read its settings", status);
   }
+  // Otherwise whoever connects to a host that is out of reach is stopped for minutes. Only TCP knows it.
+  (void)library_.ucp_config_modify(config, "CONN_NB", "y");
   for (const auto& [key, value] : options.settings) {
     const ucs_status_t status = library_.ucp_config_modify(config, key.c_str(), value.c_str());
     if (status == UCS_OK) continue;

@@ -2,7 +2,9 @@
 
 #include "base/result.h"
 #include "net/socket.h"
+#include <cohort/link_settings.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,7 +14,9 @@ namespace cohort::world {
 struct Card {
   std::string version{};                        ///< of Cohort
   std::string door{};                           ///< a name of the kernel's that only this host knows
-  std::vector<net::SocketAddress> addresses{};  ///< where it listens
+  Engine engine = Engine::kTcp;                 ///< what it talks to other hosts by: TCP or UCX
+  std::vector<net::SocketAddress> addresses{};  ///< where it listens, with TCP
+  std::vector<std::byte> worker{};              ///< where it is reached, with UCX
 
   /// Lines of a word and a value.
   std::string text() const;
@@ -20,7 +24,8 @@ struct Card {
   static Result<Card> parse(const std::string& text);
 };
 
-/// All cards, by rank. kUnsupported, naming both, if one is of another version than ours.
-Result<std::vector<Card>> parse_cards(const std::vector<std::string>& texts, const std::string& version);
+/// All cards, by rank. kUnsupported, naming both, if one is of another version than ours; kUsage if one is of
+/// another engine.
+Result<std::vector<Card>> parse_cards(const std::vector<std::string>& texts, const Card& own);
 
 }  // namespace cohort::world

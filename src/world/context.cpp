@@ -4,6 +4,8 @@
 #include "world/join.h"
 
 #include <cohort/context.h>
+#include <functional>
+#include <iostream>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -17,6 +19,7 @@ struct Context::Parts {
   std::vector<ArenaBlock> blocks;  // before the arena goes
   std::unique_ptr<net::Meeting> meeting;
   std::unique_ptr<Communicator> group;
+  std::function<Result<std::unique_ptr<Communicator>>()> shrink;
 
   void run(const Call& call) { value_or_throw(group->run(call)); }
 };
@@ -28,9 +31,13 @@ Context::Context(const ContextOptions& options) : parts_(std::make_unique<Parts>
                                                   {.limit = options.limit,
                                                    .liveness = options.liveness,
                                                    .link_limit = options.link_limit,
-                                                   .meeting_limit = options.meeting_limit}));
+                                                   .meeting_limit = options.meeting_limit,
+                                                   .links = options.links}));
   parts_->meeting = std::move(world.meeting);
   parts_->group = std::move(world.group);
+  parts_->shrink = std::move(world.shrink);
+  // The one thing that is printed here, and only for who has asked for it.
+  if (parts_->facts.rank == 0 && !world.explanation.empty()) std::cerr << world.explanation << std::flush;
 }
 
 Context::~Context() = default;
@@ -97,6 +104,16 @@ void Context::receive(Numbers numbers, int from, std::uint32_t tag) {
 
 void Context::abort(std::string_view why) {
   parts_->group->abort(Error(ErrorCode::kAborted, std::string(why)));
+}
+
+void Context::shrink() {
+  if (!parts_->shrink) {
+    throw Error(ErrorCode::kUnsupported, "this job does not go on without lost ranks")
+        .with_remedy("Use the engine mpi under Open MPI 5, mpirun --with-ft ulfm; or start the job again.");
+  }
+  parts_->group = value_or_throw(parts_->shrink());
+  parts_->facts.rank = parts_->group->rank();
+  parts_->facts.world = parts_->group->world();
 }
 
 Communicator& Context::communicator() {

@@ -4,10 +4,7 @@
 #include "comm/scheduled/scheduled_communicator.h"
 #include "comm/shared_memory/transport.h"
 #include "comm/transport/joined.h"
-#include "net/own_addresses.h"
-#include "net/tcp_transport.h"
 #include "storage/local_file_system.h"
-#include "world/card.h"
 #include "world/locality.h"
 
 #include <algorithm>
@@ -16,36 +13,29 @@
 
 namespace cohort::world {
 
-/// A socket, and where it is told to be reached.
-struct HostsWorld::Listening {
-  Descriptor socket;
-  std::vector<net::SocketAddress> addresses;
-};
-
 /// Everything below the communicators of one generation.
 struct HostsWorld::Foundation {
-  Foundation(std::unique_ptr<comm::Neighbours> met, const HostsOptions& options)
+  Foundation(std::unique_ptr<comm::Neighbours> met, std::unique_ptr<FarPort> opened)
       : neighbours(std::move(met)),
-        doorbell(reactor, neighbours->doorbell()),
-        link_limit(options.link_limit) {}
+        port(std::move(opened)),
+        doorbell(port->make_doorbell(neighbours->doorbell())) {}
   ~Foundation() {
     if (!exchange) return;
     progress->remove(*exchange);
     exchange->close();
   }
-  void start(std::unique_ptr<comm::Transport> transport) {
+  void start(std::unique_ptr<comm::Transport> transport, std::chrono::nanoseconds link_limit) {
     exchange = std::make_unique<comm::Exchange>(std::move(transport), clock,
                                                 comm::Exchange::Options{.liveness = link_limit});
-    progress = std::make_unique<comm::Progress>(doorbell);
-    exchange->open(doorbell);
+    progress = std::make_unique<comm::Progress>(*doorbell);
+    exchange->open(*doorbell);
     progress->add(*exchange);
   }
 
   RealClock clock;
-  net::Reactor reactor;
   std::unique_ptr<comm::Neighbours> neighbours;
-  net::BridgedDoorbell doorbell;
-  const std::chrono::nanoseconds link_limit;
+  std::unique_ptr<FarPort> port;
+  std::unique_ptr<comm::Doorbell> doorbell;
   std::unique_ptr<comm::Exchange> exchange;
   std::unique_ptr<comm::Progress> progress;
 };
@@ -58,16 +48,6 @@ std::vector<int> members_of(const std::vector<int>& hosts, int host) {
     if (hosts[rank] == host) members.push_back(static_cast<int>(rank));
   }
   return members;
-}
-
-net::TcpFacts facts_of(const HostsOptions& options, const net::JobKey& key, const std::vector<Card>& cards,
-                       const std::vector<int>& hosts) {
-  net::TcpFacts facts{.member = options.rank, .members = {}, .key = key};
-  const int own_host = hosts[static_cast<std::size_t>(options.rank)];
-  for (std::size_t rank = 0; rank < cards.size(); ++rank) {
-    facts.members.push_back({.is_apart = hosts[rank] == own_host, .addresses = cards[rank].addresses});
-  }
-  return facts;
 }
 
 std::vector<std::string> doors_of(const std::vector<Card>& cards) {
@@ -88,8 +68,9 @@ std::vector<std::string> hosts_of(const std::vector<net::SocketAddress>& address
   return texts;
 }
 
-std::string way_of(net::Secrecy secrecy) {
-  return secrecy == net::Secrecy::kTls ? "tcp-tls" : "tcp-clear";
+std::string way_of(const HostsOptions& options) {
+  if (options.links.engine == Engine::kUcx) return "ucx";
+  return options.secrecy == net::Secrecy::kTls ? "tcp-tls" : "tcp-clear";
 }
 
 }  // namespace
@@ -103,91 +84,91 @@ Result<std::vector<std::string>> HostsWorld::gather(std::uint32_t generation, co
                          card);
 }
 
-Result<HostsWorld::Listening> HostsWorld::listen() const {
-  COHORT_ASSIGN_OR_RETURN(const auto own, net::own_addresses());
-  COHORT_ASSIGN_OR_RETURN(auto addresses, net::published_addresses(own, options_.interfaces));
-  COHORT_ASSIGN_OR_RETURN(Descriptor socket, net::listen_for(addresses));
-  COHORT_ASSIGN_OR_RETURN(const net::SocketAddress bound, net::local_address(socket));
-  for (net::SocketAddress& address : addresses) address = address.with_port(bound.port());
-  return Listening{std::move(socket), std::move(addresses)};
+Result<std::unique_ptr<FarPort>> HostsWorld::open_port() const {
+  const bool is_ucx = options_.links.engine == Engine::kUcx;
+  return is_ucx ? open_ucx_port(options_) : open_tcp_port(options_, key_);
+}
+
+Result<HostsWorld::Places> HostsWorld::meet(std::uint32_t generation, const FarPort& port) {
+  const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), options_.meeting_limit);
+  COHORT_ASSIGN_OR_RETURN(const Door door, Door::open());
+  Card own{.version = std::string(version()), .door = door.name()};
+  port.sign(own);
+  COHORT_ASSIGN_OR_RETURN(const auto texts, gather(generation, "cards", own.text(), deadline));
+  Places places;
+  COHORT_ASSIGN_OR_RETURN(places.cards, parse_cards(texts, own));
+  COHORT_ASSIGN_OR_RETURN(const auto here, ranks_here(doors_of(places.cards), options_.rank));
+  COHORT_ASSIGN_OR_RETURN(const auto found, gather(generation, "hosts", ranks_to_text(here), deadline));
+  COHORT_ASSIGN_OR_RETURN(places.hosts, hosts_of_ranks(found));
+  places.near = members_of(places.hosts, places.hosts[static_cast<std::size_t>(options_.rank)]);
+  return places;
+}
+
+Result<std::unique_ptr<comm::Neighbours>> HostsWorld::meet_neighbours(std::uint32_t generation,
+                                                                      const Places& places) {
+  const std::vector<int>& near = places.near;
+  const auto position = std::find(near.begin(), near.end(), options_.rank) - near.begin();
+  return comm::Neighbours::meet(arena_,
+                                {.name = places.cards[static_cast<std::size_t>(near.front())].door + "-",
+                                 .rank = static_cast<int>(position),
+                                 .world = static_cast<int>(near.size()),
+                                 .generation = generation,
+                                 .liveness = options_.liveness,
+                                 .meeting_limit = options_.meeting_limit});
 }
 
 // In a group of its own, which is gone when that of the world is made.
 Result<Pricing> HostsWorld::find_prices(const std::shared_ptr<Foundation>& foundation,
-                                        std::uint32_t generation, const PricingOptions& options) const {
+                                        std::uint32_t generation, const Places& places) const {
   COHORT_ASSIGN_OR_RETURN(const auto group, comm::ScheduledCommunicator::make_world(
                                                 *foundation->exchange, *foundation->progress,
                                                 {.name = "links",
                                                  .group = comm::ScheduledCommunicator::kLinksGroup,
                                                  .generation = generation,
                                                  .limit = options_.limit,
-                                                 .scheduled = {.plan = {.hosts = options.hosts}},
+                                                 .scheduled = {.plan = {.hosts = places.hosts}},
                                                  .foundation = foundation}));
   LocalFileSystem files;
   LinkCache cache(files, options_.link_cache);
-  COHORT_ASSIGN_OR_RETURN(const Pricing pricing, fit_prices(*group, cache, options));
+  const Card& own = places.cards[static_cast<std::size_t>(options_.rank)];
+  COHORT_ASSIGN_OR_RETURN(
+      const Pricing pricing,
+      fit_prices(*group, cache,
+                 {.hosts = places.hosts, .addresses = hosts_of(own.addresses), .way = way_of(options_)}));
   COHORT_RETURN_IF_ERROR(group->run(barrier()));
   return pricing;
 }
 
 Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation) {
-  const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), options_.meeting_limit);
-  if (options_.lanes < 1 || options_.lanes > net::kMostLanes) {
-    return Error(ErrorCode::kUsage, fmt::format("hosts cannot be joined by {} lanes", options_.lanes))
-        .with_remedy(fmt::format("Use 1 to {}.", net::kMostLanes));
-  }
-  COHORT_ASSIGN_OR_RETURN(Listening listening, listen());
-  COHORT_ASSIGN_OR_RETURN(const Door door, Door::open());
-  const Card own{.version = std::string(version()), .door = door.name(), .addresses = listening.addresses};
-  COHORT_ASSIGN_OR_RETURN(const auto texts, gather(generation, "cards", own.text(), deadline));
-  COHORT_ASSIGN_OR_RETURN(const std::vector<Card> cards, parse_cards(texts, own.version));
-  COHORT_ASSIGN_OR_RETURN(const std::vector<int> here, ranks_here(doors_of(cards), options_.rank));
-  COHORT_ASSIGN_OR_RETURN(const auto found, gather(generation, "hosts", ranks_to_text(here), deadline));
-  COHORT_ASSIGN_OR_RETURN(const std::vector<int> hosts, hosts_of_ranks(found));
-
-  const int own_host = hosts[static_cast<std::size_t>(options_.rank)];
-  const std::vector<int> near = members_of(hosts, own_host);
-  const auto position = std::find(near.begin(), near.end(), options_.rank) - near.begin();
+  COHORT_ASSIGN_OR_RETURN(auto port, open_port());
+  COHORT_ASSIGN_OR_RETURN(const Places places, meet(generation, *port));
+  COHORT_ASSIGN_OR_RETURN(auto neighbours, meet_neighbours(generation, places));
+  const auto foundation = std::make_shared<Foundation>(std::move(neighbours), std::move(port));
   COHORT_ASSIGN_OR_RETURN(
-      auto neighbours,
-      comm::Neighbours::meet(arena_, {.name = cards[static_cast<std::size_t>(near.front())].door + "-",
-                                      .rank = static_cast<int>(position),
-                                      .world = static_cast<int>(near.size()),
-                                      .generation = generation,
-                                      .liveness = options_.liveness,
-                                      .meeting_limit = options_.meeting_limit}));
-  const auto foundation = std::make_shared<Foundation>(std::move(neighbours), options_);
-  auto far =
-      std::make_unique<net::TcpTransport>(facts_of(options_, key_, cards, hosts), std::move(listening.socket),
-                                          foundation->reactor, foundation->clock,
-                                          net::TcpOptions{.secrecy = options_.secrecy,
-                                                          .first_limit = options_.meeting_limit,
-                                                          .return_limit = options_.link_limit,
-                                                          .num_lanes = options_.lanes});
-  net::TcpTransport& tcp = *far;
-  auto near_transport = std::make_unique<comm::SharedMemoryTransport>(*foundation->neighbours);
-  foundation->start(std::make_unique<comm::JoinedTransport>(std::move(near_transport), std::move(far), near));
+      auto far, foundation->port->join({options_.rank, places.cards, places.hosts}, foundation->clock));
+  auto near = std::make_unique<comm::SharedMemoryTransport>(*foundation->neighbours);
+  foundation->start(std::make_unique<comm::JoinedTransport>(std::move(near), std::move(far), places.near),
+                    options_.link_limit);
   if (!pricing_) {
-    COHORT_ASSIGN_OR_RETURN(pricing_, find_prices(foundation, generation,
-                                                  {.hosts = hosts,
-                                                   .addresses = hosts_of(listening.addresses),
-                                                   .way = way_of(options_.secrecy)}));
+    COHORT_ASSIGN_OR_RETURN(pricing_, find_prices(foundation, generation, places));
   }
   // All ranks of a host share its cable.
   if (pricing_->far_bytes_per_s < kPacedBytesPerSecond) {
-    tcp.set_pace(kPacedShare * pricing_->far_bytes_per_s / static_cast<double>(near.size()));
+    foundation->port->set_pace(kPacedShare * pricing_->far_bytes_per_s /
+                               static_cast<double>(places.near.size()));
   }
-  plan_ = {.algorithm = options_.algorithm,
+  plan_ = {.algorithm = options_.links.algorithm.value_or(""),
            .prices = pricing_->prices,
-           .hosts = hosts,
-           .chunk_bytes = options_.chunk_bytes,
-           .wire = options_.wire};
-  return comm::ScheduledCommunicator::make_world(*foundation->exchange, *foundation->progress,
-                                                 {.generation = generation,
-                                                  .limit = options_.limit,
-                                                  .kind = "hosts",
-                                                  .scheduled = {.plan = plan_},
-                                                  .foundation = foundation});
+           .hosts = places.hosts,
+           .chunk_bytes = options_.links.chunk_bytes.value_or(0),
+           .wire = *comm::wire_dtype_named(options_.links.wire.value_or("same"))};
+  return comm::ScheduledCommunicator::make_world(
+      *foundation->exchange, *foundation->progress,
+      {.generation = generation,
+       .limit = options_.limit,
+       .kind = options_.links.engine == Engine::kUcx ? "hosts over ucx" : "hosts",
+       .scheduled = {.plan = plan_},
+       .foundation = foundation});
 }
 
 }  // namespace cohort::world

@@ -3,12 +3,12 @@
 #include "comm/communicator.h"
 #include "comm/scheduled/plan.h"
 #include "comm/shared_memory/arena.h"
+#include "comm/shared_memory/neighbours.h"
 #include "net/job_key.h"
 #include "net/meeting.h"
-#include "net/station.h"
-#include "world/link_prices.h"
+#include "world/far_port.h"
+#include "world/hosts_options.h"
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,29 +16,12 @@
 
 namespace cohort::world {
 
-struct HostsOptions {
-  int rank = 0;
-  int world = 1;
-  std::chrono::nanoseconds limit = std::chrono::seconds(30);           ///< of a call that has none
-  std::chrono::nanoseconds liveness = std::chrono::milliseconds(500);  ///< of ranks on this host
-  std::chrono::nanoseconds link_limit = std::chrono::seconds(5);  ///< how long a host may be out of reach
-  std::chrono::nanoseconds meeting_limit = std::chrono::seconds(30);
-  net::Secrecy secrecy = net::Secrecy::kTls;
-  std::vector<std::string> interfaces{};  ///< empty: all but loopback
-  std::string algorithm{};                ///< see comm::PlanOptions
-  std::size_t chunk_bytes = 0;            ///< see comm::PlanOptions
-  comm::WireDType wire = comm::WireDType::kSame;
-  std::optional<Pricing> pricing{};  ///< what links cost; measured if it is not said
-  std::string link_cache{};          ///< a directory: see LinkCache
-  int lanes = 1;                     ///< see net::TcpOptions::num_lanes
-};
-
-/// All ranks of a job on several hosts, as one of them sees them: shared memory inside a host, TCP between
-/// hosts. Who shares a host is found out, not told.
+/// All ranks of a job on several hosts, as one of them sees them: shared memory inside a host, TCP or UCX
+/// between hosts. Who shares a host is found out, not told.
 ///
 /// Threads: one at a time; what form() returns as every communicator.
 /// Lifetime: arena and meeting must outlive it and every communicator it formed.
-/// Failure: kTimedOut names the ranks that did not come.
+/// Failure: kTimedOut names the ranks that did not come, kUsage those that use another engine.
 /// Cost: two rounds of the meeting for each generation; three threads for each that lives. The first
 /// generation measures links that are not remembered.
 class HostsWorld {
@@ -57,14 +40,21 @@ class HostsWorld {
   const std::optional<Pricing>& pricing() const { return pricing_; }
 
  private:
-  struct Listening;
   struct Foundation;
+  /// Where everybody is.
+  struct Places {
+    std::vector<Card> cards;  ///< by rank
+    std::vector<int> hosts;   ///< by rank
+    std::vector<int> near;    ///< the ranks of our host
+  };
 
   Result<std::vector<std::string>> gather(std::uint32_t generation, const char* what, const std::string& card,
                                           TimePoint deadline);
-  Result<Listening> listen() const;
+  Result<std::unique_ptr<FarPort>> open_port() const;
+  Result<Places> meet(std::uint32_t generation, const FarPort& port);
+  Result<std::unique_ptr<comm::Neighbours>> meet_neighbours(std::uint32_t generation, const Places& places);
   Result<Pricing> find_prices(const std::shared_ptr<Foundation>& foundation, std::uint32_t generation,
-                              const PricingOptions& options) const;
+                              const Places& places) const;
 
   net::Meeting& meeting_;
   Arena& arena_;

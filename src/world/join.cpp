@@ -2,8 +2,11 @@
 
 #include "comm/shared_memory/communicator.h"
 #include "launch/rank_variables.h"
+#include "world/check_links.h"
+#include "world/explain.h"
 #include "world/hosts_world.h"
 #include "world/meeting_place.h"
+#include "world/mpi_world.h"
 
 #include <fmt/format.h>
 
@@ -37,7 +40,7 @@ Result<World> join_on_one_host(const LaunchFacts& facts, Arena& arena, const Joi
                                                 .limit = options.limit},
                                       .liveness = options.liveness,
                                       .meeting_limit = options.meeting_limit}));
-  return World{nullptr, std::move(group)};
+  return World{.group = std::move(group)};
 }
 
 // Whether all ranks are to meet by a name that only this host knows.
@@ -46,10 +49,7 @@ bool is_on_one_host(const LaunchFacts& facts) {
   return facts.local_world == facts.world && rendezvous.server.empty() && !rendezvous.directory;
 }
 
-}  // namespace
-
-Result<World> join(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
-  if (is_on_one_host(facts)) return join_on_one_host(facts, arena, options);
+Result<World> join_hosts(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
   COHORT_ASSIGN_OR_RETURN(const net::JobKey key, job_key(facts));
   COHORT_ASSIGN_OR_RETURN(auto meeting, open_meeting(facts, key));
   HostsWorld world(*meeting, arena, key,
@@ -60,9 +60,26 @@ Result<World> join(const LaunchFacts& facts, Arena& arena, const JoinOptions& op
                     .link_limit = options.link_limit,
                     .meeting_limit = options.meeting_limit,
                     .secrecy = facts.links.encrypts ? net::Secrecy::kTls : net::Secrecy::kClear,
-                    .interfaces = facts.links.interfaces});
+                    .interfaces = facts.links.interfaces,
+                    .links = options.links,
+                    .link_cache = facts.links.cache});
   COHORT_ASSIGN_OR_RETURN(auto group, world.form(static_cast<std::uint32_t>(facts.generation)));
-  return World{std::move(meeting), std::move(group)};
+  return World{.meeting = std::move(meeting),
+               .group = std::move(group),
+               .explanation = explain(world.plan(), facts.world)};
+}
+
+}  // namespace
+
+Result<World> join(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
+  JoinOptions settled = options;
+  settled.links = options.links.over(facts.links.settings);
+  COHORT_RETURN_IF_ERROR(check_links(settled.links));
+  if (settled.links.engine == Engine::kMpi) return join_by_mpi(facts, settled);
+  if (is_on_one_host(facts)) return join_on_one_host(facts, arena, settled);
+  COHORT_ASSIGN_OR_RETURN(World world, join_hosts(facts, arena, settled));
+  if (!settled.links.explain.value_or(false)) world.explanation.clear();
+  return world;
 }
 
 }  // namespace cohort::world

@@ -22,9 +22,25 @@ TEST(Card, SaysWhatWasSaid) {
   EXPECT_EQ(card->addresses.size(), 2u);
 }
 
+TEST(Card, OfUcxSaysWhereItsWorkerIs) {
+  Card own = some_card();
+  own.engine = Engine::kUcx;
+  own.addresses.clear();
+  own.worker = {std::byte{0}, std::byte{0x7f}, std::byte{0xff}};
+  EXPECT_NE(own.text().find("engine ucx\nworker 007fff\n"), std::string::npos) << own.text();
+  const auto card = Card::parse(own.text());
+  ASSERT_TRUE(card) << card.error().text();
+  EXPECT_EQ(card->engine, Engine::kUcx);
+  EXPECT_EQ(card->worker, own.worker);
+}
+
 TEST(Card, MistakesAreRefused) {
-  for (const char* text : {"", "version 1\n", "version 1\ndoor x\n", "version 1\ndoor x\naddress y\n",
-                           "version 1\ndoor x\naddress 10.0.0.1:1\nmore 3\n"}) {
+  for (const char* text :
+       {"", "version 1\n", "version 1\ndoor x\n", "version 1\ndoor x\naddress y\n",
+        "version 1\ndoor x\naddress 10.0.0.1:1\nmore 3\n",
+        "version 1\ndoor x\naddress 10.0.0.1:1\nengine steam\n",
+        "version 1\ndoor x\nengine ucx\naddress 10.0.0.1:1\n", "version 1\ndoor x\nengine ucx\nworker 012\n",
+        "version 1\ndoor x\nengine ucx\nworker 0g\n"}) {
     EXPECT_FALSE(Card::parse(text)) << text;
   }
 }
@@ -32,10 +48,20 @@ TEST(Card, MistakesAreRefused) {
 TEST(Card, AnotherVersionIsNamedWithItsRank) {
   Card other = some_card();
   other.version = "1.2.4";
-  const auto cards = world::parse_cards({some_card().text(), other.text()}, "1.2.3");
+  const auto cards = world::parse_cards({some_card().text(), other.text()}, some_card());
   ASSERT_FALSE(cards);
   EXPECT_EQ(cards.error().code(), ErrorCode::kUnsupported);
   EXPECT_NE(cards.error().text().find("rank 1 runs Cohort 1.2.4"), std::string::npos) << cards.error().text();
+}
+
+TEST(Card, AnotherEngineIsNamedWithItsRank) {
+  Card other = some_card();
+  other.engine = Engine::kUcx;
+  other.worker = {std::byte{1}};
+  const auto cards = world::parse_cards({some_card().text(), other.text()}, some_card());
+  ASSERT_FALSE(cards);
+  EXPECT_EQ(cards.error().code(), ErrorCode::kUsage);
+  EXPECT_EQ(cards.error().message(), "rank 1 uses the engine ucx, this rank tcp");
 }
 
 TEST(Locality, HostsAreCountedByTheirFirstRanks) {

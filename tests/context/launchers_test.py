@@ -56,6 +56,16 @@ class Launchers(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("COHORT_RENDEZVOUS", result.stderr)
 
+    def test_an_engine_that_there_is_not_is_named_with_those_that_there_are(self):
+        result = run([EXAMPLE], CLEAN | {"COHORT_ENGINE": "steam"})
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("COHORT_ENGINE='steam', which is no engine. Set it to one of auto, tcp, ucx, mpi", result.stderr)
+
+    def test_the_engine_mpi_wants_a_launcher_of_mpi(self):
+        result = run([EXAMPLE], CLEAN | {"COHORT_ENGINE": "mpi"})
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("the engine mpi wants ranks that an MPI has started, and these were started by no launcher", result.stderr)
+
     def test_a_rank_that_dies_early_ends_the_others(self):
         begin = time.monotonic()
         result = run([TOOL, "run", "-n", "2", "sh", "-c", f'[ $COHORT_RANK = 1 ] && exit 9; exec "{EXAMPLE}"'])

@@ -34,7 +34,8 @@ Status run(int lanes, std::size_t count, int rounds) {
   COHORT_ASSIGN_OR_RETURN(const auto arena, Arena::create(std::size_t{256} << 20));
   COHORT_ASSIGN_OR_RETURN(const net::JobKey key, world::job_key(facts));
   COHORT_ASSIGN_OR_RETURN(const auto meeting, world::open_meeting(facts, key));
-  world::HostsWorld world(*meeting, *arena, key, {.rank = facts.rank, .world = facts.world, .lanes = lanes});
+  world::HostsWorld world(*meeting, *arena, key,
+                          {.rank = facts.rank, .world = facts.world, .links = {.sockets = lanes}});
   COHORT_ASSIGN_OR_RETURN(const auto group, world.form(0));
   std::vector<float> numbers(count);
   const auto begin = std::chrono::steady_clock::now();

@@ -1,5 +1,6 @@
 #include "launch/environment.h"
 
+#include "launch/link_variables.h"
 #include "launch/slurm_tasks.h"
 
 #include <gtest/gtest.h>
@@ -272,6 +273,25 @@ TEST(LaunchFacts, HowHostsTalk) {
   EXPECT_FALSE(facts.links.encrypts);
   EXPECT_TRUE(facts_of(kCohort).links.encrypts);
   EXPECT_FALSE(launch_facts(with(kCohort, {{"COHORT_ENCRYPTION", "maybe"}}), kUser));
+}
+
+TEST(LaunchFacts, WhatCarriesCalls) {
+  const LinkSettings all{.engine = Engine::kUcx, .algorithm = "ring"};
+  for (const EnvironmentVariables& launcher : {EnvironmentVariables{}, kCohort, kSlurm}) {
+    EXPECT_EQ(facts_of(with(launcher, launch::link_variables(all))).links.settings, all);
+    EXPECT_EQ(facts_of(with(launcher, {{"COHORT_ENGINE", ""}})).links.settings, LinkSettings{});
+  }
+  EXPECT_EQ(
+      mistake_in({{"COHORT_ENGINE", "steam"}}),
+      "the environment has COHORT_ENGINE='steam', which is no engine. Set it to one of auto, tcp, ucx, mpi, "
+      "or unset it.");
+}
+
+TEST(LinkSettings, WhatIsSaidWinsOverWhatOthersSay) {
+  const LinkSettings own{.engine = Engine::kTcp};
+  const LinkSettings others{.engine = Engine::kUcx, .algorithm = "ring"};
+  EXPECT_EQ(own.over(others), (LinkSettings{.engine = Engine::kTcp, .algorithm = "ring"}));
+  EXPECT_EQ(LinkSettings{}.over(others), others);
 }
 
 TEST(SlurmTasks, AreUnfolded) {

@@ -15,7 +15,8 @@ inline ucx::UcxOptions ucx_on_loopback() {
 /// Members of one process that talk over UCX.
 class UcxNetwork {
  public:
-  explicit UcxNetwork(int num_members) {
+  /// `hosts`: which host each member is on; those of one host do not talk here. Empty: all do.
+  explicit UcxNetwork(int num_members, std::vector<int> hosts = {}) : hosts_(std::move(hosts)) {
     for (int member = 0; member < num_members; ++member) {
       ports_.push_back(value_or_throw(ucx::open_ucx_port(ucx_on_loopback())));
       addresses_.push_back(ports_.back()->address());
@@ -23,7 +24,11 @@ class UcxNetwork {
   }
 
   std::unique_ptr<comm::Transport> take(int member) {
-    return value_or_throw(port(member).join({.member = member, .addresses = addresses_}, clock_));
+    auto addresses = addresses_;
+    for (std::size_t other = 0; other < hosts_.size(); ++other) {
+      if (hosts_[other] == hosts_[static_cast<std::size_t>(member)]) addresses[other].clear();
+    }
+    return value_or_throw(port(member).join({.member = member, .addresses = addresses}, clock_));
   }
   std::unique_ptr<comm::Doorbell> make_doorbell(int member) { return port(member).make_doorbell(); }
   Clock& clock() { return clock_; }
@@ -34,6 +39,7 @@ class UcxNetwork {
  private:
   ucx::UcxPort& port(int member) { return *ports_[static_cast<std::size_t>(member)]; }
 
+  const std::vector<int> hosts_;
   RealClock clock_;
   std::vector<std::unique_ptr<ucx::UcxPort>> ports_;
   std::vector<std::vector<std::byte>> addresses_;

@@ -124,6 +124,7 @@ Result<HostedJob> HostOptions::plan(const Session& session, const JobPlan& job) 
   common.is_pinned = !job.pinned_cores.empty();
   common.grace = job.grace;
   COHORT_ASSIGN_OR_RETURN(common.environment, environment(session));
+  for (const auto& [name, value] : job.settings) common.environment[name] = value;
   common.key = key.text();
 
   COHORT_ASSIGN_OR_RETURN(const auto own, net::own_addresses());

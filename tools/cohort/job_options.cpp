@@ -25,8 +25,19 @@ void JobOptions::add_to(CLI::App& app, File file) {
       ->allow_extra_args(false);
 }
 
+void JobOptions::add_option_of(CLI::App& app, const KeyOption& option) {
+  const auto set = [this, key = option.key](const std::string& value) {
+    settings_.push_back(fmt::format("{}={}", key, value));
+  };
+  CLI::Option* const added = app.add_option_function<std::string>(option.name, set, option.help);
+  added->type_name(option.type);
+  const config::Key* const key = config::find_key(keys_, option.key);
+  if (!key->choices.empty()) added->check(CLI::IsMember(key->choices));
+  key_options_.push_back(option);
+}
+
 Result<config::Loaded> JobOptions::load() const {
-  config::Sources sources{.text = {}, .file_name = file_, .overrides = overrides_};
+  config::Sources sources{.text = {}, .file_name = file_, .overrides = overrides()};
   if (file_option_->count() > 0) {
     if (file_.empty())
       return Error(ErrorCode::kUsage, "the name of the file is empty").with_remedy("Name a TOML file.");
@@ -40,7 +51,16 @@ Result<config::Loaded> JobOptions::load() const {
   return config::load(keys_, sources);
 }
 
+std::vector<std::string> JobOptions::overrides() const {
+  std::vector<std::string> all = overrides_;
+  all.insert(all.end(), settings_.begin(), settings_.end());
+  return all;
+}
+
 std::vector<std::string> JobOptions::candidates(const std::string& option) const {
+  for (const KeyOption& known : key_options_) {
+    if (known.name == option) return config::find_key(keys_, known.key)->choices;
+  }
   if (option != "--set") return {};
   std::vector<std::string> words;
   for (const config::Key& key : keys_) {

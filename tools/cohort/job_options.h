@@ -13,6 +13,14 @@ class Option;
 
 namespace cohort::tool {
 
+/// An option of its own for a key.
+struct KeyOption {
+  std::string name;  ///< `--engine`
+  std::string key;
+  std::string type;
+  std::string help;
+};
+
 /// The options of every command that takes a job: its TOML file and `--set key=value`.
 ///
 /// Lifetime: must stay where it is between add_to() and load().
@@ -22,13 +30,17 @@ class JobOptions {
 
   void add_to(CLI::App& app, File file);
 
+  /// Adds an option that says the same as `--set` of its key, and wins over that.
+  void add_option_of(CLI::App& app, const KeyOption& option);
+
   /// Reads the file, applies the overrides, checks everything.
   Result<config::Loaded> load() const;
 
   const std::string& file() const { return file_; }
-  const std::vector<std::string>& overrides() const { return overrides_; }
+  /// Everything that was set, in the order in which it counts.
+  std::vector<std::string> overrides() const;
   const std::vector<config::Key>& keys() const { return keys_; }
-  /// Completions of `--set`: every key followed by `=`.
+  /// Completions of `--set`: every key followed by `=`; of an option of a key: what that takes.
   std::vector<std::string> candidates(const std::string& option) const;
 
  private:
@@ -36,6 +48,8 @@ class JobOptions {
   CLI::Option* file_option_ = nullptr;
   std::string file_;
   std::vector<std::string> overrides_;
+  std::vector<KeyOption> key_options_;
+  std::vector<std::string> settings_;  // by options of keys
 };
 
 }  // namespace cohort::tool

@@ -5,6 +5,7 @@
 #include "launch/file_output.h"
 #include "launch/shared_output.h"
 #include "launch_options.h"
+#include "link_options.h"
 #include "run_job.h"
 
 #include <CLI/CLI.hpp>
@@ -56,6 +57,7 @@ class RunCommand final : public Command {
         ->type_name("PROGRAM [ARGUMENT...]");
     launch_.add_to(app);
     hosts_.add_to(app);
+    add_link_options(app, job_);
     app.add_option("--output-dir", folder_,
                    "Write DIR/rank-0.out, DIR/rank-0.err, … instead of to the terminal")
         ->type_name("DIR");
@@ -90,6 +92,8 @@ class RunCommand final : public Command {
     }
     COHORT_ASSIGN_OR_RETURN(const config::Loaded job, job_.load());
     COHORT_ASSIGN_OR_RETURN(JobPlan plan, launch_.plan(session, job.config.launch));
+    const Reach reach = hosts_.is_used() ? Reach::kHosts : Reach::kOneHost;
+    COHORT_ASSIGN_OR_RETURN(plan.settings, link_variables(session, job, reach));
     plan.argv = program_;
     COHORT_ASSIGN_OR_RETURN(plan.grace, duration_option("--grace", grace_));
     if (timeout_) {

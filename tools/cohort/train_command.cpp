@@ -3,6 +3,7 @@
 #include "job_options.h"
 #include "launch/shared_output.h"
 #include "launch_options.h"
+#include "link_options.h"
 #include "run_job.h"
 #include "trainer_program.h"
 
@@ -47,6 +48,7 @@ class TrainCommand final : public Command {
     job_.add_to(app, JobOptions::File::kRequired);
     launch_.add_to(app);
     hosts_.add_to(app);
+    add_link_options(app, job_);
     app.add_flag("--dry-run", dry_run_,
                  "Print the plan (slots, buckets, program, bytes, memory) and train nothing");
     app.add_flag("--json", json_, "One JSON object at the end; progress goes to standard error");
@@ -56,6 +58,8 @@ class TrainCommand final : public Command {
   Result<ExitCode> run(Session& session) override {
     COHORT_ASSIGN_OR_RETURN(const config::Loaded job, job_.load());
     COHORT_ASSIGN_OR_RETURN(JobPlan plan, launch_.plan(session, job.config.launch));
+    const Reach reach = hosts_.is_used() ? Reach::kHosts : Reach::kOneHost;
+    COHORT_ASSIGN_OR_RETURN(plan.settings, link_variables(session, job, reach));
     int world = plan.ranks;
     if (hosts_.is_used()) {
       COHORT_ASSIGN_OR_RETURN(world, hosts_.ranks());

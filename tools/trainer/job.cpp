@@ -91,8 +91,18 @@ int threads_of(const Config& config) {
   return any_world ? config.launch.threads_per_rank.value_or(1) : at::get_num_threads();
 }
 
-ContextOptions context_options(const LaunchConfig& launch) {
+// What the job leaves open the environment decides.
+LinkSettings links_of(const CommunicationConfig& communication) {
+  LinkSettings settings;
+  if (communication.engine != name(Engine::kAuto)) settings.engine = engine_named(communication.engine);
+  if (!communication.algorithm.empty()) settings.algorithm = communication.algorithm;
+  return settings;
+}
+
+ContextOptions context_options(const Config& config) {
+  const LaunchConfig& launch = config.launch;
   ContextOptions options{.limit = launch.wait_limit, .liveness = launch.liveness};
+  options.links = links_of(config.communication);
   options.arena_bytes = std::max<std::size_t>(options.arena_bytes, launch.shared_memory_per_rank);
   return options;
 }
@@ -150,7 +160,7 @@ int run_job(const JobOrder& order) {
   stop_at_the_next_step();
   const Config config = config_of(order);
   const std::string settings = train::settle_in(threads_of(config));
-  Context context(context_options(config.launch));
+  Context context(context_options(config));
   Job job;
   std::optional<JobOutput> output;
   on_all_ranks(context, [&] {

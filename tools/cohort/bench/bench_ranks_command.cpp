@@ -32,8 +32,6 @@ class BenchRanksCommand final : public Command {
                    "Each by force, in turns: ring, doubling, …, or all; without it what is chosen")
         ->delimiter(',');
     app.add_option("--chunk", chunk_, "The longest message, such as 256KiB; without it what is chosen");
-    app.add_option("--wire", wire_, "What sums travel as between hosts")
-        ->check(CLI::IsMember({"same", "bf16", "f16"}));
     app.add_option("--rounds", rounds_, "How often everybody takes a turn")->check(CLI::Range(1, 1000));
     app.add_option("--time", time_, "For one algorithm in one cell: 500ms, 2s");
     app.add_flag("--json", json_, "Print one JSON object");
@@ -60,7 +58,6 @@ class BenchRanksCommand final : public Command {
     COHORT_ASSIGN_OR_RETURN(options.sizes, measure::parse_sizes(sizes_));
     COHORT_ASSIGN_OR_RETURN(options.time, parse_duration(time_));
     COHORT_ASSIGN_OR_RETURN(options.chunk_bytes, parse_bytes(chunk_));
-    options.wire = *comm::wire_dtype_named(wire_);
     const bool all = algorithms_ == std::vector<std::string>{"all"};
     options.algorithms = all ? algorithm_names() : algorithms_;
     for (const std::string& word : options.algorithms) {
@@ -73,7 +70,6 @@ class BenchRanksCommand final : public Command {
   std::string sizes_ = "16MiB";
   std::vector<std::string> algorithms_;
   std::string chunk_ = "0";
-  std::string wire_ = "same";
   int rounds_ = 5;
   std::string time_ = "5s";
   bool json_ = false;

@@ -82,10 +82,9 @@ class RanksBench {
                              .limit = kCallLimit,
                              .secrecy = facts_.links.encrypts ? net::Secrecy::kTls : net::Secrecy::kClear,
                              .interfaces = facts_.links.interfaces,
-                             .algorithm = algorithm,
-                             .chunk_bytes = options_.chunk_bytes,
-                             .wire = options_.wire,
-                             .pricing = pricing_});
+                             .links = links_of(algorithm),
+                             .pricing = pricing_,
+                             .link_cache = facts_.links.cache});
     BenchCommunicator bench;
     COHORT_ASSIGN_OR_RETURN(bench.arena, Arena::create());
     bench.memory = std::make_unique<BenchMemory>(*bench.arena);
@@ -102,6 +101,13 @@ class RanksBench {
       }
     }
     return group.run(barrier());
+  }
+
+  LinkSettings links_of(const std::string& algorithm) const {
+    LinkSettings links = facts_.links.settings;
+    links.algorithm = algorithm;
+    if (options_.chunk_bytes > 0) links.chunk_bytes = options_.chunk_bytes;
+    return links;
   }
 
   Status warm_up(Communicator& group) {

@@ -2,7 +2,6 @@
 
 #include "base/result.h"
 #include "comm/schedule/effort.h"
-#include "comm/schedule/wire_dtype.h"
 #include "comm/shared_memory/arena.h"
 #include "launch/environment.h"
 #include "measure/bench_operation.h"
@@ -19,7 +18,6 @@ struct RanksBenchOptions {
   std::vector<std::uint64_t> sizes{};
   std::vector<std::string> algorithms{};  ///< each forced in turn; empty: the one that is chosen
   std::size_t chunk_bytes = 0;            ///< by force; 0: as is chosen
-  comm::WireDType wire = comm::WireDType::kSame;
   int rounds = 5;
   std::chrono::nanoseconds time = std::chrono::seconds(1);  ///< of one algorithm in one cell, all rounds
 };

@@ -1,0 +1,140 @@
+#include "launch/mpi_place.h"
+
+#include "launch/own_environment.h"
+#include "launch/variable_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <optional>
+#include <unistd.h>
+
+namespace cohort::launch {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = MpiPlace::Kind;
+
+constexpr int kMostAncestors = 32;
+
+struct Names {
+  std::string_view library;
+  std::vector<std::string_view> launchers;  // what ranks descend from
+};
+
+const Names& names(Kind kind) {
+  static const std::array<Names, 2> all = {{
+      {"libmpi.so.40", {"orterun", "orted", "prterun", "prted", "prte", "mpirun"}},
+      {"libmpich.so.12", {"hydra_pmi_proxy", "mpiexec.hydra"}},
+  }};
+  return all[static_cast<std::size_t>(kind)];
+}
+
+Error no_mpi(Launcher launcher) {
+  return Error(ErrorCode::kUsage,
+               fmt::format("the engine mpi wants ranks that an MPI has started, and these were started by {}",
+                           name(launcher)))
+      .with_remedy(
+          "Start the program with mpirun or srun, as in `mpirun -n 4 ./program`, or choose another engine.");
+}
+
+Result<Kind> kind_under_slurm(const VariableReader& variables) {
+  if (variables.has("PMIX_RANK")) return Kind::kOpenMpi;
+  if (variables.has("PMI_RANK") || variables.has("PMI_FD")) return Kind::kMpich;
+  return Error(ErrorCode::kUsage,
+               "the engine mpi wants srun to manage the processes of an MPI, and it does not")
+      .with_remedy("Start with `srun --mpi=pmix` for Open MPI, or `srun --mpi=pmi2` for MPICH.");
+}
+
+Result<Kind> kind_of(Launcher launcher, const VariableReader& variables) {
+  switch (launcher) {
+    case Launcher::kOpenMpi:
+      return Kind::kOpenMpi;
+    case Launcher::kHydra:
+    case Launcher::kPmi:
+      return Kind::kMpich;
+    case Launcher::kSlurm:
+      return kind_under_slurm(variables);
+    case Launcher::kNone:
+    case Launcher::kCohort:
+    case Launcher::kTorchrun:
+      break;
+  }
+  return no_mpi(launcher);
+}
+
+// Beside the launcher: PREFIX/lib of PREFIX/bin/mpirun. Empty if the launcher is there and no library: then
+// it is one of the system's.
+std::optional<std::string> beside_launcher(Kind kind, const MpiTraces& traces) {
+  const Names& own = names(kind);
+  for (const std::string& ancestor : traces.ancestors) {
+    const fs::path program = ancestor;
+    const std::string word = program.filename().string();
+    if (std::find(own.launchers.begin(), own.launchers.end(), word) == own.launchers.end()) continue;
+    for (const char* folder : {"lib", "lib64"}) {
+      const fs::path library = program.parent_path().parent_path() / folder / own.library;
+      if (traces.exists(library.string())) return library.string();
+    }
+    return "";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> by_variables(const VariableReader& variables, const MpiTraces& traces) {
+  const std::string prefix = variables.text("OPAL_PREFIX").value_or("");
+  const std::string folder =
+      variables.text("OMPI_LIBDIR_LOC").value_or(prefix.empty() ? "" : prefix + "/lib");
+  const std::string library = fmt::format("{}/{}", folder, names(Kind::kOpenMpi).library);
+  return !folder.empty() && traces.exists(library) ? std::optional(library) : std::nullopt;
+}
+
+// The number of the parent, from the status of a process.
+std::optional<pid_t> parent_of(pid_t process) {
+  std::ifstream status(fmt::format("/proc/{}/status", process));
+  for (std::string word; status >> word;) {
+    pid_t parent = 0;
+    if (word == "PPid:" && status >> parent && parent > 0) return parent;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> ancestor_programs() {
+  std::vector<std::string> programs;
+  std::optional<pid_t> process = ::getppid();
+  for (int i = 0; i < kMostAncestors && process; ++i) {
+    std::error_code hidden;  // of another user, or in another container
+    const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", *process), hidden);
+    if (!hidden) programs.push_back(program.string());
+    process = parent_of(*process);
+  }
+  return programs;
+}
+
+}  // namespace
+
+Result<MpiPlace> mpi_place(Launcher launcher, const MpiTraces& traces) {
+  const VariableReader variables(traces.environment);
+  MpiPlace place;
+  COHORT_ASSIGN_OR_RETURN(place.kind, kind_of(launcher, variables));
+  if (const auto given = variables.text("COHORT_MPI_LIBRARY"); given && !given->empty()) {
+    place.library = *given;
+  } else if (const auto beside = beside_launcher(place.kind, traces)) {
+    place.library = *beside;
+  } else if (place.kind == Kind::kOpenMpi) {
+    place.library = by_variables(variables, traces).value_or("");
+  }
+  return place;
+}
+
+Result<MpiPlace> own_mpi_place(Launcher launcher) {
+  return mpi_place(launcher, {.environment = own_environment(),
+                              .ancestors = ancestor_programs(),
+                              .exists = [](const std::string& file) {
+                                std::error_code ignored;
+                                return fs::exists(file, ignored);
+                              }});
+}
+
+}  // namespace cohort::launch

@@ -1,0 +1,40 @@
+#include "world/relayed_doorbell.h"
+
+namespace cohort::world {
+
+RelayedDoorbell::RelayedDoorbell(std::unique_ptr<comm::Doorbell> first, comm::Doorbell& second)
+    : first_(std::move(first)),
+      second_(second),
+      watcher_([this](const std::stop_token& stop) { watch(stop); }) {}
+
+RelayedDoorbell::~RelayedDoorbell() {
+  watcher_.request_stop();
+  first_->ring();
+  watcher_.join();
+}
+
+std::uint32_t RelayedDoorbell::arm() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_armed_ = true;
+  }
+  armed_.notify_one();
+  return second_.arm();
+}
+
+// Once it is armed it watches until something happens, though the sleeper may be up by then.
+void RelayedDoorbell::watch(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(mutex_);
+      if (!armed_.wait(lock, stop, [&] { return is_armed_; })) return;
+      is_armed_ = false;
+    }
+    const std::uint32_t ticket = first_->arm();
+    if (!stop.stop_requested()) first_->sleep(ticket, TimePoint::max());
+    first_->disarm();
+    second_.ring();
+  }
+}
+
+}  // namespace cohort::world

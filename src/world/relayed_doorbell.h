@@ -1,0 +1,39 @@
+#pragma once
+
+#include "comm/progress.h"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace cohort::world {
+
+/// Makes one doorbell ring another: a thread sleeps at the first whenever somebody is about to sleep at the
+/// second.
+///
+/// Threads: every method from any thread.
+/// Lifetime: owns the first; the second must outlive it.
+/// Cost: a thread, and two switches between threads for what rings the first.
+class RelayedDoorbell final : public comm::Doorbell {
+ public:
+  RelayedDoorbell(std::unique_ptr<comm::Doorbell> first, comm::Doorbell& second);
+  ~RelayedDoorbell() override;
+
+  std::uint32_t arm() override;
+  void sleep(std::uint32_t ticket, TimePoint until) override { second_.sleep(ticket, until); }
+  void disarm() override { second_.disarm(); }
+  void ring() override { second_.ring(); }
+
+ private:
+  void watch(const std::stop_token& stop);
+
+  const std::unique_ptr<comm::Doorbell> first_;
+  comm::Doorbell& second_;
+  std::mutex mutex_;
+  std::condition_variable_any armed_;
+  bool is_armed_ = false;
+  std::jthread watcher_;
+};
+
+}  // namespace cohort::world

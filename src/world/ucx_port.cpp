@@ -1,0 +1,49 @@
+#include "ucx/port.h"
+
+#include "world/far_port.h"
+#include "world/relayed_doorbell.h"
+
+#include <fmt/format.h>
+
+namespace cohort::world {
+namespace {
+
+class UcxFarPort final : public FarPort {
+ public:
+  explicit UcxFarPort(std::unique_ptr<ucx::UcxPort> port) : port_(std::move(port)) {}
+
+  void sign(Card& card) const override {
+    card.engine = Engine::kUcx;
+    card.worker = port_->address();
+  }
+
+  std::unique_ptr<comm::Doorbell> make_doorbell(comm::Doorbell& near) override {
+    return std::make_unique<RelayedDoorbell>(port_->make_doorbell(), near);
+  }
+
+  Result<std::unique_ptr<comm::Transport>> join(const Company& company, Clock& clock) override {
+    ucx::UcxFacts facts{.member = company.rank};
+    const int own_host = company.hosts[static_cast<std::size_t>(company.rank)];
+    for (std::size_t rank = 0; rank < company.cards.size(); ++rank) {
+      const bool is_near = company.hosts[rank] == own_host;
+      facts.addresses.push_back(is_near ? std::vector<std::byte>() : company.cards[rank].worker);
+    }
+    return port_->join(facts, clock);
+  }
+
+ private:
+  const std::unique_ptr<ucx::UcxPort> port_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<FarPort>> open_ucx_port(const HostsOptions& options) {
+  ucx::UcxOptions settings;
+  if (!options.interfaces.empty()) {
+    settings.settings.emplace_back("NET_DEVICES", fmt::format("{}", fmt::join(options.interfaces, ",")));
+  }
+  COHORT_ASSIGN_OR_RETURN(auto port, ucx::open_ucx_port(settings));
+  return std::unique_ptr<FarPort>(std::make_unique<UcxFarPort>(std::move(port)));
+}
+
+}  // namespace cohort::world

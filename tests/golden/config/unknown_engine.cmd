@@ -1,0 +1,1 @@
+config check --set communication.engine=steam ../train/fine.toml

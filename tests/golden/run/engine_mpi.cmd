@@ -1,0 +1,1 @@
+run --engine mpi true

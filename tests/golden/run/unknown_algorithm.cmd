@@ -1,0 +1,1 @@
+run --algorithm steam true
