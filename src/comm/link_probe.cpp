@@ -87,9 +87,10 @@ class Sender {
       best_large = i == 0 ? time_large : std::min(best_large, time_large);
     }
     const double slope = (best_large - best_small) / static_cast<double>(large - small);
-    // If all small ones were disturbed, the slope would make the link look faster than it is, or negative.
-    const double average = bytes_part(best_large) / static_cast<double>(large);
-    figures_.byte_s = std::max(slope, average / 2);
+    // If all small ones, or round trips, were disturbed, the slope makes the link look too fast, or is
+    // negative.
+    const double least = std::max(bytes_part(best_large), best_large / 10);
+    figures_.byte_s = std::max(slope, least / static_cast<double>(large) / 2);
     return {};
   }
 

@@ -82,9 +82,9 @@ class Cluster:
         command(*self.inside(name, "ip", "address", "add", f"{self.address6(name)}/64", "dev", "eth0", "nodad"))
         command(*self.inside("switch", "ip", "link", "set", port, "master", "bridge", "up"))
 
-    def shape(self, megabits):
-        """Every cable carries so many Mbit/s in each direction."""
-        for name in self.names:
+    def shape(self, megabits, *names):
+        """The cables of these hosts, or of all, carry so many Mbit/s in each direction."""
+        for name in names or self.names:
             for space, port in ((name, "eth0"), ("switch", f"port{self.index(name)}")):
                 command(*self.inside(space, "tc", "qdisc", "replace", "dev", port, "root", "tbf", "rate",
                                      f"{megabits}mbit", "burst", "64kb", "latency", "50ms"))

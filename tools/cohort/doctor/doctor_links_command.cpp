@@ -1,0 +1,37 @@
+#include "commands.h"
+#include "doctor/measure_links.h"
+#include "launch/environment.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+namespace cohort::tool {
+namespace {
+
+/// `cohort doctor-links`: one rank of those by which `cohort doctor --hosts` measures; hidden.
+class DoctorLinksCommand final : public Command {
+ public:
+  std::vector<std::string> words() const override { return {"doctor-links"}; }
+  std::string summary() const override { return ""; }
+  void add_options(CLI::App& app) override {
+    app.add_flag("--at-once", at_once_, "Measure disjoint pairs at the same time");
+  }
+  Result<ExitCode> run(Session& session) override {
+    COHORT_ASSIGN_OR_RETURN(const LaunchFacts facts, launch_facts(session.environment));
+    const LinkMeasuring measuring{.pairs = at_once_ ? PairsAtOnce::kDisjoint : PairsAtOnce::kOne};
+    COHORT_RETURN_IF_ERROR(
+        measure_links(facts, measuring, [&](const std::string& line) { session.out << line << std::flush; }));
+    return ExitCode::kDone;
+  }
+
+ private:
+  bool at_once_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_doctor_links_command() {
+  return std::make_unique<DoctorLinksCommand>();
+}
+
+}  // namespace cohort::tool
