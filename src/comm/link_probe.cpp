@@ -15,9 +15,9 @@ constexpr std::size_t kFirstBytes = std::size_t{4} << 10;
 constexpr int kFewestPings = 4;
 constexpr int kMostPings = 400;
 constexpr int kFewestPairs = 2;
-constexpr int kDoubts = 3;       // so often a message must take long: once may have been a disturbance
-constexpr int kPingShare = 5;    // of the time, for round trips
-constexpr int kLargeShare = 10;  // a message is large if its bytes take so much of the time
+constexpr int kDoubts = 2;      // so often a message must take long: once may have been a disturbance
+constexpr int kPingShare = 5;   // of the time, for round trips
+constexpr int kLargeShare = 5;  // a message is large if its bytes take so much of the time
 
 // What the sender tells the other: a kind and two numbers. Also the answer, which counts by its coming alone.
 enum class Kind { kPing, kTransfer, kEnd };

@@ -25,7 +25,7 @@ constexpr std::array<Rgb, 5> kScale = {
 constexpr double kWhiteTextFrom = 0.6;
 
 double left_of(const HeatMap& map) {
-  std::size_t longest = 4;
+  std::size_t longest = 9;  // what stands in the corner
   for (const std::string& label : map.labels) longest = std::max(longest, label.size());
   return 2 * kMargin + kLetterWidth * static_cast<double>(longest);
 }
@@ -58,6 +58,7 @@ void append_map(std::string& svg, const HeatMap& map, double top) {
   const double left = left_of(map);
   svg += fmt::format("<g transform=\"translate(0 {:.1f})\">\n", top);
   append_text(svg, kMargin, 26, "font-size=\"16\" font-weight=\"bold\"", map.title);
+  append_text(svg, left - 10, kTop - 10, "text-anchor=\"end\" fill=\"#808080\"", "from \\ to");
   for (std::size_t i = 0; i < map.rows.size(); ++i) {
     const double y = kTop + kCellHeight * static_cast<double>(i);
     const double x = left + kCellWidth * static_cast<double>(i);

@@ -32,7 +32,7 @@ class OfHosts(unittest.TestCase):
 
     def words(self, *options, hosts="a,b,c"):
         return self.hosts.inside("a", TOOL, "doctor", "--hosts", hosts, "--start", self.hosts.start_way(),
-                                 "--set", "doctor.probe_libtorch=false", *options)
+                                 "--set", "doctor.probe_libtorch=false", "--time", "100ms", *options)
 
     def doctor(self, *options, **more):
         return subprocess.run(self.words(*options, **more), capture_output=True, text=True, timeout=LIMIT)
@@ -162,7 +162,7 @@ class Sick(OfHosts):
         self.assertIn("3", self.findings(report, "b: memory")[0]["found"])
 
     def test_mistakes_are_told_before_anything_is_started(self):
-        for words in (["--hosts", "a,a"], ["--plot", "x.svg"], ["--at-once"], ["--hosts", "a", "--start", "ssh you"]):
+        for words in (["--hosts", "a,a"], ["--plot", "x.svg"], ["--at-once"], ["--hosts", "a", "--time", "1h"], ["--hosts", "a", "--start", "ssh you"]):
             result = subprocess.run([TOOL, "doctor", *words], capture_output=True, text=True, timeout=LIMIT)
             self.assertEqual(result.returncode, 2, (words, result.stdout, result.stderr))
 

@@ -1,3 +1,4 @@
+#include "base/units.h"
 #include "bench/progress_line.h"
 #include "commands.h"
 #include "doctor/examination.h"
@@ -22,6 +23,9 @@ using machine::Finding;
 using machine::Severity;
 using observe::json_text;
 
+constexpr std::chrono::milliseconds kShortest{10};
+constexpr std::chrono::seconds kLongest{60};
+
 ExitCode exit_code_for(const std::vector<Finding>& findings) {
   return machine::worst(findings) != Severity::kProblem ? ExitCode::kDone : ExitCode::kFailed;
 }
@@ -43,6 +47,9 @@ class DoctorCommand final : public Command {
     app.add_flag(
         "--at-once", at_once_,
         "Measure several pairs of hosts at the same time: shows what switches carry, not what a way can");
+    app.add_option("--time", time_, "How long each direction of each pair of hosts is measured, about")
+        ->type_name("DURATION")
+        ->capture_default_str();
     app.add_option("--plot", plot_, "Write bandwidth and latency between hosts to this file (SVG)")
         ->type_name("FILE");
   }
@@ -73,18 +80,28 @@ class DoctorCommand final : public Command {
 
  private:
   Result<ExitCode> run_on_hosts(Session& session) const {
+    COHORT_ASSIGN_OR_RETURN(const LinkMeasuring measuring, measuring_of());
     COHORT_ASSIGN_OR_RETURN(HostedJob hosted, hosts_.plan(session, JobPlan{}));
     const machine::ClusterReport report = [&] {
       const ProgressLine line;
-      return examine_hosts(std::move(hosted),
-                           {.job = job_words(),
-                            .measuring = {.pairs = at_once_ ? PairsAtOnce::kDisjoint : PairsAtOnce::kOne},
-                            .progress = [&](const std::string& text) { line.say(text); }});
+      return examine_hosts(std::move(hosted), {.job = job_words(),
+                                               .measuring = measuring,
+                                               .progress = [&](const std::string& text) { line.say(text); }});
     }();
     const std::vector<Finding> findings = machine::diagnose_hosts(report);
     COHORT_RETURN_IF_ERROR(write_plot(report));
     session.out << (json_ ? json_text(hosts_json(report, findings)) : hosts_text(session, report, findings));
     return exit_code_for(findings);
+  }
+
+  Result<LinkMeasuring> measuring_of() const {
+    LinkMeasuring measuring{.pairs = at_once_ ? PairsAtOnce::kDisjoint : PairsAtOnce::kOne};
+    COHORT_ASSIGN_OR_RETURN(measuring.time, parse_duration(time_).within("--time"));
+    if (measuring.time < kShortest || measuring.time > kLongest) {
+      return Error(ErrorCode::kUsage, fmt::format("--time {}: it lies between {} and {}", time_,
+                                                  format_duration(kShortest), format_duration(kLongest)));
+    }
+    return measuring;
   }
 
   // The job as the doctor on a host gets it.
@@ -107,6 +124,7 @@ class DoctorCommand final : public Command {
   HostOptions hosts_;
   std::optional<std::string> plot_;
   bool at_once_ = false;
+  std::string time_ = "500ms";
   bool json_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "doctor/examine_hosts.h"
 
+#include "base/units.h"
 #include "doctor/findings_output.h"
 #include "doctor/line_output.h"
 #include "doctor/link_lines.h"
@@ -135,7 +136,7 @@ HostJobPlan plan_for_links(const HostJobPlan& all, const std::vector<int>& hosts
   plan.hosts.clear();
   for (const int host : hosts) plan.hosts.push_back({.name = all.hosts[static_cast<std::size_t>(host)].name});
   plan.common.world = static_cast<int>(hosts.size());
-  plan.common.argv = {all.agent.front(), "doctor-links"};
+  plan.common.argv = {all.agent.front(), "doctor-links", "--time", exact_duration(measuring.time)};
   if (measuring.pairs == PairsAtOnce::kDisjoint) plan.common.argv.emplace_back("--at-once");
   plan.limit = longest_measuring(plan.common.world, measuring);
   return plan;

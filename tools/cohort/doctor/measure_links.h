@@ -15,7 +15,7 @@ enum class PairsAtOnce { kOne, kDisjoint };
 
 struct LinkMeasuring {
   PairsAtOnce pairs = PairsAtOnce::kOne;
-  std::chrono::nanoseconds time = std::chrono::milliseconds(200);   ///< for each direction of each pair
+  std::chrono::nanoseconds time = std::chrono::milliseconds(500);   ///< for each direction of each pair
   std::chrono::nanoseconds pair_limit = std::chrono::seconds(5);    ///< for two ranks to reach each other
   std::chrono::nanoseconds start_limit = std::chrono::seconds(60);  ///< for all ranks to come
 };
