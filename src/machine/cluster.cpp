@@ -126,10 +126,18 @@ void judge_lost_ways(const ClusterReport& report, Findings& findings) {
 
 }  // namespace
 
+const HostReport* clock_reference(const ClusterReport& report) {
+  const auto first = std::find_if(report.hosts.begin(), report.hosts.end(),
+                                  [](const HostReport& host) { return !host.failure; });
+  return first == report.hosts.end() ? nullptr : &*first;
+}
+
 std::vector<Finding> diagnose_hosts(const ClusterReport& report) {
   Findings findings;
   for (const HostReport& host : report.hosts) judge_host(host, report.version, findings);
-  for (const HostReport& host : report.hosts) judge_clock(host, report.hosts.front().name, findings);
+  if (const HostReport* first = clock_reference(report)) {
+    for (const HostReport& host : report.hosts) judge_clock(host, first->name, findings);
+  }
   judge_lost_ways(report, findings);
   SlowWays(report, [](const LinkCost& cost) { return cost.byte_s; },
            {.format = format_rate, .factor = kSlowByBytes, .floor = 0})

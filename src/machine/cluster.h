@@ -9,9 +9,9 @@
 
 namespace cohort::machine {
 
-/// How far a host's date is from that of the first host.
+/// How far a host's date is from that of the first host that answered.
 struct ClockReading {
-  double offset_s = 0;  ///< ahead of the first host, or behind it if negative
+  double offset_s = 0;  ///< ahead of it, or behind it if negative
   double error_s = 0;   ///< it may be off by so much, either way
 };
 
@@ -49,6 +49,9 @@ struct ClusterReport {
   std::vector<LinkReport> links{};
   std::optional<std::string> failure{};  ///< why measuring ended early
 };
+
+/// The host that clocks are compared with: the first that answered; null if none did.
+const HostReport* clock_reference(const ClusterReport& report);
 
 /// Whether those hosts are fine for one job together, and what to do if not. Topics are hosts (`b`), what a
 /// host found of itself (`b: memory`), and pairs (`a - b`, `a -> b` for one direction).

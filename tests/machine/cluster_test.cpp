@@ -82,6 +82,15 @@ TEST(Cluster, AClockIsWrongIfItIsOffByMoreThanASecondForCertain) {
   EXPECT_NE(findings[1].found.find("1.2 s behind that of a"), std::string::npos) << findings[1].found;
 }
 
+TEST(Cluster, ClocksAreComparedWithTheFirstHostThatAnswered) {
+  ClusterReport report = healthy(3);
+  report.hosts[0].failure = "gone";
+  report.hosts[2].clock = ClockReading{5, 0};
+  EXPECT_NE(diagnose_hosts(report).back().found.find("that of b"), std::string::npos);
+  for (HostReport& host : report.hosts) host.failure = "gone";
+  EXPECT_EQ(clock_reference(report), nullptr);
+}
+
 TEST(Cluster, APairWithoutAWayIsNamedOnce) {
   ClusterReport report = healthy(3);
   for (const auto& [from, to] : {std::pair(0, 2), std::pair(2, 0)}) {

@@ -35,7 +35,7 @@ class DoctorCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"doctor"}; }
   std::string summary() const override {
-    return "Examine this machine, or several hosts: what they have, whether that is fine, what to do if not";
+    return "Examine this machine or several hosts: what is there, whether that is fine, what to do if not";
   }
   void add_options(CLI::App& app) override {
     job_.add_to(app, JobOptions::File::kOptional);

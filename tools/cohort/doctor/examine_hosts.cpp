@@ -24,6 +24,20 @@ constexpr auto kAnswerLimit = 2min;  // for a host to look at itself
 
 // ----- each host by itself -----
 
+// IPv6 where there is no IPv4; what is known on one cable only tells nobody anything.
+void take_addresses(const Json& interface, HostReport& host) {
+  if (!interface.is_object() || !interface.value("up", false) || interface.value("loopback", true)) return;
+  for (const char* family : {"ipv4", "ipv6"}) {
+    const std::size_t before = host.addresses.size();
+    for (const Json& address : interface.value(family, Json::array())) {
+      const std::string text = address.is_string() ? address.get<std::string>() : "";
+      if (text.empty() || text.starts_with("fe80:")) continue;
+      host.addresses.push_back(fmt::format("{} {}", interface.value("name", ""), text));
+    }
+    if (host.addresses.size() > before) return;
+  }
+}
+
 // The part of the survey that is shown; what a host could not find out is an object with the reason.
 void take_survey(const Json& survey, HostReport& host) {
   const auto at = [&](const char* path) {
@@ -35,14 +49,8 @@ void take_survey(const Json& survey, HostReport& host) {
   if (const Json total = at("/memory/total_bytes"); total.is_number()) {
     host.memory_bytes = total.get<std::uint64_t>();
   }
-  const Json interfaces = at("/interfaces");
-  if (!interfaces.is_array()) return;
-  for (const Json& interface : interfaces) {
-    if (!interface.value("up", false) || interface.value("loopback", true)) continue;
-    for (const Json& address : interface.value("ipv4", Json::array())) {
-      host.addresses.push_back(fmt::format("{} {}", interface.value("name", ""),
-                                           address.is_string() ? address.get<std::string>() : ""));
-    }
+  if (const Json interfaces = at("/interfaces"); interfaces.is_array()) {
+    for (const Json& interface : interfaces) take_addresses(interface, host);
   }
 }
 
@@ -68,12 +76,18 @@ std::string failure_of(const JobOutcome& outcome) {
   return said.empty() ? why : fmt::format("{} ({})", said, why);
 }
 
+// What the one rank of this job says, and what becomes of it. Nobody writes to `text` any more when it
+// returns.
+Result<JobOutcome> listen_to(HostJobPlan plan, std::string& text) {
+  LineOutput output([&](int, const std::string& line) { text += line + '\n'; });
+  HostJob job(std::move(plan), output);
+  return job.run();
+}
+
 HostReport examine_host(HostJobPlan plan) {
   HostReport report{.name = plan.hosts.front().name};
   std::string text;
-  LineOutput output([&](int, const std::string& line) { text += line + '\n'; });
-  HostJob job(std::move(plan), output);
-  const Result<JobOutcome> outcome = job.run();
+  const Result<JobOutcome> outcome = listen_to(std::move(plan), text);
   if (!outcome) {
     report.failure = outcome.error().root().message();
     return report;

@@ -98,7 +98,7 @@ std::string hosts_table(const Session& session, const ClusterReport& report,
   const auto or_dash = [](const std::string& text) { return text.empty() ? std::string("–") : text; };
   for (const HostReport& host : report.hosts) {
     const Severity verdict = verdict_on(host, findings);
-    const bool is_first = &host == &report.hosts.front() && !host.failure;
+    const bool is_first = &host == machine::clock_reference(report);
     table.add({{host.name, Colour::kBold},
                {std::string(name(verdict)), colour_of(verdict)},
                {or_dash(host.version)},
