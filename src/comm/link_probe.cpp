@@ -14,11 +14,11 @@ constexpr std::uint32_t kTag = 0x6C696E6B;
 constexpr std::size_t kFirstBytes = std::size_t{4} << 10;
 constexpr int kFewestPings = 4;
 constexpr int kMostPings = 400;
-constexpr int kFewestPairs = 4;
+constexpr int kFewestPairs = 3;
 constexpr double kMostAboveAverage = 1.1;
-constexpr int kDoubts = 3;       // so often a message must take long: once may have been a disturbance
-constexpr int kPingShare = 5;    // of the time, for round trips
-constexpr int kLargeShare = 10;  // a message is large if its bytes take so much of the time
+constexpr int kDoubts = 2;      // so often a message must take long: once may have been a disturbance
+constexpr int kPingShare = 5;   // of the time, for round trips
+constexpr int kLargeShare = 5;  // a message is large if its bytes take so much of the time
 
 // What the sender tells the other: a kind and two numbers. Also the answer, which counts by its coming alone.
 enum class Kind { kPing, kTransfer, kEnd };
@@ -88,9 +88,9 @@ class Sender {
       best_large = i == 0 ? time_large : std::min(best_large, time_large);
     }
     const double slope = (best_large - best_small) / static_cast<double>(large - small);
-    // If all small ones were disturbed, the slope would make the link look faster than it is, or negative; if
-    // all large ones were, slower. What a bucket lets through at first is a small part of a large one.
-    const double average = bytes_part(best_large) / static_cast<double>(large);
+    // If all small ones, or round trips, were disturbed, the slope makes the link look too fast, or is
+    // negative; if all large ones were, too slow. What a bucket lets through at first is a small part of those.
+    const double average = std::max(bytes_part(best_large), best_large / 10) / static_cast<double>(large);
     figures_.byte_s = std::clamp(slope, average / 2, kMostAboveAverage * average);
     return {};
   }

@@ -145,8 +145,8 @@ bool HostJob::hear_greeting(Host& host, std::string_view& piece) {
   }
   const std::string line = host.before_greeting.substr(at, line_end + 1 - at);
   if (line != expected) {
-    host.failure =
-        fmt::format("it has Cohort {}, this host {}", line.substr(13, line.size() - 14), version());
+    host.other_version = line.substr(13, line.size() - 14);
+    host.failure = fmt::format("it has Cohort {}, this host {}", *host.other_version, version());
     return false;
   }
   host.has_greeted = true;
@@ -297,19 +297,18 @@ JobOutcome HostJob::merged(JobEnd end) const {
                                            : RankOutcome{});
       outcome.hosts.push_back(host.share.name);
     }
-    if (host.failure && !outcome.lost_host) {
-      outcome.lost_host = LostHost{host.share.name, *host.failure, host.last_lines.lines()};
-    }
+    if (host.failure && !outcome.lost_host) outcome.lost_host = lost(host);
   }
   if (end == JobEnd::kRankFailed) {
     const Host& host = *first_bad_;
     if (host.outcome->first_failed) outcome.first_failed = host.first_rank + *host.outcome->first_failed;
   }
-  if (end == JobEnd::kHostLost) {
-    const Host& host = *first_bad_;
-    outcome.lost_host = LostHost{host.share.name, *host.failure, host.last_lines.lines()};
-  }
+  if (end == JobEnd::kHostLost) outcome.lost_host = lost(*first_bad_);
   return outcome;
+}
+
+LostHost HostJob::lost(const Host& host) {
+  return {host.share.name, *host.failure, host.last_lines.lines(), host.other_version};
 }
 
 }  // namespace cohort

@@ -59,6 +59,7 @@ class HostJob {
     launch::LastLines last_lines{};
     std::optional<JobOutcome> outcome{};
     std::optional<std::string> failure{};
+    std::optional<std::string> other_version{};
     bool is_over = false;
   };
 
@@ -75,6 +76,7 @@ class HostJob {
   bool all_over() const;
   std::optional<JobEnd> reason_to_end() const;
   JobOutcome merged(JobEnd end) const;
+  static LostHost lost(const Host& host);
   void note_end(Host& host);
   void note(const Status& output_status);
 

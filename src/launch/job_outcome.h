@@ -33,6 +33,7 @@ struct LostHost {
   std::string name{};
   std::string why{};
   std::deque<std::string> last_lines{};  ///< of what started the ranks there
+  std::optional<std::string> version{};  ///< of Cohort there, if it is another one than here
 };
 
 /// What became of a job.

@@ -1,6 +1,7 @@
 #include "measure/svg_plot.h"
 
 #include "base/units.h"
+#include "measure/svg_text.h"
 
 #include <algorithm>
 #include <array>
@@ -23,29 +24,6 @@ constexpr double kLegendStep = 22;
 // Distinct also for those who do not see all colours, in this order; then they are repeated with dashes.
 constexpr std::array<std::string_view, 6> kColours = {"#0072b2", "#d55e00", "#009e73",
                                                       "#cc79a7", "#56b4e9", "#a07000"};
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 bool is_visible(const PlotPoint& point) {
   return point.x > 0 && point.y > 0 && std::isfinite(point.x) && std::isfinite(point.y);
@@ -119,7 +97,7 @@ void append_line(std::string& svg, const PlotLine& line, std::size_t number, con
       "stroke-width=\"3\"{4}/>\n",
       x.to + 16, x.to + 44, legend_y, colour, dashes);
   svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x.to + 52, legend_y + 4,
-                     escaped(line.label));
+                     svg_text(line.label));
 }
 
 double height_of(const Plot& plot) {
@@ -140,7 +118,7 @@ void append_plot(std::string& svg, const Plot& plot, double top) {
   const Axis y = axis_of(times, 10, height_of(plot) - kBottom, kTop);
   svg += fmt::format("<g transform=\"translate(0 {:.1f})\">\n", top);
   svg += fmt::format("<text x=\"{:.1f}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">{}</text>\n", kLeft,
-                     escaped(plot.title));
+                     svg_text(plot.title));
   append_ticks(svg, x, y);
   for (std::size_t i = 0; i < plot.lines.size(); ++i) append_line(svg, plot.lines[i], i, x, y);
   svg += fmt::format(
@@ -157,11 +135,7 @@ void append_plot(std::string& svg, const Plot& plot, double top) {
 std::string svg_of(const std::vector<Plot>& plots) {
   double height = 0;
   for (const Plot& plot : plots) height += height_of(plot);
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "
-      "{1:.0f}\" "
-      "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      kWidth, std::max(height, kHeight));
+  std::string svg = svg_begin(kWidth, std::max(height, kHeight));
   double top = 0;
   for (const Plot& plot : plots) {
     append_plot(svg, plot, top);

@@ -5,8 +5,24 @@
 
 namespace cohort::observe {
 
-enum class Colour { kNone, kGreen, kYellow, kRed, kBold, kFaint };
+/// Those of heat are grounds of cells, from cold to hot.
+enum class Colour {
+  kNone,
+  kGreen,
+  kYellow,
+  kRed,
+  kBold,
+  kFaint,
+  kHeat0,
+  kHeat1,
+  kHeat2,
+  kHeat3,
+  kHeat4,
+};
 enum class Colours { kHidden, kShown };
+
+/// The ground of a cell that is so hot: from 0 to 1, and what lies beyond as the nearer of them.
+Colour heat_colour(double heat);
 
 /// What text for people is laid out for.
 struct Screen {

@@ -69,7 +69,7 @@ TEST(LinkProbe, BothEndsGetTheSamePositiveFigures) {
 
 // Real time passes on a simulated network as well, while threads wake up: all is slow enough not to see it.
 LinkProbeOptions slowly(const Network& network) {
-  return {.time = 6s, .limit = 10min, .clock = &network.clock()};
+  return {.time = 12s, .limit = 10min, .clock = &network.clock()};
 }
 
 TEST(LinkProbe, FiguresAreThoseOfTheLink) {
@@ -84,8 +84,8 @@ TEST(LinkProbe, FiguresAreThoseOfTheLink) {
     const double true_latency_s = std::chrono::duration<double>(latency).count();
     EXPECT_GE(found[0].latency_s, true_latency_s * 0.99);
     EXPECT_LE(found[0].latency_s, true_latency_s * 3);
-    EXPECT_GE(found[0].byte_s * bytes_per_second, 0.5);
-    EXPECT_LE(found[0].byte_s * bytes_per_second, 2);
+    EXPECT_GE(found[0].byte_s * bytes_per_second, 0.4);
+    EXPECT_LE(found[0].byte_s * bytes_per_second, 2.5);
   }
 }
 

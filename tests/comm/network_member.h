@@ -8,12 +8,13 @@
 
 namespace cohort::test {
 
-/// One rank of a network: its exchange, its progress thread and the group of all.
+/// One rank of a network: its exchange, its progress thread and the group of all. It waits long for signs of
+/// life: virtual time passes fast.
 class NetworkMember {
  public:
   NetworkMember(const Network& network, int member)
       : doorbell_(network.make_doorbell(member)),
-        exchange_(network.take(member), network.clock(), {}),
+        exchange_(network.take(member), network.clock(), {.liveness = std::chrono::minutes(5)}),
         progress_(*doorbell_) {
     exchange_.open(*doorbell_);
     progress_.add(exchange_);

@@ -85,9 +85,9 @@ class Cluster:
         command(*self.inside(name, "ip", "route", "replace", "10.77.0.0/24", "dev", "eth0", "src", self.address(name),
                              "congctl", "cubic"))
 
-    def shape(self, megabits):
-        """Every cable carries so many Mbit/s in each direction."""
-        for name in self.names:
+    def shape(self, megabits, *names):
+        """The cables of these hosts, or of all, carry so many Mbit/s in each direction."""
+        for name in names or self.names:
             for space, port in ((name, "eth0"), ("switch", f"port{self.index(name)}")):
                 command(*self.inside(space, "tc", "qdisc", "replace", "dev", port, "root", "tbf", "rate",
                                      f"{megabits}mbit", "burst", "64kb", "latency", "50ms"))

@@ -25,5 +25,15 @@ TEST(Table, ColoursAreShownOnlyWhereWanted) {
   EXPECT_NE(table.text({.colours = Colours::kShown}).find("\033[32m1\033[0m"), std::string::npos);
 }
 
+TEST(Screen, HeatHasALevelForEveryFifth) {
+  EXPECT_EQ(heat_colour(0), Colour::kHeat0);
+  EXPECT_EQ(heat_colour(0.5), Colour::kHeat2);
+  EXPECT_EQ(heat_colour(0.99), Colour::kHeat4);
+  EXPECT_EQ(heat_colour(1), Colour::kHeat4);
+  EXPECT_EQ(heat_colour(-1), Colour::kHeat0);
+  const Screen screen{.colours = Colours::kShown};
+  EXPECT_NE(screen.coloured("x", Colour::kHeat0), screen.coloured("x", Colour::kHeat4));
+}
+
 }  // namespace
 }  // namespace cohort::observe

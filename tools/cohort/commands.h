@@ -14,6 +14,7 @@ std::unique_ptr<Command> make_version_command();
 std::unique_ptr<Command> make_train_command();
 std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_doctor_command();
+std::unique_ptr<Command> make_doctor_links_command();
 std::unique_ptr<Command> make_bench_comm_command();
 std::unique_ptr<Command> make_bench_step_command();
 std::unique_ptr<Command> make_bench_ranks_command();

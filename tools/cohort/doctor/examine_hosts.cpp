@@ -1,0 +1,196 @@
+#include "doctor/examine_hosts.h"
+
+#include "base/units.h"
+#include "doctor/findings_output.h"
+#include "doctor/line_output.h"
+#include "doctor/link_lines.h"
+#include "net/meeting_server.h"
+
+#include <cohort/version.h>
+#include <csignal>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace cohort::tool {
+namespace {
+
+using namespace std::chrono_literals;
+using machine::ClusterReport;
+using machine::HostReport;
+using Json = nlohmann::ordered_json;
+
+constexpr auto kAnswerLimit = 2min;  // for a host to look at itself
+
+// ----- each host by itself -----
+
+// IPv6 where there is no IPv4; what is known on one cable only tells nobody anything.
+void take_addresses(const Json& interface, HostReport& host) {
+  if (!interface.is_object() || !interface.value("up", false) || interface.value("loopback", true)) return;
+  for (const char* family : {"ipv4", "ipv6"}) {
+    const std::size_t before = host.addresses.size();
+    for (const Json& address : interface.value(family, Json::array())) {
+      const std::string text = address.is_string() ? address.get<std::string>() : "";
+      if (text.empty() || text.starts_with("fe80:")) continue;
+      host.addresses.push_back(fmt::format("{} {}", interface.value("name", ""), text));
+    }
+    if (host.addresses.size() > before) return;
+  }
+}
+
+// The part of the survey that is shown; what a host could not find out is an object with the reason.
+void take_survey(const Json& survey, HostReport& host) {
+  const auto at = [&](const char* path) {
+    const Json::json_pointer place(path);
+    return survey.contains(place) ? survey[place] : Json();
+  };
+  if (const Json kernel = at("/system/kernel"); kernel.is_string()) host.kernel = kernel.get<std::string>();
+  if (const Json cores = at("/cores/allowed"); cores.is_number()) host.cores = cores.get<int>();
+  if (const Json total = at("/memory/total_bytes"); total.is_number()) {
+    host.memory_bytes = total.get<std::uint64_t>();
+  }
+  if (const Json interfaces = at("/interfaces"); interfaces.is_array()) {
+    for (const Json& interface : interfaces) take_addresses(interface, host);
+  }
+}
+
+std::string last_line(const std::deque<std::string>& lines) {
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    if (!line->empty()) return *line;
+  }
+  return "";
+}
+
+// Why a host did not say what it was asked.
+std::string failure_of(const JobOutcome& outcome) {
+  std::string why = "it did not say what it found";
+  std::string said;
+  if (outcome.lost_host) {
+    why = outcome.lost_host->why;
+    if (!outcome.lost_host->version) said = last_line(outcome.lost_host->last_lines);
+  } else if (outcome.end == JobEnd::kTimedOut) {
+    why = "it took too long to look at itself";
+  } else if (!outcome.ranks.empty()) {
+    said = last_line(outcome.ranks.front().last_lines);
+  }
+  return said.empty() ? why : fmt::format("{} ({})", said, why);
+}
+
+// What the one rank of this job says, and what becomes of it. Nobody writes to `text` any more when it
+// returns.
+Result<JobOutcome> listen_to(HostJobPlan plan, std::string& text) {
+  LineOutput output([&](int, const std::string& line) { text += line + '\n'; });
+  HostJob job(std::move(plan), output);
+  return job.run();
+}
+
+HostReport examine_host(HostJobPlan plan) {
+  HostReport report{.name = plan.hosts.front().name};
+  std::string text;
+  const Result<JobOutcome> outcome = listen_to(std::move(plan), text);
+  if (!outcome) {
+    report.failure = outcome.error().root().message();
+    return report;
+  }
+  if (outcome->lost_host && outcome->lost_host->version) report.version = *outcome->lost_host->version;
+  const Json said = Json::parse(text, nullptr, false);
+  if (!said.is_object() || !said.contains("survey") || !said.contains("findings")) {
+    report.failure = failure_of(*outcome);
+    return report;
+  }
+  report.version = std::string(version());  // an agent of another one is not talked to
+  take_survey(said["survey"], report);
+  report.findings = findings_in(said["findings"]);
+  // Those are what the agent gave its one rank.
+  std::erase_if(report.findings,
+                [](const machine::Finding& finding) { return finding.topic == "thread counts"; });
+  return report;
+}
+
+HostJobPlan plan_for(const HostJobPlan& all, const launch::HostShare& share,
+                     const std::vector<std::string>& job) {
+  HostJobPlan plan = all;
+  plan.hosts = {{.name = share.name, .ranks = 1}};
+  plan.common.world = 1;
+  plan.common.argv = {all.agent.front(), "doctor", "--json"};
+  plan.common.argv.insert(plan.common.argv.end(), job.begin(), job.end());
+  plan.common.argv.insert(plan.common.argv.end(), {"--set", fmt::format("launch.ranks={}", share.ranks)});
+  plan.limit = kAnswerLimit;
+  return plan;
+}
+
+// A thread each: a host that does not answer costs its time once.
+std::vector<HostReport> examine_each(const HostJobPlan& plan, const HostsExamination& examination) {
+  std::vector<HostReport> reports(plan.hosts.size());
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < plan.hosts.size(); ++i) {
+    threads.emplace_back([&, i] {
+      reports[i] = examine_host(plan_for(plan, plan.hosts[i], examination.job));
+      examination.progress(
+          fmt::format("{} has {}", reports[i].name, reports[i].failure ? "failed" : "answered"));
+    });
+  }
+  threads.clear();
+  return reports;
+}
+
+// ----- the ways between them -----
+
+std::vector<int> hosts_that_answered(const ClusterReport& report) {
+  std::vector<int> hosts;
+  for (std::size_t i = 0; i < report.hosts.size(); ++i) {
+    if (!report.hosts[i].failure) hosts.push_back(static_cast<int>(i));
+  }
+  return hosts;
+}
+
+HostJobPlan plan_for_links(const HostJobPlan& all, const std::vector<int>& hosts,
+                           const LinkMeasuring& measuring) {
+  HostJobPlan plan = all;
+  plan.hosts.clear();
+  for (const int host : hosts) plan.hosts.push_back({.name = all.hosts[static_cast<std::size_t>(host)].name});
+  plan.common.world = static_cast<int>(hosts.size());
+  plan.common.argv = {all.agent.front(), "doctor-links", "--time", exact_duration(measuring.time)};
+  if (measuring.pairs == PairsAtOnce::kDisjoint) plan.common.argv.emplace_back("--at-once");
+  plan.limit = longest_measuring(plan.common.world, measuring);
+  return plan;
+}
+
+// Why measuring ended early, in one line.
+std::string first_line(std::string_view summary) {
+  constexpr std::string_view kSpeaker = "cohort: ";
+  if (summary.starts_with(kSpeaker)) summary.remove_prefix(kSpeaker.size());
+  return std::string(summary.substr(0, summary.find('\n')));
+}
+
+void measure_ways(HostedJob& hosted, const HostsExamination& examination, ClusterReport& report) {
+  const std::vector<int> hosts = hosts_that_answered(report);
+  if (hosts.size() < 2) return;
+  const std::size_t all = hosts.size() * (hosts.size() - 1);
+  examination.progress(fmt::format("starting ranks on {} hosts", hosts.size()));
+  LineOutput output([&](int, const std::string& line) {
+    take_line(line, hosts, report);
+    examination.progress(fmt::format("measured {} of {} ways", report.links.size(), all));
+  });
+  HostJob job(plan_for_links(hosted.plan, hosts, examination.measuring), output);
+  const net::MeetingServer server(hosted.key, std::move(hosted.listener), static_cast<int>(hosts.size()));
+  const Result<JobOutcome> outcome = job.run();
+  if (!outcome) {
+    report.failure = outcome.error().root().message();
+  } else if (outcome->end != JobEnd::kAllDone) {
+    report.failure = first_line(outcome->summary());
+  }
+}
+
+}  // namespace
+
+ClusterReport examine_hosts(HostedJob hosted, const HostsExamination& examination) {
+  std::signal(SIGPIPE, SIG_IGN);  // an agent that goes is seen by what it leaves unsaid
+  ClusterReport report{.version = std::string(version())};
+  examination.progress(fmt::format("asking {} hosts", hosted.plan.hosts.size()));
+  report.hosts = examine_each(hosted.plan, examination);
+  measure_ways(hosted, examination, report);
+  return report;
+}
+
+}  // namespace cohort::tool
