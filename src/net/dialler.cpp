@@ -14,7 +14,10 @@ Dialler::Dialler(Station& station, int other, std::uint16_t lane)
     : station_(station),
       other_(other),
       lane_(lane),
-      purpose_(other < station.facts.member ? Purpose::kConnect : Purpose::kLook) {}
+      purpose_(other < station.facts.member ? Purpose::kConnect : Purpose::kLook) {
+  const std::size_t num_addresses = station.addresses_of(other).size();
+  if (num_addresses > 0) turn_ = lane % num_addresses;
+}
 
 void Dialler::start(std::uint64_t num_taken) {
   stop();
@@ -50,13 +53,14 @@ Dialler::Outcome Dialler::begin() {
   if (!socket) return fail(socket.error());
   attempt_ = std::make_unique<Connection>(std::move(*socket), station_.reactor);
   attempt_->watch->wait_for_write();
-  until_ = deadline_after(station_.clock.now(), station_.options.greeting_limit);
+  until_ = deadline_after(station_.clock.now(), attempt_limit());
   Hello hello{.job = station_.facts.key.job(),
               .from = static_cast<std::uint32_t>(station_.facts.member),
               .to = static_cast<std::uint32_t>(other_),
               .session = station_.session,
               .num_taken = num_taken_,
               .lane = lane_,
+              .num_lanes = station_.options.num_lanes,
               .secrecy = station_.options.secrecy};
   value_or_throw(fill_random(hello.nonce));
   greeting_ = std::make_unique<ConnectorGreeting>(station_.facts.key, hello);
@@ -65,6 +69,13 @@ Dialler::Outcome Dialler::begin() {
 
 const SocketAddress& Dialler::address() const {
   return station_.addresses_of(other_)[turn_];
+}
+
+// Where there are several addresses, each is tried before the member would have to be back.
+std::chrono::nanoseconds Dialler::attempt_limit() const {
+  const auto num_addresses = static_cast<std::int64_t>(station_.addresses_of(other_).size());
+  if (num_addresses == 1) return station_.options.greeting_limit;
+  return std::min(station_.options.greeting_limit, station_.options.return_limit / (num_addresses + 1));
 }
 
 Dialler::Outcome Dialler::greet() {

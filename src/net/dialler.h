@@ -11,7 +11,8 @@
 namespace cohort::net {
 
 /// Tries to reach the listener of a member, at one of its addresses after the other, at once and then after
-/// longer and longer pauses.
+/// longer and longer pauses. Lanes begin at different addresses, so that they take different cables where
+/// there are several; who was reached somewhere is tried there first when its connection breaks.
 ///
 /// Threads: one at a time.
 /// Failure: a member listens before others know its address, and until it ends: where nobody listens, its
@@ -51,6 +52,7 @@ class Dialler {
   Outcome fail(const Error& why);
   bool is_hopeless(ErrorCode code);
   const SocketAddress& address() const;
+  std::chrono::nanoseconds attempt_limit() const;
 
   Station& station_;
   const int other_;

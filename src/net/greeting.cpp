@@ -15,6 +15,10 @@ Error refusal(const Welcome& welcome, const Hello& hello) {
       return Error(ErrorCode::kUsage, hello.secrecy == Secrecy::kTls ? "it does not encrypt, this member does"
                                                                      : "it encrypts, this member does not")
           .with_remedy("Turn encryption on, or off, for all members of the job.");
+    case Verdict::kWrongLanes:
+      return Error(ErrorCode::kUsage,
+                   fmt::format("it wants {} lanes, this member {}", welcome.num_lanes, hello.num_lanes))
+          .with_remedy("Give all members of the job the same number of lanes.");
     default:
       return Error(ErrorCode::kPeerLost, "it has given this member up");
   }

@@ -91,6 +91,7 @@ std::array<std::byte, kHelloBytes> Hello::encode(const JobKey& key, const Nonce&
   put(bytes, 20, to);
   put(bytes, 24, session);
   put(bytes, 32, num_taken);
+  put(bytes, 40, static_cast<std::uint8_t>(num_lanes - 1));
   put(bytes, 64, nonce);
   put(bytes, 96, key.sign(kHelloPurpose, signed_part(std::span(bytes).first(96), challenge, nonce)));
   return bytes;
@@ -105,7 +106,10 @@ Result<Hello> Hello::decode(std::span<const std::byte, kHelloBytes> bytes, const
     return refused(unsigned_message());
   }
   const auto secrecy = get<std::uint8_t>(bytes, 5);
-  if (secrecy > static_cast<std::uint8_t>(Secrecy::kTls) || !is_zero(bytes.subspan(40, 24))) {
+  const auto lane = get<std::uint16_t>(bytes, 6);
+  const int num_lanes = get<std::uint8_t>(bytes, 40) + 1;
+  if (secrecy > static_cast<std::uint8_t>(Secrecy::kTls) || num_lanes > kMostLanes || lane >= num_lanes ||
+      !is_zero(bytes.subspan(41, 23))) {
     return refused(Error(ErrorCode::kCorrupt, "it says what no hello says"));
   }
   return Hello{.job = get<std::uint64_t>(bytes, 8),
@@ -113,7 +117,8 @@ Result<Hello> Hello::decode(std::span<const std::byte, kHelloBytes> bytes, const
                .to = get<std::uint32_t>(bytes, 20),
                .session = get<std::uint64_t>(bytes, 24),
                .num_taken = get<std::uint64_t>(bytes, 32),
-               .lane = get<std::uint16_t>(bytes, 6),
+               .lane = lane,
+               .num_lanes = num_lanes,
                .secrecy = static_cast<Secrecy>(secrecy),
                .nonce = nonce};
 }
@@ -124,6 +129,7 @@ std::array<std::byte, kWelcomeBytes> Welcome::encode(const JobKey& key, const No
   put(bytes, 0, kWelcomeMagic);
   put(bytes, 4, kHelloVersion);
   put(bytes, 5, verdict);
+  put(bytes, 6, static_cast<std::uint8_t>(num_lanes - 1));
   put(bytes, 8, member);
   put(bytes, 16, session);
   put(bytes, 24, num_taken);
@@ -139,13 +145,14 @@ Result<Welcome> Welcome::decode(std::span<const std::byte, kWelcomeBytes> bytes,
     return refused(unsigned_message());
   }
   const auto verdict = get<std::uint8_t>(bytes, 5);
-  if (verdict > static_cast<std::uint8_t>(Verdict::kUnknownSession) || !is_zero(bytes.subspan(32, 16))) {
+  if (verdict > static_cast<std::uint8_t>(Verdict::kWrongLanes) || !is_zero(bytes.subspan(32, 16))) {
     return refused(Error(ErrorCode::kCorrupt, "it says what no welcome says"));
   }
   return Welcome{.verdict = static_cast<Verdict>(verdict),
                  .member = get<std::uint32_t>(bytes, 8),
                  .session = get<std::uint64_t>(bytes, 16),
-                 .num_taken = get<std::uint64_t>(bytes, 24)};
+                 .num_taken = get<std::uint64_t>(bytes, 24),
+                 .num_lanes = get<std::uint8_t>(bytes, 6) + 1};
 }
 
 }  // namespace cohort::net

@@ -18,7 +18,8 @@ InStream::InStream(Guard guard) : guard_(guard), buffer_(kBuffer) {}
 
 Result<std::size_t> InStream::read(Stream& from, MessageSink& sink, std::size_t cap) {
   std::size_t all = 0;
-  while (all < cap) {
+  if (is_held_) COHORT_RETURN_IF_ERROR(digest(sink));
+  while (all < cap && !is_held_) {
     COHORT_ASSIGN_OR_RETURN(const std::size_t got, fill(from, sink));
     if (got == 0) break;
     all += got;
@@ -62,6 +63,7 @@ Status InStream::digest(MessageSink& sink) {
       case State::kHeader:
         if (in_buffer() < comm::kFrameHeaderBytes) return {};
         COHORT_RETURN_IF_ERROR(begin_message(sink));
+        if (is_held_) return {};
         break;
       case State::kPayload:
         if (num_payload_ < header_.size_bytes) {
@@ -86,7 +88,12 @@ std::span<const std::byte> InStream::take(std::size_t size_bytes) {
 }
 
 Status InStream::begin_message(MessageSink& sink) {
-  COHORT_ASSIGN_OR_RETURN(header_, comm::decode_frame_header(take(comm::kFrameHeaderBytes)));
+  const std::span<const std::byte> bytes = std::span(buffer_).subspan(used_, comm::kFrameHeaderBytes);
+  COHORT_ASSIGN_OR_RETURN(header_, comm::decode_frame_header(bytes));
+  COHORT_ASSIGN_OR_RETURN(const bool is_admitted, sink.admit(header_));
+  is_held_ = !is_admitted;
+  if (is_held_) return {};  // it is read once more
+  take(comm::kFrameHeaderBytes);
   num_payload_ = 0;
   checksum_ = 0;
   if (header_.size_bytes > 0) {

@@ -17,6 +17,11 @@ namespace cohort::net {
 class MessageSink {
  public:
   virtual ~MessageSink() = default;
+  /// May this message begin? False: not yet, and nothing is read until it may. kCorrupt if it never may.
+  virtual Result<bool> admit(const comm::FrameHeader& header) {
+    (void)header;
+    return true;
+  }
   /// As FrameSink::place().
   virtual std::span<std::byte> place(const comm::FrameHeader& header) = 0;
   virtual void arrived(const comm::FrameHeader& header) = 0;
@@ -36,12 +41,18 @@ class InStream {
  public:
   explicit InStream(Guard guard);
 
-  /// Reads at most about `cap` bytes. How many it has read; 0: nothing is there.
+  /// Reads at most about `cap` bytes. How many it has read; 0: nothing is there, or the sink does not admit
+  /// what is.
   Result<std::size_t> read(Stream& from, MessageSink& sink, std::size_t cap);
   /// Bytes that it has, of all that were ever sent; the next connection begins there.
   std::uint64_t num_taken() const { return num_taken_; }
+  /// A message waits until the sink admits it.
+  bool is_held() const { return is_held_; }
   /// What a connection left that is over is not used: it comes once more.
-  void start_over() { filled_ = used_ = 0; }
+  void start_over() {
+    filled_ = used_ = 0;
+    is_held_ = false;
+  }
 
  private:
   enum class State : std::uint8_t { kHeader, kPayload, kTrailer };
@@ -57,6 +68,7 @@ class InStream {
 
   const Guard guard_;
   State state_ = State::kHeader;
+  bool is_held_ = false;
   comm::FrameHeader header_{};
   std::uint64_t num_payload_ = 0;  // bytes of it that are there
   std::uint32_t checksum_ = 0;

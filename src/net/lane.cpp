@@ -34,10 +34,11 @@ bool is_own(const FrameHeader& header) {
 
 }  // namespace
 
-Lane::Lane(Station& station, int other, std::uint16_t number, MessageSink& sink)
+Lane::Lane(Station& station, int other, std::uint16_t number, LaneOwner& owner)
     : station_(station),
       other_(other),
-      sink_(sink),
+      number_(number),
+      owner_(owner),
       out_(guard_of(station.options.secrecy)),
       in_(guard_of(station.options.secrecy)),
       dialler_(station, other, number),
@@ -98,13 +99,13 @@ bool Lane::is_too_late() {
 }
 
 std::optional<std::uint64_t> Lane::next_from(std::uint64_t session) {
-  if (end_ || (has_met_ && session != session_)) return std::nullopt;
+  if (end_ || owner_.session().value_or(session) != session) return std::nullopt;
   broke(Error(ErrorCode::kPeerLost, "it connected anew"));  // whether we have noticed or not
   return in_.num_taken();
 }
 
 void Lane::attach(std::unique_ptr<Connection> connection, End end, const Counterpart& counterpart) {
-  if (has_met_ && counterpart.session != session_) {
+  if (owner_.session().value_or(counterpart.session) != counterpart.session) {
     return lose(
         Error(ErrorCode::kPeerLost, fmt::format("another process has taken the place of member {}", other_)));
   }
@@ -118,7 +119,7 @@ void Lane::attach(std::unique_ptr<Connection> connection, End end, const Counter
   connection_ = std::move(connection);
   prepare_until_ = deadline_after(station_.clock.now(), station_.options.greeting_limit);
   dialler_.stop();
-  session_ = counterpart.session;
+  owner_.session() = counterpart.session;
   has_met_ = true;
   last_failure_.reset();
 }
@@ -177,39 +178,44 @@ void Lane::hang_up() {
 
 bool Lane::read() {
   if (!connection_->watch->is_readable()) return false;
+  const std::uint64_t num_before = in_.num_taken();
   const auto got = in_.read(*connection_->stream, *this, kReadAtOnce);
   if (end_) return true;
   if (!got) {
     got.error().root().code() == ErrorCode::kCorrupt ? lose(got.error()) : broke(got.error());
     return true;
   }
-  if (*got < kReadAtOnce) connection_->watch->wait_for_read();
-  if (*got > 0) sink_.heard();
+  if (*got < kReadAtOnce && !in_.is_held()) connection_->watch->wait_for_read();
+  if (*got > 0) owner_.heard();
   if (in_.num_taken() - num_told_ >= kUntold) add_receipt();
-  return *got > 0;
+  return *got > 0 || in_.num_taken() > num_before;
+}
+
+Result<bool> Lane::admit(const FrameHeader& header) {
+  if (end_) return true;
+  return owner_.assembly().admit(number_, header);
 }
 
 std::span<std::byte> Lane::place(const FrameHeader& header) {
-  return is_own(header) || end_ ? std::span<std::byte>() : sink_.place(header);
+  return is_own(header) || end_ ? std::span<std::byte>() : owner_.assembly().place(number_, header);
 }
 
 void Lane::arrived(const FrameHeader& header) {
   if (end_) return;
   if (header.channel == Channel::kReceipt) {
-    const std::lock_guard lock(station_.mutex);
-    if (Status fits = out_.has_taken(header.number); !fits) lose(fits.error());
+    if (Status fits = owner_.receipt_came(header); !fits) lose(fits.error());
   } else if (header.channel == Channel::kFarewell) {
     lose(Error(ErrorCode::kPeerLost, fmt::format("member {} has left", other_)));
   } else {
     acknowledge(header);
-    sink_.arrived(header);
+    if (Status fits = owner_.assembly().arrived(number_, header); !fits) lose(fits.error());
   }
 }
 
 void Lane::taken_back(const FrameHeader& header) {
   if (end_) return;
   acknowledge(header);
-  sink_.taken_back(header);
+  if (Status fits = owner_.assembly().taken_back(number_, header); !fits) lose(fits.error());
 }
 
 // The receipt of a long message goes before whatever is said in answer to it: who hears the answer, and that
@@ -219,8 +225,7 @@ void Lane::acknowledge(const FrameHeader& header) {
 }
 
 void Lane::add_receipt() {
-  const std::lock_guard lock(station_.mutex);
-  out_.add({.channel = Channel::kReceipt, .number = in_.num_taken()}, {}, {});
+  owner_.send_receipt(number_, in_.num_taken());
   num_told_ = in_.num_taken();
 }
 

@@ -3,6 +3,7 @@
 #include "net/connection.h"
 #include "net/dialler.h"
 #include "net/in_stream.h"
+#include "net/lane_owner.h"
 #include "net/out_stream.h"
 #include "net/station.h"
 #include "net/tls_stream.h"
@@ -24,12 +25,12 @@ struct Counterpart {
 ///
 /// Threads: methods that say so with the station's lock held, from any thread; the others from the one that
 /// advances, without it.
-/// Lifetime: station and sink must outlive it.
+/// Lifetime: station and owner must outlive it.
 /// Failure: end() says why the other member counts as lost: it left, its process is gone, it did not come
 /// back within the limit, or what it sends makes no sense.
 class Lane final : MessageSink {
  public:
-  Lane(Station& station, int other, std::uint16_t number, MessageSink& sink);
+  Lane(Station& station, int other, std::uint16_t number, LaneOwner& owner);
 
   /// With the lock held.
   OutStream& out() { return out_; }
@@ -51,6 +52,7 @@ class Lane final : MessageSink {
   void attach(std::unique_ptr<Connection> connection, End end, const Counterpart& counterpart);
 
  private:
+  Result<bool> admit(const comm::FrameHeader& header) override;
   std::span<std::byte> place(const comm::FrameHeader& header) override;
   void arrived(const comm::FrameHeader& header) override;
   void taken_back(const comm::FrameHeader& header) override;
@@ -67,7 +69,8 @@ class Lane final : MessageSink {
 
   Station& station_;
   const int other_;
-  MessageSink& sink_;
+  const std::uint16_t number_;
+  LaneOwner& owner_;
   OutStream out_;
   InStream in_;
   Dialler dialler_;
@@ -76,7 +79,6 @@ class Lane final : MessageSink {
   TimePoint prepare_until_{};
   bool has_met_ = false;
   bool has_talked_ = false;         // a connection was good for messages
-  std::uint64_t session_ = 0;       // of the other, once they have met
   std::uint64_t num_told_ = 0;      // bytes that the other knows to be here
   std::uint64_t num_at_break_ = 0;  // bytes that were here when the last connection broke
   std::optional<Error> last_failure_;

@@ -1,23 +1,56 @@
 #include "net/link.h"
 
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
 #include <utility>
 
 namespace cohort::net {
 
 using comm::FrameHeader;
 
-Link::Link(Station& station, int other) : station_(station), other_(other), lane_(station, other, 0, *this) {}
+namespace {
+
+std::size_t stripe_from(const TcpOptions& options) {
+  if (options.num_lanes == 1) return std::numeric_limits<std::size_t>::max();
+  return std::max(options.stripe_from, static_cast<std::size_t>(options.num_lanes));
+}
+
+std::vector<Link::Sent> of_all(const std::vector<OutStream*>& outs,
+                               std::vector<Link::Sent> (OutStream::*take)()) {
+  std::vector<Link::Sent> all = (outs.front()->*take)();
+  for (std::size_t lane = 1; lane < outs.size(); ++lane) {
+    for (Link::Sent& sent : (outs[lane]->*take)()) all.push_back(std::move(sent));
+  }
+  return all;
+}
+
+}  // namespace
+
+Link::Link(Station& station, int other)
+    : station_(station),
+      other_(other),
+      stripe_from_(stripe_from(station.options)),
+      assembly_(static_cast<std::size_t>(station.options.num_lanes), *this) {
+  LaneOwner& owner = *this;
+  for (int lane = 0; lane < station.options.num_lanes; ++lane) {
+    lanes_.push_back(std::make_unique<Lane>(station, other, static_cast<std::uint16_t>(lane), owner));
+    outs_.push_back(&lanes_.back()->out());
+  }
+}
 
 void Link::send(const FrameHeader& header, std::span<const std::byte> payload, Sent sent) {
   if (loss_) {
     refused_.push_back(std::move(sent));
+  } else if (payload.size() >= stripe_from_) {
+    add_striped(outs_, ++num_striped_, header, payload, std::move(sent));
   } else {
-    lane_.out().add(header, payload, std::move(sent));
+    outs_.front()->add(header, payload, std::move(sent));
   }
 }
 
 void Link::withdraw(std::uint32_t group, std::uint32_t generation) {
-  lane_.out().take_back(group, generation);
+  for (OutStream* out : outs_) out->take_back(group, generation);
 }
 
 void Link::give_up(const Error& why) {
@@ -32,43 +65,97 @@ void Link::lose(const Error& why) {
 }
 
 void Link::leave() {
-  lane_.out().take_back_all();
+  for (OutStream* out : outs_) out->take_back_all();
   refused_.clear();
-  if (!loss_) lane_.out().add({.channel = comm::Channel::kFarewell}, {}, {});
+  if (!loss_) outs_.front()->add({.channel = comm::Channel::kFarewell}, {}, {});
 }
 
 void Link::drop() {
-  lane_.hang_up();
+  hang_up();
   refused_.clear();
-  (void)lane_.out().abandon();
-  (void)lane_.out().take_ready();
+  (void)of_all(outs_, &OutStream::abandon);
+  (void)of_all(outs_, &OutStream::take_ready);
+}
+
+void Link::hang_up() {
+  for (const auto& lane : lanes_) lane->hang_up();
+}
+
+bool Link::is_through() const {
+  return is_lost() ||
+         std::all_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->is_through(); });
+}
+
+bool Link::is_connected() const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->is_connected(); });
 }
 
 bool Link::advance() {
   bool moved = false;
   bool is_over = false;
-  if (!is_lost() || owes_farewell_) moved = lane_.advance();
+  if (!is_lost() || owes_farewell_) moved = advance_lanes();
   {
     const std::lock_guard lock(station_.mutex);
-    if (lane_.end()) lose(*lane_.end());
     if (owes_farewell_) pay_farewell();
     is_over = loss_.has_value();
-    if (is_over && !owes_farewell_) lane_.hang_up();
+    if (is_over && !owes_farewell_) hang_up();
   }
   moved = call_back() || moved;
   return (is_over && report()) || moved;
 }
 
-// To whom we connect, we do it once more; who connects to us hears it when it does.
+// The end of the first lane comes behind everything else. That of another may be seen while messages that
+// were sent before are still to be read: it counts when nothing comes any more.
+bool Link::advance_lanes() {
+  bool moved = false;
+  for (const auto& lane : lanes_) moved = lane->advance() || moved;
+  const auto last = moved ? lanes_.begin() + 1 : lanes_.end();
+  const auto ended =
+      std::find_if(lanes_.begin(), last, [](const auto& lane) { return lane->end().has_value(); });
+  if (ended != last) {
+    const std::lock_guard lock(station_.mutex);
+    lose(*(*ended)->end());
+  }
+  return moved;
+}
+
+// To whom we connect, we do it once more; who connects to us hears it when it does. By any lane: in the first
+// it may be behind a message that waits for its stripes.
 void Link::pay_farewell() {
-  const bool is_reachable = lane_.is_connected() || other_ < station_.facts.member;
-  if (lane_.is_connected()) lane_.say_farewell();
-  owes_farewell_ = is_reachable && !lane_.is_connected() && !lane_.end();
+  const bool is_reachable = other_ < station_.facts.member && !lanes_.front()->end();
+  owes_farewell_ = is_reachable && !is_connected();
+  for (const auto& lane : lanes_) lane->say_farewell();
 }
 
 TimePoint Link::wanted_at() const {
-  return is_reported_ && !owes_farewell_ ? TimePoint::max() : lane_.wanted_at();
+  TimePoint wanted = TimePoint::max();
+  if (is_reported_ && !owes_farewell_) return wanted;
+  for (const auto& lane : lanes_) wanted = std::min(wanted, lane->wanted_at());
+  return wanted;
 }
+
+// ----- what lanes bring -----
+
+void Link::heard() {
+  if (!is_lost()) station_.sink->heard(other_);
+}
+
+// Receipts go by the first lane, as all messages do: who hears an answer knows what was here before it.
+void Link::send_receipt(std::size_t lane, std::uint64_t num_taken) {
+  const std::lock_guard lock(station_.mutex);
+  outs_.front()->add({.channel = comm::Channel::kReceipt, .number = num_taken, .tag = lane}, {}, {});
+}
+
+Status Link::receipt_came(const FrameHeader& receipt) {
+  if (receipt.tag >= outs_.size()) {
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("a receipt is for lane {} of {}", receipt.tag, outs_.size()));
+  }
+  const std::lock_guard lock(station_.mutex);
+  return outs_[receipt.tag]->has_taken(receipt.number);
+}
+
+// ----- whole messages -----
 
 std::span<std::byte> Link::place(const FrameHeader& header) {
   return is_lost() ? std::span<std::byte>() : station_.sink->place(other_, header);
@@ -80,10 +167,6 @@ void Link::arrived(const FrameHeader& header) {
   if (!is_lost()) station_.sink->arrived(other_, header);
 }
 
-void Link::heard() {
-  if (!is_lost()) station_.sink->heard(other_);
-}
-
 void Link::taken_back(const FrameHeader& header) {
   if (!is_lost()) station_.sink->taken_back(other_, header);
 }
@@ -92,7 +175,7 @@ bool Link::call_back() {
   std::vector<Sent> ready;
   {
     const std::lock_guard lock(station_.mutex);
-    ready = lane_.out().take_ready();
+    ready = of_all(outs_, &OutStream::take_ready);
   }
   for (const Sent& sent : ready) sent({});
   return !ready.empty();
@@ -102,7 +185,7 @@ bool Link::report() {
   std::vector<Sent> failed;
   {
     const std::lock_guard lock(station_.mutex);
-    failed = lane_.out().abandon();
+    failed = of_all(outs_, &OutStream::abandon);
     for (Sent& sent : std::exchange(refused_, {})) failed.push_back(std::move(sent));
     if (is_reported_ && failed.empty()) return false;
   }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "net/assembly.h"
 #include "net/lane.h"
+#include "net/lane_owner.h"
 
 #include <atomic>
 #include <memory>
@@ -9,12 +11,14 @@
 
 namespace cohort::net {
 
-/// Everything between this member and another one.
+/// Everything between this member and another one: lanes, of which the first brings messages in order, and
+/// all together the payloads of long ones.
 ///
 /// Threads: methods that say so with the station's lock held, from any thread; the others from the one that
 /// advances, without it.
-/// Failure: once the other member is lost, what is sent to it is called back with the reason.
-class Link final : MessageSink {
+/// Failure: once the other member is lost, what is sent to it is called back with the reason. Who loses a
+/// lane is lost.
+class Link final : LaneOwner, MessageSink {
  public:
   using Sent = comm::Transport::Sent;
 
@@ -34,16 +38,25 @@ class Link final : MessageSink {
   bool advance();
   TimePoint wanted_at() const;
   /// The other one is lost, or has everything that was sent to it.
-  bool is_through() const { return is_lost() || lane_.is_through(); }
+  bool is_through() const;
   bool is_lost() const { return is_lost_.load(std::memory_order_acquire); }
-  Lane& lane() { return lane_; }
+  Lane& lane(std::size_t number) { return *lanes_[number]; }
 
  private:
+  // Of lanes.
+  Assembly& assembly() override { return assembly_; }
+  void heard() override;
+  void send_receipt(std::size_t lane, std::uint64_t num_taken) override;
+  Status receipt_came(const comm::FrameHeader& receipt) override;
+  std::optional<std::uint64_t>& session() override { return session_; }
+  // Of whole messages.
   std::span<std::byte> place(const comm::FrameHeader& header) override;
   void arrived(const comm::FrameHeader& header) override;
   void taken_back(const comm::FrameHeader& header) override;
-  void heard() override;
 
+  bool advance_lanes();
+  void hang_up();
+  bool is_connected() const;
   void lose(const Error& why);
   void pay_farewell();
   bool call_back();
@@ -51,7 +64,12 @@ class Link final : MessageSink {
 
   Station& station_;
   const int other_;
-  Lane lane_;
+  const std::size_t stripe_from_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<OutStream*> outs_;  // of the lanes
+  std::uint64_t num_striped_ = 0;
+  Assembly assembly_;
+  std::optional<std::uint64_t> session_;
   std::optional<Error> loss_;
   std::atomic<bool> is_lost_{false};
   bool is_reported_ = false;

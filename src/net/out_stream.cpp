@@ -60,8 +60,11 @@ void OutStream::take_back_those(Which is_one) {
   for (Message& message : messages_) {
     if (is_one(message.header)) message.sent = nullptr;
     if (is_one(message.header) && message.header.size_bytes > kCopied) {
-      if (message.first >= std::max(most_written_, next_)) continue;
-      message.is_taken_back = true;
+      const bool has_begun = message.first < std::max(most_written_, next_);
+      const bool is_stripe = message.header.channel == comm::Channel::kStripe;
+      if (!has_begun && !is_stripe) continue;
+      if (has_begun) message.is_taken_back = true;
+      if (!has_begun && is_stripe) empty(message);
     }
     message.first = first;
     first += message.size();
@@ -72,9 +75,17 @@ void OutStream::take_back_those(Which is_one) {
   end_ = first;
 }
 
+void OutStream::empty(Message& message) {
+  message.header.size_bytes = 0;
+  message.payload = {};
+  comm::encode(message.header, message.header_bytes);
+}
+
 bool OutStream::has_payload() const {
-  return std::any_of(messages_.begin(), messages_.end(),
-                     [](const Message& message) { return message.header.channel < comm::Channel::kReceipt; });
+  return std::any_of(messages_.begin(), messages_.end(), [](const Message& message) {
+    const comm::Channel channel = message.header.channel;
+    return channel != comm::Channel::kReceipt && channel != comm::Channel::kFarewell;
+  });
 }
 
 std::span<const iovec> OutStream::gather(std::size_t cap) {

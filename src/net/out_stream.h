@@ -40,7 +40,8 @@ class OutStream {
   /// `sent` is null for messages of the transport itself.
   void add(const comm::FrameHeader& header, std::span<const std::byte> payload, Sent sent);
   /// Payloads of this group up to this generation are not read any more, and nobody is called back for them.
-  /// What was copied is sent all the same.
+  /// What was copied is sent all the same; of a stripe at least its header, without a payload: others wait
+  /// for it.
   void take_back(std::uint32_t group, std::uint32_t generation);
   /// The same for all of them.
   void take_back_all();
@@ -94,6 +95,7 @@ class OutStream {
   std::size_t add_parts(Message& message, std::uint64_t from, std::size_t cap);
   void add_payload(Message& message, std::size_t from, std::size_t count);
   void finish_trailer(Message& message);
+  static void empty(Message& message);
 
   const Guard guard_;
   std::deque<Message> messages_;  // the first is the oldest that the other side may not have

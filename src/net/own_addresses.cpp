@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <ifaddrs.h>
+#include <map>
 #include <memory>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -23,6 +24,18 @@ Error no_such_interface(const std::vector<OwnAddress>& own, const std::string& w
   for (const OwnAddress& each : own) names.insert(each.interface);
   return Error(ErrorCode::kUsage, fmt::format("the interface '{}' is not up or has no address", wanted))
       .with_remedy(fmt::format("Name one of {}.", fmt::join(names, ", ")));
+}
+
+// The first of each interface, then the second of each: members beside each other lead by different cables.
+std::vector<SocketAddress> in_turn(const std::vector<OwnAddress>& chosen) {
+  std::map<std::string, std::size_t> num_seen;
+  std::vector<std::pair<std::size_t, SocketAddress>> turns;
+  for (const OwnAddress& each : chosen) turns.emplace_back(num_seen[each.interface]++, each.address);
+  std::stable_sort(turns.begin(), turns.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<SocketAddress> addresses;
+  for (const auto& [turn, address] : turns) addresses.push_back(address);
+  return addresses;
 }
 
 }  // namespace
@@ -50,20 +63,20 @@ Result<std::vector<OwnAddress>> own_addresses() {
 
 Result<std::vector<SocketAddress>> published_addresses(const std::vector<OwnAddress>& own,
                                                        const std::vector<std::string>& interfaces) {
-  std::vector<SocketAddress> addresses;
+  std::vector<OwnAddress> chosen;
   for (const std::string& wanted : interfaces) {
-    const std::size_t before = addresses.size();
+    const std::size_t before = chosen.size();
     for (const OwnAddress& each : own) {
-      if (each.interface == wanted) addresses.push_back(each.address);
+      if (each.interface == wanted) chosen.push_back(each);
     }
-    if (addresses.size() == before) return no_such_interface(own, wanted);
+    if (chosen.size() == before) return no_such_interface(own, wanted);
   }
-  if (!interfaces.empty()) return addresses;
+  if (!interfaces.empty()) return in_turn(chosen);
   for (const bool loopback : {false, true}) {
     for (const OwnAddress& each : own) {
-      if (each.is_loopback == loopback && !each.is_link_local) addresses.push_back(each.address);
+      if (each.is_loopback == loopback && !each.is_link_local) chosen.push_back(each);
     }
-    if (!addresses.empty()) return addresses;
+    if (!chosen.empty()) return in_turn(chosen);
   }
   return Error(ErrorCode::kUnsupported, "no interface of this host is up")
       .with_remedy("Bring one up, even the loopback: `ip link set lo up`.");

@@ -20,8 +20,9 @@ struct OwnAddress {
 Result<std::vector<OwnAddress>> own_addresses();
 
 /// Those by which others are told to reach us: of the interfaces that were named, or of all but loopback;
-/// IPv4 before IPv6, link-local ones only where their interface was named. Where a host has nothing but
-/// loopback, that.
+/// one of each interface, its IPv4 one before that of IPv6, then the next of each, so that lanes which take
+/// them in turn take all cables. Link-local ones only where their interface was named. Where a host has
+/// nothing but loopback, that.
 /// Failure: kUsage, naming those that there are, if a named one has no address.
 Result<std::vector<SocketAddress>> published_addresses(const std::vector<OwnAddress>& own,
                                                        const std::vector<std::string>& interfaces);

@@ -24,6 +24,11 @@ struct TcpOptions {
   std::chrono::nanoseconds greeting_limit = std::chrono::seconds(5);
   /// How long a member that leaves waits for others to take what it has sent.
   std::chrono::nanoseconds leave_limit = std::chrono::seconds(2);
+  /// Connections to each member that carry long payloads together, 1 … kMostLanes. All members must have the
+  /// same number: others are refused.
+  int num_lanes = 1;
+  /// Payloads of at least so many bytes are carried by all lanes together.
+  std::size_t stripe_from = std::size_t{256} << 10;
 };
 
 /// A member as others see it.

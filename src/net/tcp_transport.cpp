@@ -34,6 +34,8 @@ TcpTransport::TcpTransport(TcpFacts facts, Descriptor listener, Reactor& reactor
           [this](const ListenerGreeting& greeting, std::unique_ptr<Connection> connection) {
             admit(greeting, std::move(connection));
           }) {
+  COHORT_CHECK(options.num_lanes >= 1 && options.num_lanes <= kMostLanes, "there cannot be {} lanes",
+               options.num_lanes);
   for (int other = 0; other < num_members(); ++other) {
     if (other == member() || station_.facts.members[static_cast<std::size_t>(other)].is_apart) continue;
     links_[static_cast<std::size_t>(other)] = std::make_unique<Link>(station_, other);
@@ -162,15 +164,17 @@ TimePoint TcpTransport::wanted_at() const {
 Welcome TcpTransport::judge(const Hello& hello) {
   using Verdict = Welcome::Verdict;
   const auto us = static_cast<std::uint32_t>(member());
-  Welcome welcome{.member = us, .session = station_.session};
+  Welcome welcome{.member = us, .session = station_.session, .num_lanes = station_.options.num_lanes};
   const bool is_later = hello.from > us && hello.from < links_.size() && links_[hello.from];
-  if (hello.job != station_.facts.key.job() || hello.to != us || !is_later || hello.lane != 0) {
+  if (hello.job != station_.facts.key.job() || hello.to != us || !is_later) {
     welcome.verdict = Verdict::kWrongMember;
   } else if (hello.secrecy != station_.options.secrecy) {
     welcome.verdict = Verdict::kWrongSecrecy;
+  } else if (hello.num_lanes != station_.options.num_lanes) {
+    welcome.verdict = Verdict::kWrongLanes;
   } else if (link(hello.from).is_lost()) {
     welcome.verdict = Verdict::kUnknownSession;
-  } else if (const auto from = link(hello.from).lane().next_from(hello.session)) {
+  } else if (const auto from = link(hello.from).lane(hello.lane).next_from(hello.session)) {
     welcome.num_taken = *from;
   } else {
     welcome.verdict = Verdict::kUnknownSession;
@@ -181,7 +185,7 @@ Welcome TcpTransport::judge(const Hello& hello) {
 void TcpTransport::admit(const ListenerGreeting& greeting, std::unique_ptr<Connection> connection) {
   const Hello& hello = *greeting.hello();
   link(hello.from)
-      .lane()
+      .lane(hello.lane)
       .attach(std::move(connection), End::kListener, {hello.session, hello.num_taken, greeting.tls_secret()});
 }
 

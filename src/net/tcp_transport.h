@@ -19,8 +19,8 @@ namespace cohort::net {
 /// Lifetime: reactor and clock must outlive it. close() waits until others have what was sent to them, up to
 /// TcpOptions::leave_limit.
 /// Failure: strangers are turned away without a word; lost() names the address and why.
-/// Cost: a payload longer than OutStream::kCopied is not copied in this process, and is the caller's again
-/// when the other side has all of it.
+/// Cost: TcpOptions::num_lanes connections to each member. A payload longer than OutStream::kCopied is not
+/// copied in this process, and is the caller's again when the other side has all of it.
 class TcpTransport final : public comm::Transport {
  public:
   TcpTransport(TcpFacts facts, Descriptor listener, Reactor& reactor, Clock& clock,

@@ -97,6 +97,10 @@ Result<HostsWorld::Listening> HostsWorld::listen() const {
 
 Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation) {
   const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), options_.meeting_limit);
+  if (options_.lanes < 1 || options_.lanes > net::kMostLanes) {
+    return Error(ErrorCode::kUsage, fmt::format("hosts cannot be joined by {} lanes", options_.lanes))
+        .with_remedy(fmt::format("Use 1 to {}.", net::kMostLanes));
+  }
   COHORT_ASSIGN_OR_RETURN(Listening listening, listen());
   COHORT_ASSIGN_OR_RETURN(const Door door, Door::open());
   const Card own{.version = std::string(version()), .door = door.name(), .addresses = listening.addresses};
@@ -123,7 +127,8 @@ Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation)
                                           foundation->reactor, foundation->clock,
                                           net::TcpOptions{.secrecy = options_.secrecy,
                                                           .first_limit = options_.meeting_limit,
-                                                          .return_limit = options_.link_limit});
+                                                          .return_limit = options_.link_limit,
+                                                          .num_lanes = options_.lanes});
   auto near_transport = std::make_unique<comm::SharedMemoryTransport>(*foundation->neighbours);
   foundation->start(std::make_unique<comm::JoinedTransport>(std::move(near_transport), std::move(far), near));
   return comm::ScheduledCommunicator::make_world(

@@ -23,6 +23,7 @@ struct HostsOptions {
   net::Secrecy secrecy = net::Secrecy::kTls;
   std::vector<std::string> interfaces{};  ///< empty: all but loopback
   std::string algorithm{};                ///< see comm::PlanOptions
+  int lanes = 1;                          ///< see net::TcpOptions::num_lanes
 };
 
 /// All ranks of a job on several hosts, as one of them sees them: shared memory inside a host, TCP between

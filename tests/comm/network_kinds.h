@@ -60,8 +60,8 @@ inline Network shared_memory_network(int n) {
           [network](int member) { return network->make_doorbell(member); }};
 }
 
-inline Network tcp_network(int n, net::Secrecy secrecy) {
-  const auto network = std::make_shared<TcpNetwork>(n, net::TcpOptions{.secrecy = secrecy});
+inline Network tcp_network(int n, const net::TcpOptions& options) {
+  const auto network = std::make_shared<TcpNetwork>(n, options);
   return {[network](int member) { return network->take(member); },
           [network]() -> Clock& { return network->clock(); },
           [network](int member) { return network->make_doorbell(member); }};
@@ -105,8 +105,12 @@ inline std::vector<NetworkKind> network_kinds() {
        [](int n) { return simulated_network(n, {.latency = 1ms, .loss = 0.2, .losses_cap = 50}); }},
       {"faulty", [](int n) { return faulty_network(n, 11); }},
       {"shared_memory_rings", shared_memory_network},
-      {"tcp", [](int n) { return tcp_network(n, net::Secrecy::kClear); }},
-      {"tls", [](int n) { return tcp_network(n, net::Secrecy::kTls); }},
+      {"tcp", [](int n) { return tcp_network(n, {.secrecy = net::Secrecy::kClear}); }},
+      {"tls", [](int n) { return tcp_network(n, {.secrecy = net::Secrecy::kTls}); }},
+      {"tcp_lanes",
+       [](int n) {
+         return tcp_network(n, {.secrecy = net::Secrecy::kClear, .num_lanes = 3, .stripe_from = 64});
+       }},
       {"hosts_of_two", [](int n) { return joined_network(hosts_of_two(n), net::Secrecy::kTls); }},
       {"hosts_in_turn", [](int n) { return joined_network(hosts_in_turn(n), net::Secrecy::kClear); }},
   };

@@ -28,6 +28,7 @@ Hello some_hello(const JobKey& key) {
           .session = 0x1122334455667788,
           .num_taken = 99,
           .lane = 2,
+          .num_lanes = 5,
           .secrecy = Secrecy::kTls,
           .nonce = nonce_of(5)};
 }
@@ -43,6 +44,7 @@ TEST(Hello, SaysWhatWasSaid) {
   EXPECT_EQ(heard->session, hello.session);
   EXPECT_EQ(heard->num_taken, 99u);
   EXPECT_EQ(heard->lane, 2);
+  EXPECT_EQ(heard->num_lanes, 5);
   EXPECT_EQ(heard->secrecy, Secrecy::kTls);
   EXPECT_EQ(heard->nonce, hello.nonce);
 }
@@ -67,6 +69,18 @@ TEST(Hello, EveryFlippedBitIsNoticed) {
     welcome[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
     EXPECT_FALSE(Welcome::decode(welcome, key, nonce_of(9), nonce_of(5))) << "bit " << bit;
     welcome[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
+  }
+}
+
+TEST(Hello, ALaneThatThereCannotBeIsRefused) {
+  const JobKey key = *JobKey::make();
+  Hello hello = some_hello(key);
+  for (const auto& [lane, num_lanes] :
+       {std::pair(5, 5), std::pair(0xffff, 5), std::pair(2, 9), std::pair(0, 256)}) {
+    hello.lane = static_cast<std::uint16_t>(lane);
+    hello.num_lanes = num_lanes;
+    EXPECT_FALSE(Hello::decode(hello.encode(key, nonce_of(9)), key, nonce_of(9)))
+        << lane << " of " << num_lanes;
   }
 }
 
@@ -128,7 +142,8 @@ TEST(Greeting, StrangersDoNot) {
 TEST(Greeting, ARefusalIsExplained) {
   const JobKey key = *JobKey::make();
   using Verdict = Welcome::Verdict;
-  for (const Verdict verdict : {Verdict::kWrongMember, Verdict::kWrongSecrecy, Verdict::kUnknownSession}) {
+  for (const Verdict verdict :
+       {Verdict::kWrongMember, Verdict::kWrongSecrecy, Verdict::kUnknownSession, Verdict::kWrongLanes}) {
     net::ListenerGreeting listener(key, nonce_of(1),
                                    [&](const Hello&) { return Welcome{.verdict = verdict, .member = 2}; });
     net::ConnectorGreeting connector(key, some_hello(key));

@@ -48,11 +48,13 @@ struct Numbers final : comm::FrameSink {
 };
 
 struct Member {
-  Member(int number, const std::vector<SocketAddress>& addresses, Descriptor listener, const net::JobKey& key,
+  using Addresses = std::vector<SocketAddress>;
+
+  Member(int number, const std::array<Addresses, 2>& addresses, Descriptor listener, const net::JobKey& key,
          const net::TcpOptions& options)
       : doorbell(reactor),
         transport({.member = number,
-                   .members = {{.addresses = {addresses[0]}}, {.addresses = {addresses[1]}}},
+                   .members = {{.addresses = addresses[0]}, {.addresses = addresses[1]}},
                    .key = key},
                   std::move(listener), reactor, clock, options),
         progress(doorbell) {
@@ -81,35 +83,48 @@ struct Member {
   comm::Progress progress;
 };
 
-/// Two members with a proxy between them: member 1 connects to member 0 through it.
+/// Two members with a proxy between them: member 1 connects to member 0 through it, or without it where it
+/// must.
 struct Pair {
-  explicit Pair(net::Secrecy secrecy) : Pair(net::TcpOptions{.secrecy = secrecy, .return_limit = 10s}) {}
-  explicit Pair(const net::TcpOptions& options) {
+  enum class Ways { kProxy, kBoth };
+  explicit Pair(const net::TcpOptions& options, Ways ways = Ways::kProxy) {
     Descriptor first = value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")));
     Descriptor second = value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")));
-    const std::vector<SocketAddress> real = {*net::local_address(first), *net::local_address(second)};
-    proxy = std::make_unique<Proxy>(real[0]);
+    const Member::Addresses at = {*net::local_address(first)}, other = {*net::local_address(second)};
+    proxy = std::make_unique<Proxy>(at[0]);
     const net::JobKey key = *net::JobKey::make();
-    members[0] = std::make_unique<Member>(0, real, std::move(first), key, options);
-    members[1] =
-        std::make_unique<Member>(1, std::vector{proxy->address(), real[1]}, std::move(second), key, options);
+    members[0] = std::make_unique<Member>(0, std::array{at, other}, std::move(first), key, options);
+    Member::Addresses through = {proxy->address()};
+    if (ways == Ways::kBoth) through.push_back(at[0]);
+    members[1] = std::make_unique<Member>(1, std::array{through, other}, std::move(second), key, options);
   }
 
   std::unique_ptr<Proxy> proxy;
   std::unique_ptr<Member> members[2];
 };
 
-class Recovery : public testing::TestWithParam<net::Secrecy> {};
-INSTANTIATE_TEST_SUITE_P(Both, Recovery, testing::Values(net::Secrecy::kClear, net::Secrecy::kTls),
-                         [](const auto& secrecy) {
-                           return secrecy.param == net::Secrecy::kTls ? "tls" : "clear";
-                         });
+/// How members are connected.
+struct Way {
+  std::string name{};
+  net::Secrecy secrecy = net::Secrecy::kClear;
+  int num_lanes = 1;
+
+  net::TcpOptions options(std::chrono::nanoseconds return_limit) const {
+    return {.secrecy = secrecy, .return_limit = return_limit, .num_lanes = num_lanes, .stripe_from = 1000};
+  }
+};
+
+class Recovery : public testing::TestWithParam<Way> {};
+INSTANTIATE_TEST_SUITE_P(Every, Recovery,
+                         testing::Values(Way{"clear"}, Way{"tls", net::Secrecy::kTls},
+                                         Way{"lanes", net::Secrecy::kClear, 3}),
+                         [](const auto& way) { return way.param.name; });
 
 constexpr std::size_t kSizes[] = {0, 3, 5000, 100'000, 17, 1'000'000};
 constexpr std::uint64_t kMessages = 300;
 
 TEST_P(Recovery, CutAgainAndAgainNothingIsLostNorComesTwice) {
-  Pair pair(GetParam());
+  Pair pair(GetParam().options(10s));
   pair.proxy->cut_after(400'000);  // every connection, after so many bytes
   for (std::uint64_t number = 1; number <= kMessages; ++number) {
     pair.members[0]->send(1, number, kSizes[number % std::size(kSizes)]);
@@ -127,7 +142,7 @@ TEST_P(Recovery, CutAgainAndAgainNothingIsLostNorComesTwice) {
 // The cable is pulled: nobody is told. One side finds out and connects anew while the other still believes
 // in the old connection.
 TEST_P(Recovery, AHalfOpenConnectionIsReplaced) {
-  Pair pair(GetParam());
+  Pair pair(GetParam().options(10s));
   pair.members[0]->send(1, 1, 10);
   ASSERT_TRUE(pair.members[1]->sink.wait_for(1));
   pair.proxy->cut_the_side_of_the_connector();
@@ -138,7 +153,7 @@ TEST_P(Recovery, AHalfOpenConnectionIsReplaced) {
 }
 
 TEST_P(Recovery, WhoDoesNotComeBackIsLostWithinTheLimit) {
-  Pair pair(net::TcpOptions{.secrecy = GetParam(), .return_limit = 300ms});
+  Pair pair(GetParam().options(300ms));
   pair.members[0]->send(1, 1, 10);
   ASSERT_TRUE(pair.members[1]->sink.wait_for(1));
   pair.proxy->swallow();  // connections come about, and nothing passes
@@ -150,8 +165,18 @@ TEST_P(Recovery, WhoDoesNotComeBackIsLostWithinTheLimit) {
   }
 }
 
+TEST(Recovery, AnAddressWhereNothingPassesIsLeftInTime) {
+  Pair pair(net::TcpOptions{.return_limit = 2s, .greeting_limit = 20s}, Pair::Ways::kBoth);
+  pair.members[1]->send(0, 1, 10);
+  ASSERT_TRUE(pair.members[0]->sink.wait_for(1));
+  pair.proxy->swallow();
+  pair.members[1]->send(0, 2, 10);
+  EXPECT_TRUE(pair.members[0]->sink.wait_for(2))
+      << (pair.members[0]->sink.loss ? pair.members[0]->sink.loss->text() : "it did not come");
+}
+
 TEST_P(Recovery, WhoIsGivenUpWhileAwayHearsIt) {
-  Pair pair(net::TcpOptions{.secrecy = GetParam(), .return_limit = 2s});
+  Pair pair(GetParam().options(2s));
   pair.members[0]->send(1, 1, 10);
   ASSERT_TRUE(pair.members[1]->sink.wait_for(1));
   for (std::uint64_t number = 1; number < 20; ++number) pair.members[1]->send(0, number, 300'000);
@@ -166,23 +191,63 @@ TEST_P(Recovery, WhoIsGivenUpWhileAwayHearsIt) {
 }
 
 TEST_P(Recovery, AProcessThatEndedIsSeenAtOnce) {
-  Pair pair(net::TcpOptions{.secrecy = GetParam(), .return_limit = 1h});
+  Pair pair(GetParam().options(1h));
   pair.members[0]->send(1, 1, 10);
   ASSERT_TRUE(pair.members[1]->sink.wait_for(1));
   pair.members[1].reset();
   EXPECT_TRUE(pair.members[0]->sink.wait_for_loss());
 }
 
-TEST(Recovery, BothSidesMustWantTheSameSecrecy) {
+// Why member 1 loses member 0, whose options are others.
+std::optional<Error> disagreement(const net::TcpOptions& ours, const net::TcpOptions& theirs) {
   Descriptor first = value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")));
   Descriptor second = value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")));
-  const std::vector<SocketAddress> addresses = {*net::local_address(first), *net::local_address(second)};
+  const std::array<Member::Addresses, 2> addresses = {Member::Addresses{*net::local_address(first)},
+                                                      Member::Addresses{*net::local_address(second)}};
   const net::JobKey key = *net::JobKey::make();
-  Member clear(0, addresses, std::move(first), key, {.secrecy = net::Secrecy::kClear});
-  Member secret(1, addresses, std::move(second), key, {.secrecy = net::Secrecy::kTls});
-  const auto loss = secret.sink.wait_for_loss();
+  Member other(0, addresses, std::move(first), key, theirs);
+  Member member(1, addresses, std::move(second), key, ours);
+  return member.sink.wait_for_loss();
+}
+
+TEST(Recovery, BothSidesMustWantTheSameSecrecy) {
+  const auto loss = disagreement({.secrecy = net::Secrecy::kTls}, {.secrecy = net::Secrecy::kClear});
   ASSERT_TRUE(loss);
   EXPECT_NE(loss->text().find("does not encrypt"), std::string::npos) << loss->text();
+}
+
+TEST(Recovery, BothSidesMustWantTheSameNumberOfLanes) {
+  const auto loss = disagreement({.num_lanes = 3}, {.num_lanes = 2});
+  ASSERT_TRUE(loss);
+  EXPECT_NE(loss->text().find("it wants 2 lanes, this member 3"), std::string::npos) << loss->text();
+}
+
+// Where nobody listens the next address is tried; each lane begins at another one.
+TEST(Recovery, ALaneFallsBackToAnotherAddress) {
+  std::vector<Descriptor> listeners;
+  std::vector<SocketAddress> addresses;
+  for (int i = 0; i < 3; ++i) {
+    listeners.push_back(value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0"))));
+    addresses.push_back(*net::local_address(listeners.back()));
+  }
+  listeners[2] = Descriptor();
+  const net::TcpOptions options{.num_lanes = 3, .stripe_from = 1000};
+  const net::JobKey key = *net::JobKey::make();
+  const std::array<Member::Addresses, 2> ours = {Member::Addresses{addresses[0]},
+                                                 Member::Addresses{addresses[1]}};
+  Member listener(0, ours, std::move(listeners[0]), key, options);
+  const std::array<Member::Addresses, 2> both = {Member::Addresses{addresses[0], addresses[2]}, ours[1]};
+  Member connector(1, both, std::move(listeners[1]), key, options);
+  constexpr std::uint64_t kFew = 20;
+  for (std::uint64_t number = 1; number <= kFew; ++number) {
+    connector.send(0, number, kSizes[number % std::size(kSizes)]);
+    listener.send(1, number, kSizes[(number + 2) % std::size(kSizes)]);
+  }
+  for (Member* member : {&listener, &connector}) {
+    ASSERT_TRUE(member->sink.wait_for(kFew))
+        << (member->sink.loss ? member->sink.loss->text() : "too few came");
+    for (std::uint64_t i = 0; i < kFew; ++i) EXPECT_EQ(member->sink.numbers[i], i + 1);
+  }
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ static_assert(std::endian::native == std::endian::little, "the wire is little en
 constexpr std::uint32_t kMagic = 0x46484f43;
 constexpr std::size_t kChecked = kFrameHeaderBytes - sizeof(std::uint32_t);
 
-constexpr std::array<std::string_view, 11> kNames = {"collective", "announce", "message", "request",
-                                                     "reply",      "query",    "answer",  "alive",
-                                                     "abort",      "receipt",  "farewell"};
+constexpr std::array<std::string_view, 13> kNames = {
+    "collective", "announce", "message", "request",  "reply",   "query", "answer",
+    "alive",      "abort",    "receipt", "farewell", "striped", "stripe"};
 
 template <class T>
 void put(std::span<std::byte, kFrameHeaderBytes> bytes, std::size_t offset, T value) {

@@ -23,7 +23,14 @@ enum class Channel : std::uint8_t {
   // Between transports only.
   kReceipt,
   kFarewell,
+  kStriped,  ///< the heading of a message whose payload comes as stripes: its header
+  kStripe,   ///< a part of that payload
 };
+
+/// Whether messages of this channel are for whoever uses a transport.
+constexpr bool is_for_users(Channel channel) {
+  return channel < Channel::kReceipt;
+}
 
 /// `collective`, `announce`, …
 std::string_view name(Channel channel);

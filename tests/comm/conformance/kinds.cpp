@@ -16,8 +16,8 @@ constexpr bool kIsSanitized = false;
 // Under a sanitizer one kind of each sort of code is enough: others differ by numbers, or by what it does not
 // see.
 bool shows_something(const Kind& kind) {
-  static const std::set<std::string> kinds = {"shared_memory_mixed", "faulty", "shared_memory_rings", "tcp",
-                                              "hosts_of_two_hierarchical"};
+  static const std::set<std::string> kinds = {"shared_memory_mixed", "faulty", "shared_memory_rings",
+                                              "tcp_lanes", "hosts_of_two_hierarchical"};
   return !kIsSanitized || kinds.contains(kind.name);
 }
 
