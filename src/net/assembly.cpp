@@ -30,7 +30,7 @@ Result<bool> Assembly::admit_stripe(std::size_t lane, const FrameHeader& header)
   if (header.number != due) {
     return corrupt(fmt::format("lane {} brings stripe {} where {} is due", lane, header.number, due));
   }
-  if (due > num_announced_) {
+  if (due > num_headings_) {
     if (lane == 0) return corrupt("a stripe belongs to no message");
     return false;
   }
@@ -49,18 +49,18 @@ bool Assembly::fits(std::size_t lane, const FrameHeader& header) const {
 }
 
 Result<bool> Assembly::admit_next(const FrameHeader& header) const {
-  if (num_stripes_[0] < num_announced_) return corrupt("a message comes where a stripe is due");
+  if (num_stripes_[0] < num_headings_) return corrupt("a message comes where a stripe is due");
   if (message_) return false;
   if (header.channel != Channel::kStriped) return true;
-  if (num_lanes_ > 1 && header.number == num_announced_ + 1 && header.size_bytes == announced_.size()) {
+  if (num_lanes_ > 1 && header.number == num_headings_ + 1 && header.size_bytes == heading_.size()) {
     return true;
   }
-  return corrupt(fmt::format("striped message {} is announced where {} is due, for {} lanes", header.number,
-                             num_announced_ + 1, num_lanes_));
+  return corrupt(fmt::format("heading {} comes where {} is due, for {} lanes", header.number,
+                             num_headings_ + 1, num_lanes_));
 }
 
 std::span<std::byte> Assembly::place(std::size_t lane, const FrameHeader& header) {
-  if (header.channel == Channel::kStriped) return announced_;
+  if (header.channel == Channel::kStriped) return heading_;
   if (header.channel != Channel::kStripe) return whole_.place(header);
   const std::span<std::byte> room = whole_.place(*message_);
   COHORT_CHECK(room.empty() || room.size() == message_->size_bytes, "lane {} has no room", lane);
@@ -70,7 +70,7 @@ std::span<std::byte> Assembly::place(std::size_t lane, const FrameHeader& header
 Status Assembly::arrived(std::size_t lane, const FrameHeader& header) {
   if (header.channel == Channel::kStriped) return open();
   if (header.channel == Channel::kStripe) {
-    finish_stripe(lane, header.size_bytes == 0 ? Outcome::kTakenBack : Outcome::kWhole);
+    finish_stripe(lane, header.size_bytes == 0 ? Outcome::kIncomplete : Outcome::kWhole);
   } else {
     whole_.arrived(header);
   }
@@ -78,9 +78,9 @@ Status Assembly::arrived(std::size_t lane, const FrameHeader& header) {
 }
 
 Status Assembly::taken_back(std::size_t lane, const FrameHeader& header) {
-  if (header.channel == Channel::kStriped) return corrupt("the announcement of a message was taken back");
+  if (header.channel == Channel::kStriped) return corrupt("a heading was taken back");
   if (header.channel == Channel::kStripe) {
-    finish_stripe(lane, Outcome::kTakenBack);
+    finish_stripe(lane, Outcome::kIncomplete);
   } else {
     whole_.taken_back(header);
   }
@@ -88,13 +88,13 @@ Status Assembly::taken_back(std::size_t lane, const FrameHeader& header) {
 }
 
 Status Assembly::open() {
-  COHORT_ASSIGN_OR_RETURN(const FrameHeader header, comm::decode_frame_header(announced_));
+  COHORT_ASSIGN_OR_RETURN(const FrameHeader header, comm::decode_frame_header(heading_));
   if (!comm::is_for_users(header.channel) || header.size_bytes < num_lanes_) {
     return corrupt(fmt::format("a message of channel {} and {} bytes cannot be striped", name(header.channel),
                                header.size_bytes));
   }
   message_ = header;
-  ++num_announced_;
+  ++num_headings_;
   num_missing_ = num_lanes_;
   outcome_ = Outcome::kWhole;
   (void)whole_.place(header);  // whatever becomes of the stripes
@@ -103,7 +103,7 @@ Status Assembly::open() {
 
 void Assembly::finish_stripe(std::size_t lane, Outcome outcome) {
   ++num_stripes_[lane];
-  if (outcome == Outcome::kTakenBack) outcome_ = outcome;
+  if (outcome == Outcome::kIncomplete) outcome_ = outcome;
   if (--num_missing_ > 0) return;
   const FrameHeader header = *message_;
   message_.reset();

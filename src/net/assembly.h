@@ -30,7 +30,7 @@ class Assembly {
   Status taken_back(std::size_t lane, const comm::FrameHeader& header);
 
  private:
-  enum class Outcome { kWhole, kTakenBack };
+  enum class Outcome { kWhole, kIncomplete };
 
   Result<bool> admit_stripe(std::size_t lane, const comm::FrameHeader& header) const;
   Result<bool> admit_next(const comm::FrameHeader& header) const;
@@ -40,9 +40,9 @@ class Assembly {
 
   const std::size_t num_lanes_;
   MessageSink& whole_;
-  std::array<std::byte, comm::kFrameHeaderBytes> announced_{};
+  std::array<std::byte, comm::kFrameHeaderBytes> heading_{};
   std::optional<comm::FrameHeader> message_;             // whose stripes come now
-  std::uint64_t num_announced_ = 0;                      // messages
+  std::uint64_t num_headings_ = 0;                       // that came
   std::array<std::uint64_t, kMostLanes> num_stripes_{};  // that each lane has brought
   std::size_t num_missing_ = 0;                          // stripes of the message
   Outcome outcome_ = Outcome::kWhole;

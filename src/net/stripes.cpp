@@ -43,9 +43,9 @@ void add_striped(std::span<OutStream* const> lanes, std::uint64_t number, const 
                          .generation = header.generation,
                          .number = number,
                          .size_bytes = comm::kFrameHeaderBytes};
-  std::array<std::byte, comm::kFrameHeaderBytes> announced{};
-  comm::encode(header, announced);
-  lanes[0]->add(each, announced, {});
+  std::array<std::byte, comm::kFrameHeaderBytes> heading{};
+  comm::encode(header, heading);
+  lanes[0]->add(each, heading, {});
   const OutStream::Sent shared = share(std::move(sent), lanes.size());
   each.channel = comm::Channel::kStripe;
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {

@@ -11,12 +11,12 @@ namespace cohort::net {
 
 // A long payload that several lanes carry together: each carries one stripe of it, as a message of its own.
 //
-//     lane 0   … | striped: the header | stripe 0 | the next message …
+//     lane 0   … | heading  | stripe 0 | the next message …
 //     lane 1   … | stripe 1 | …
 //     lane 2   … | stripe 2 | …
 //
 // Messages stay in the order of lane 0: the one behind a striped message waits until all stripes are there,
-// and a stripe waits until its message was announced.
+// and a stripe waits for the heading of its message, which has the header.
 
 /// A part of a payload.
 struct Stripe {

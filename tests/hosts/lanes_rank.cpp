@@ -18,7 +18,9 @@ namespace cohort::test {
 namespace {
 
 Status check_sum(Communicator& group, std::vector<float>& numbers) {
-  const auto value = [](int rank, std::size_t i) { return static_cast<float>((i * 7 + 3u * rank) % 61); };
+  const auto value = [](int rank, std::size_t i) {
+    return static_cast<float>((i * 7 + static_cast<std::size_t>(rank * 3)) % 61);
+  };
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = value(group.rank(), i);
   COHORT_RETURN_IF_ERROR(group.run(all_reduce(std::span(numbers))));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -34,9 +36,9 @@ Status run(int lanes, std::size_t count, int rounds) {
   COHORT_ASSIGN_OR_RETURN(const auto arena, Arena::create(std::size_t{256} << 20));
   COHORT_ASSIGN_OR_RETURN(const net::JobKey key, world::job_key(facts));
   COHORT_ASSIGN_OR_RETURN(const auto meeting, world::open_meeting(facts, key));
-  world::HostsWorld world(*meeting, *arena, key,
-                          {.rank = facts.rank, .world = facts.world, .links = {.sockets = lanes}});
+  world::HostsWorld world(*meeting, *arena, key, {.rank = facts.rank, .world = facts.world, .links = {.sockets = lanes}});
   COHORT_ASSIGN_OR_RETURN(const auto group, world.form(0));
+  COHORT_RETURN_IF_ERROR(group->run(barrier()));  // all are there
   std::vector<float> numbers(count);
   const auto begin = std::chrono::steady_clock::now();
   for (int round = 0; round < rounds; ++round) COHORT_RETURN_IF_ERROR(check_sum(*group, numbers));

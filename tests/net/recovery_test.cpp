@@ -83,16 +83,19 @@ struct Member {
   comm::Progress progress;
 };
 
-/// Two members with a proxy between them: member 1 connects to member 0 through it.
+/// Two members with a proxy between them: member 1 connects to member 0 through it, or without it where it
+/// must.
 struct Pair {
-  explicit Pair(const net::TcpOptions& options) {
+  enum class Ways { kProxy, kBoth };
+  explicit Pair(const net::TcpOptions& options, Ways ways = Ways::kProxy) {
     Descriptor first = value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")));
     Descriptor second = value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")));
     const Member::Addresses at = {*net::local_address(first)}, other = {*net::local_address(second)};
     proxy = std::make_unique<Proxy>(at[0]);
     const net::JobKey key = *net::JobKey::make();
     members[0] = std::make_unique<Member>(0, std::array{at, other}, std::move(first), key, options);
-    const Member::Addresses through = {proxy->address()};
+    Member::Addresses through = {proxy->address()};
+    if (ways == Ways::kBoth) through.push_back(at[0]);
     members[1] = std::make_unique<Member>(1, std::array{through, other}, std::move(second), key, options);
   }
 
@@ -160,6 +163,16 @@ TEST_P(Recovery, WhoDoesNotComeBackIsLostWithinTheLimit) {
     EXPECT_EQ(loss->code(), ErrorCode::kPeerLost);
     EXPECT_NE(loss->text().find("did not come back"), std::string::npos) << loss->text();
   }
+}
+
+TEST(Recovery, AnAddressWhereNothingPassesIsLeftInTime) {
+  Pair pair(net::TcpOptions{.return_limit = 2s, .greeting_limit = 20s}, Pair::Ways::kBoth);
+  pair.members[1]->send(0, 1, 10);
+  ASSERT_TRUE(pair.members[0]->sink.wait_for(1));
+  pair.proxy->swallow();
+  pair.members[1]->send(0, 2, 10);
+  EXPECT_TRUE(pair.members[0]->sink.wait_for(2))
+      << (pair.members[0]->sink.loss ? pair.members[0]->sink.loss->text() : "it did not come");
 }
 
 TEST_P(Recovery, WhoIsGivenUpWhileAwayHearsIt) {

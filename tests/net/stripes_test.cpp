@@ -64,7 +64,7 @@ TEST(Stripes, MessagesArriveWholeAndInOrderWhicheverLaneIsFirst) {
     ASSERT_EQ(pair.whole.headers.size(), 2 * payloads.size());
     for (std::size_t i = 0; i < pair.whole.headers.size(); ++i) {
       EXPECT_EQ(pair.whole.headers[i].number, i);
-      if (i % 2 == 0) EXPECT_EQ(pair.whole.payloads[i], payloads[i / 2]);
+      EXPECT_EQ(pair.whole.payloads[i], i % 2 == 0 ? payloads[i / 2] : std::vector<std::byte>());
     }
     pair.acknowledge();
     EXPECT_EQ(num_sent, static_cast<int>(payloads.size())) << "once for each message, not for each stripe";
@@ -143,8 +143,8 @@ TEST(Stripes, TheFirstFailureIsSaidWhenAllLanesHaveSpoken) {
 struct Expecting {
   Expecting() : assembly(3, whole) {}
 
-  // Message `number` of 300 bytes is announced.
-  Status announce(std::uint64_t number, const FrameHeader& message) {
+  // The heading of a message comes.
+  Status head(std::uint64_t number, const FrameHeader& message) {
     const FrameHeader header{.channel = Channel::kStriped, .number = number, .size_bytes = 64};
     COHORT_ASSIGN_OR_RETURN(const bool may, assembly.admit(0, header));
     if (!may) return Error(ErrorCode::kTimedOut, "it must wait");
@@ -182,18 +182,18 @@ TEST(Stripes, ThoseThatAreNotDueAreCorrupt) {
         with([](FrameHeader& h) { h.size_bytes = 65; }), with([](FrameHeader& h) { h.size_bytes = 1; }),
         with([](FrameHeader& h) { h.group = 1; }), with([](FrameHeader& h) { h.generation = 1; })}) {
     Expecting one;
-    ASSERT_TRUE(one.announce(1, kMessage));
+    ASSERT_TRUE(one.head(1, kMessage));
     EXPECT_EQ(code_of(one.stripe(1, bad)), ErrorCode::kCorrupt);
     EXPECT_TRUE(one.stripe(1, good)) << "that one is";
     EXPECT_EQ(code_of(one.stripe(1, good)), ErrorCode::kCorrupt) << "twice";
   }
 }
 
-TEST(Stripes, AnnouncementsThatNobodyMakesAreCorrupt) {
-  EXPECT_EQ(code_of(Expecting().announce(2, kMessage)), ErrorCode::kCorrupt) << "one is missing";
-  EXPECT_EQ(code_of(Expecting().announce(1, {.size_bytes = 2})), ErrorCode::kCorrupt) << "a lane has nothing";
+TEST(Stripes, HeadingsThatNobodyWritesAreCorrupt) {
+  EXPECT_EQ(code_of(Expecting().head(2, kMessage)), ErrorCode::kCorrupt) << "one is missing";
+  EXPECT_EQ(code_of(Expecting().head(1, {.size_bytes = 2})), ErrorCode::kCorrupt) << "a lane has nothing";
   for (const Channel channel : {Channel::kReceipt, Channel::kFarewell, Channel::kStriped, Channel::kStripe}) {
-    EXPECT_EQ(code_of(Expecting().announce(1, {.channel = channel, .size_bytes = 300})), ErrorCode::kCorrupt);
+    EXPECT_EQ(code_of(Expecting().head(1, {.channel = channel, .size_bytes = 300})), ErrorCode::kCorrupt);
   }
   WholeMessages whole;
   Assembly one_lane(1, whole);
@@ -212,7 +212,7 @@ TEST(Stripes, LanesSayWhatIsTheirs) {
   EXPECT_FALSE(one.assembly.admit(1, {.channel = Channel::kMessage}));
   EXPECT_FALSE(one.assembly.admit(1, {.channel = Channel::kReceipt}));
   EXPECT_TRUE(one.assembly.admit(1, {.channel = Channel::kFarewell}));
-  ASSERT_TRUE(one.announce(1, kMessage));
+  ASSERT_TRUE(one.head(1, kMessage));
   EXPECT_FALSE(one.assembly.admit(0, {.channel = Channel::kMessage})) << "where a stripe is due";
   ASSERT_TRUE(one.stripe(0, {.number = 1, .size_bytes = kStep}));
   EXPECT_FALSE(*one.assembly.admit(0, {.channel = Channel::kMessage})) << "stripes are missing";

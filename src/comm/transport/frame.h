@@ -23,8 +23,7 @@ enum class Channel : std::uint8_t {
   // Between transports only.
   kReceipt,
   kFarewell,
-  kStriped,  ///< announces a message whose payload comes as stripes; its payload is the header of that
-             ///< message
+  kStriped,  ///< the heading of a message whose payload comes as stripes: its header
   kStripe,   ///< a part of that payload
 };
 
