@@ -22,38 +22,54 @@ bool is_worth_cutting(const Effort& effort, std::size_t element_bytes, std::size
          effort.longest * element_bytes / chunks >= kLeastChunkBytes;
 }
 
+// What efforts for one call cost.
+class PriceList {
+ public:
+  PriceList(const CallFacts& facts, std::size_t element_bytes, const Prices& prices)
+      : prices_(prices),
+        spans_hosts_(Hosts(facts).num_hosts() > 1),
+        element_bytes_(static_cast<double>(element_bytes)),
+        far_bytes_(facts.wire == WireDType::kSame ? element_bytes_ : 2.0),
+        near_bytes_(facts.hosts.empty() ? far_bytes_ : element_bytes_) {}
+
+  double seconds(Effort effort, HostAwareness awareness) const {
+    if (awareness == HostAwareness::kNone && spans_hosts_) {
+      // What does not know hosts has a far message in every step.
+      std::swap(effort.steps, effort.far_steps);
+      std::swap(effort.moved, effort.far_moved);
+    }
+    const auto number = [](std::size_t count) { return static_cast<double>(count); };
+    const double combined =
+        number(effort.exposed) + number(effort.combined - effort.exposed) * prices_.hidden_share;
+    return number(effort.steps) * prices_.step_s + number(effort.moved) * near_bytes_ * prices_.byte_s +
+           number(effort.far_steps) * prices_.far_step_s +
+           number(effort.far_moved) * far_bytes_ * prices_.far_byte_s +
+           combined * element_bytes_ * prices_.combined_byte_s;
+  }
+
+ private:
+  const Prices& prices_;
+  const bool spans_hosts_;
+  const double element_bytes_, far_bytes_, near_bytes_;
+};
+
 }  // namespace
 
 double predict_seconds(const Algorithm& algorithm, const CallFacts& facts, std::size_t element_bytes,
                        const Prices& prices) {
-  Effort effort = algorithm.effort(facts);
-  if (algorithm.host_awareness == HostAwareness::kNone && Hosts(facts).num_hosts() > 1) {
-    // What does not know hosts has a far message in every step.
-    std::swap(effort.steps, effort.far_steps);
-    std::swap(effort.moved, effort.far_moved);
-  }
-  const std::size_t far_bytes = facts.wire == WireDType::kSame ? element_bytes : 2;
-  const std::size_t near_bytes = facts.hosts.empty() ? far_bytes : element_bytes;
-  const auto bytes = [](std::size_t elements, std::size_t width) {
-    return static_cast<double>(elements * width);
-  };
-  return static_cast<double>(effort.steps) * prices.step_s + bytes(effort.moved, near_bytes) * prices.byte_s +
-         static_cast<double>(effort.far_steps) * prices.far_step_s +
-         bytes(effort.far_moved, far_bytes) * prices.far_byte_s +
-         (bytes(effort.exposed, element_bytes) +
-          bytes(effort.combined - effort.exposed, element_bytes) * prices.hidden_share) *
-             prices.combined_byte_s;
+  return PriceList(facts, element_bytes, prices).seconds(algorithm.effort(facts), algorithm.host_awareness);
 }
 
 Choice best_cut(const Algorithm& algorithm, const CallFacts& facts, std::size_t element_bytes,
                 const Prices& prices) {
+  const PriceList list(facts, element_bytes, prices);
   CallFacts cut = facts;
   cut.chunk_length = kUncut;
-  const Effort effort = algorithm.effort(cut);
-  Choice best{.algorithm = &algorithm, .seconds = predict_seconds(algorithm, cut, element_bytes, prices)};
-  for (std::size_t chunks = 2; is_worth_cutting(effort, element_bytes, chunks); chunks *= 2) {
-    cut.chunk_length = (effort.longest + chunks - 1) / chunks;
-    const double seconds = predict_seconds(algorithm, cut, element_bytes, prices);
+  const Effort uncut = algorithm.effort(cut);
+  Choice best{.algorithm = &algorithm, .seconds = list.seconds(uncut, algorithm.host_awareness)};
+  for (std::size_t chunks = 2; is_worth_cutting(uncut, element_bytes, chunks); chunks *= 2) {
+    cut.chunk_length = (uncut.longest + chunks - 1) / chunks;
+    const double seconds = list.seconds(algorithm.effort(cut), algorithm.host_awareness);
     if (seconds < best.seconds) best = {&algorithm, chunks, cut.chunk_length, seconds};
   }
   return best;

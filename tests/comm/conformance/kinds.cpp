@@ -34,7 +34,6 @@ std::vector<Kind> all_kinds() {
   const NetworkKind loopback = {"loopback", loopback_network};
   kinds.push_back(scheduled_kind(loopback, "ring"));
   kinds.push_back(scheduled_kind(loopback, "halving_doubling"));
-  kinds.push_back(scheduled_kind(loopback, PlanFacts{.name = "chunks", .plan = {.chunk_bytes = 4096}}));
   kinds.push_back(
       scheduled_kind(loopback, PlanFacts{.name = "f16", .plan = {.wire = comm::WireDType::kFloat16}}));
   kinds.push_back(scheduled_kind(
