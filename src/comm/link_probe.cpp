@@ -89,7 +89,8 @@ class Sender {
     }
     const double slope = (best_large - best_small) / static_cast<double>(large - small);
     // If all small ones, or round trips, were disturbed, the slope makes the link look too fast, or is
-    // negative; if all large ones were, too slow. What a bucket lets through at first is a small part of those.
+    // negative; if all large ones were, too slow. What a bucket lets through at first is a small part of
+    // those.
     const double average = std::max(bytes_part(best_large), best_large / 10) / static_cast<double>(large);
     figures_.byte_s = std::clamp(slope, average / 2, kMostAboveAverage * average);
     return {};

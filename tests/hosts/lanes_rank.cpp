@@ -36,7 +36,8 @@ Status run(int lanes, std::size_t count, int rounds) {
   COHORT_ASSIGN_OR_RETURN(const auto arena, Arena::create(std::size_t{256} << 20));
   COHORT_ASSIGN_OR_RETURN(const net::JobKey key, world::job_key(facts));
   COHORT_ASSIGN_OR_RETURN(const auto meeting, world::open_meeting(facts, key));
-  world::HostsWorld world(*meeting, *arena, key, {.rank = facts.rank, .world = facts.world, .links = {.sockets = lanes}});
+  world::HostsWorld world(*meeting, *arena, key,
+                          {.rank = facts.rank, .world = facts.world, .links = {.sockets = lanes}});
   COHORT_ASSIGN_OR_RETURN(const auto group, world.form(0));
   COHORT_RETURN_IF_ERROR(group->run(barrier()));  // all are there
   std::vector<float> numbers(count);

@@ -96,6 +96,10 @@ LinkSettings links_of(const CommunicationConfig& communication) {
   LinkSettings settings;
   if (communication.engine != name(Engine::kAuto)) settings.engine = engine_named(communication.engine);
   if (!communication.algorithm.empty()) settings.algorithm = communication.algorithm;
+  if (communication.chunk > 0) settings.chunk_bytes = communication.chunk;
+  if (communication.wire != "same") settings.wire = communication.wire;
+  if (communication.sockets > 1) settings.sockets = communication.sockets;
+  if (communication.explain) settings.explain = true;
   return settings;
 }
 

@@ -73,7 +73,7 @@ std::vector<Algorithm> make_table() {
        .effort = dissemination_effort},
       {.name = "hierarchical",
        .summary = "inside hosts first, between hosts only what must cross",
-       .operations = {kAllReduce, kBroadcast, kAllGather, kBarrier},
+       .operations = {kAllReduce, kReduceScatter, kBroadcast, kAllGather, kBarrier},
        .host_awareness = HostAwareness::kAware,
        .applies = has_hierarchy,
        .make = hierarchical_schedule,

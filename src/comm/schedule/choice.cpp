@@ -1,6 +1,7 @@
 #include "comm/schedule/choice.h"
 
 #include "base/check.h"
+#include "comm/schedule/chunks.h"
 #include "comm/schedule/hosts.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@ namespace {
 // Shorter chunks gain nothing: what one takes to combine is as long as what a message costs.
 constexpr std::size_t kLeastChunkBytes = std::size_t{64} << 10;
 constexpr std::size_t kMostChunks = 64;
+constexpr std::size_t kMostPeers = 11;  // with more it does not get worse
 
 bool is_rooted_by_parts(Operation operation) {
   return operation == Operation::kGather || operation == Operation::kScatter;
@@ -18,7 +20,7 @@ bool is_rooted_by_parts(Operation operation) {
 
 // Whether the message that is cut into as many chunks has chunks worth a message.
 bool is_worth_cutting(const Effort& effort, std::size_t element_bytes, std::size_t chunks) {
-  return effort.exposed > 0 && chunks <= kMostChunks &&
+  return effort.exposed + effort.relayed > 0 && chunks <= kMostChunks &&
          effort.longest * element_bytes / chunks >= kLeastChunkBytes;
 }
 
@@ -32,7 +34,7 @@ class PriceList {
         far_bytes_(facts.wire == WireDType::kSame ? element_bytes_ : 2.0),
         near_bytes_(facts.hosts.empty() ? far_bytes_ : element_bytes_) {}
 
-  double seconds(Effort effort, HostAwareness awareness) const {
+  double seconds(Effort effort, HostAwareness awareness, std::size_t chunk_length) const {
     if (awareness == HostAwareness::kNone && spans_hosts_) {
       // What does not know hosts has a far message in every step.
       std::swap(effort.steps, effort.far_steps);
@@ -43,11 +45,20 @@ class PriceList {
         number(effort.exposed) + number(effort.combined - effort.exposed) * prices_.hidden_share;
     return number(effort.steps) * prices_.step_s + number(effort.moved) * near_bytes_ * prices_.byte_s +
            number(effort.far_steps) * prices_.far_step_s +
-           number(effort.far_moved) * far_bytes_ * prices_.far_byte_s +
+           far_elements(effort, chunk_length) * far_bytes_ * prices_.far_byte_s +
            combined * element_bytes_ * prices_.combined_byte_s;
   }
 
  private:
+  // Those that move between hosts, and what waiting for others amounts to.
+  double far_elements(const Effort& effort, std::size_t chunk_length) const {
+    if (!spans_hosts_) return static_cast<double>(effort.far_moved);
+    const auto chunks = static_cast<double>(num_chunks(effort.longest, chunk_length));
+    const auto further = static_cast<double>(std::min(effort.peers, kMostPeers) - 1);
+    return static_cast<double>(effort.far_moved) * (1 + prices_.far_peer_share * further) +
+           static_cast<double>(effort.relayed) * prices_.far_wait_share / chunks;
+  }
+
   const Prices& prices_;
   const bool spans_hosts_;
   const double element_bytes_, far_bytes_, near_bytes_;
@@ -57,7 +68,8 @@ class PriceList {
 
 double predict_seconds(const Algorithm& algorithm, const CallFacts& facts, std::size_t element_bytes,
                        const Prices& prices) {
-  return PriceList(facts, element_bytes, prices).seconds(algorithm.effort(facts), algorithm.host_awareness);
+  return PriceList(facts, element_bytes, prices)
+      .seconds(algorithm.effort(facts), algorithm.host_awareness, facts.chunk_length);
 }
 
 Choice best_cut(const Algorithm& algorithm, const CallFacts& facts, std::size_t element_bytes,
@@ -66,10 +78,10 @@ Choice best_cut(const Algorithm& algorithm, const CallFacts& facts, std::size_t 
   CallFacts cut = facts;
   cut.chunk_length = kUncut;
   const Effort uncut = algorithm.effort(cut);
-  Choice best{.algorithm = &algorithm, .seconds = list.seconds(uncut, algorithm.host_awareness)};
+  Choice best{.algorithm = &algorithm, .seconds = list.seconds(uncut, algorithm.host_awareness, kUncut)};
   for (std::size_t chunks = 2; is_worth_cutting(uncut, element_bytes, chunks); chunks *= 2) {
     cut.chunk_length = (uncut.longest + chunks - 1) / chunks;
-    const double seconds = list.seconds(algorithm.effort(cut), algorithm.host_awareness);
+    const double seconds = list.seconds(algorithm.effort(cut), algorithm.host_awareness, cut.chunk_length);
     if (seconds < best.seconds) best = {&algorithm, chunks, cut.chunk_length, seconds};
   }
   return best;

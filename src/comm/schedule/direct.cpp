@@ -8,16 +8,22 @@
 namespace cohort::comm {
 namespace {
 
+// Messages as long as this go one after the other, so that each has the whole of both cables: everybody sends
+// to one rank and receives from one at a time.
+constexpr std::size_t kLongMessage = std::size_t{64} << 10;
+
 Schedule all_to_all(const CallFacts& facts) {
   ScheduleBuilder builder(facts);
   const Cut from = Cut::by(Memory::kInput, facts.parts);
   const Cut to = Cut::by(Memory::kOutput, facts.arriving);
   builder.copy(from.part(facts.rank), to.part(facts.rank));
+  std::vector<int> before;
   for (int distance = 1; distance < facts.world; ++distance) {
     const int target = around(facts.rank, distance, facts.world);
     const int source = around(facts.rank, -distance, facts.world);
-    builder.send(target, from.part(target));
+    const auto sent = builder.send(target, from.part(target), before);
     builder.receive(source, to.part(source));
+    if (sent && from.part(target).count >= kLongMessage) before = {*sent};
   }
   return std::move(builder).finish();
 }
@@ -103,17 +109,22 @@ Effort direct_effort(const CallFacts& facts) {
             .combined = all,
             .exposed = others * longest_chunk(facts.count, facts.chunk_length),
             .longest = facts.count,
+            .peers = std::max<std::size_t>(others, 1),
             .scratch = all};
   }
   const auto [shortest, longest] = std::minmax_element(facts.parts.begin(), facts.parts.end());
   const std::size_t steps = others * num_chunks(*longest, facts.chunk_length);
   const std::size_t moved = std::max(facts.count - *shortest, others * *longest);
-  if (facts.operation == Operation::kAllGather) return {.steps = steps, .moved = moved, .longest = *longest};
+  const std::size_t peers = std::max<std::size_t>(others, 1);
+  if (facts.operation == Operation::kAllGather) {
+    return {.steps = steps, .moved = moved, .longest = *longest, .peers = peers};
+  }
   return {.steps = steps,
           .moved = moved,
           .combined = others * *longest,
           .exposed = others * longest_chunk(*longest, facts.chunk_length),
           .longest = *longest,
+          .peers = peers,
           .scratch = others * *longest};
 }
 
@@ -138,6 +149,7 @@ Effort split_effort(const CallFacts& facts) {
           .combined = others * longest,
           .exposed = others * longest_chunk(longest, facts.chunk_length),
           .longest = longest,
+          .peers = others,
           .scratch = others * longest};
 }
 

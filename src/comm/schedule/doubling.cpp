@@ -170,16 +170,19 @@ Effort doubling_effort(const CallFacts& facts) {
                           : Cut::by(Memory::kOutput, facts.parts);
   const Extent extent = extent_of(cut);
   const Passage passage = passage_of(cut, facts.chunk_length);
+  const auto peers = static_cast<std::size_t>(std::min(2 * num_doublings(facts.world), facts.world - 1));
   if (facts.operation == Operation::kAllGather) {
     return {.steps = passage.gather_steps,
             .moved = std::max(extent.apart, extent.near),
-            .longest = passage.longest};
+            .longest = passage.longest,
+            .peers = peers};
   }
   return {.steps = passage.reduce_steps + (is_even ? passage.gather_steps : 0),
           .moved = is_even ? extent.both : std::max(extent.apart, extent.near),
           .combined = extent.near,
           .exposed = std::min(extent.near, passage.exposed),
           .longest = passage.longest,
+          .peers = peers,
           .scratch = extent.scratch};
 }
 

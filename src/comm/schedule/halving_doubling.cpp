@@ -1,6 +1,7 @@
 #include "comm/schedule/halving_doubling.h"
 
 #include "base/check.h"
+#include "comm/schedule/team.h"
 
 #include <algorithm>
 
@@ -150,7 +151,9 @@ Effort halving_doubling_effort(const CallFacts& facts) {
     effort.longest = std::max(effort.longest, width);
     effort.scratch += width;
   }
+  effort.peers = static_cast<std::size_t>(std::max(1, num_doublings(fold.num_staying)));
   if (fold.num_leaving == 0) return effort;
+  ++effort.peers;
   effort.steps += 2 * num_chunks(facts.count, facts.chunk_length);
   effort.moved += 2 * facts.count;  // in at the beginning, out at the end
   effort.combined += facts.count;

@@ -4,6 +4,7 @@
 #include "comm/schedule/direct.h"
 #include "comm/schedule/dissemination.h"
 #include "comm/schedule/doubling.h"
+#include "comm/schedule/fold.h"
 #include "comm/schedule/hosts.h"
 #include "comm/schedule/tree.h"
 
@@ -87,6 +88,49 @@ void all_gather(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& h
   }
 }
 
+// Who on a host adds up what its ranks have of a part: whose part it is, or who hands it on to another host.
+int collector_of(const Hosts& hosts, int part, int host) {
+  return hosts.host_of(part) == host ? part : receiver_of(hosts, part, host);
+}
+
+// The parts of other hosts come first, in everybody's order, so that messages of a pair meet.
+std::vector<int> parts_in_order(const Hosts& hosts, int world, int host) {
+  std::vector<int> parts;
+  for (int part = 0; part < world; ++part) {
+    if (hosts.host_of(part) != host) parts.push_back(part);
+  }
+  for (const int part : hosts.members(host)) parts.push_back(part);
+  return parts;
+}
+
+void send_in_chunks(ScheduleBuilder& builder, int peer, Region from, std::size_t chunk_length) {
+  for (const Region chunk : chunks_of(from, chunk_length)) builder.send(peer, chunk);
+}
+
+void reduce_scatter(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& hosts) {
+  const Cut from = Cut::by(Memory::kInput, facts.parts);
+  const Region own{Memory::kOutput, 0, from.part(facts.rank).count};
+  const Team local = hosts.local_team(facts.rank);
+  const int own_host = hosts.host_of(facts.rank);
+  const std::vector<int> parts = parts_in_order(hosts, facts.world, own_host);
+  for (const int part : parts) {
+    const int collector = collector_of(hosts, part, own_host);
+    if (collector != facts.rank) send_in_chunks(builder, collector, from.part(part), facts.chunk_length);
+  }
+  for (const int part : parts) {
+    if (collector_of(hosts, part, own_host) != facts.rank) continue;
+    const Region sum = part == facts.rank ? own : builder.scratch(from.part(part).count);
+    copy_in_chunks(builder, from.part(part), sum, facts.chunk_length);
+    fold_in_order(builder, local, sum, FoldRoom::kAll, facts.chunk_length);
+    if (part != facts.rank) send_in_chunks(builder, part, sum, facts.chunk_length);
+  }
+  Team across{.ranks = {}, .me = own_host};
+  for (int host = 0; host < hosts.num_hosts(); ++host) {
+    across.ranks.push_back(collector_of(hosts, facts.rank, host));
+  }
+  fold_in_order(builder, across, own, FoldRoom::kAll, facts.chunk_length);
+}
+
 void barrier(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& hosts) {
   const std::vector<int>& local = hosts.members(hosts.host_of(facts.rank));
   if (facts.rank != local.front()) {
@@ -100,6 +144,13 @@ void barrier(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& host
   }
   known = disseminate(builder, hosts.lane(0, facts.rank), known);
   for (std::size_t other = 1; other < local.size(); ++other) builder.send_signal(local[other], known);
+}
+
+// How many parts of other hosts one rank takes in and hands on, at most.
+std::size_t num_handed_on(const Hosts& hosts) {
+  const auto smallest = static_cast<std::size_t>(hosts.smallest());
+  return static_cast<std::size_t>(hosts.num_hosts() - 1) *
+         ((static_cast<std::size_t>(hosts.largest()) + smallest - 1) / smallest);
 }
 
 Effort all_reduce_effort(const CallFacts& facts, const Hosts& hosts) {
@@ -121,13 +172,30 @@ Effort all_reduce_effort(const CallFacts& facts, const Hosts& hosts) {
           .far_moved = across.moved};
 }
 
+// The opposite of all_gather: what is handed on there is added up here.
+Effort reduce_scatter_effort(const CallFacts& facts, const Hosts& hosts) {
+  const std::size_t longest = *std::max_element(facts.parts.begin(), facts.parts.end());
+  const auto others = static_cast<std::size_t>(hosts.num_hosts() - 1);
+  const auto ranks = static_cast<std::size_t>(hosts.largest());
+  const std::size_t taken = num_handed_on(hosts);
+  const std::size_t folded = (ranks - 1) * (1 + taken) + others;
+  const std::size_t chunks = num_chunks(longest, facts.chunk_length);
+  return {.steps = (ranks - 1) * (1 + taken) * chunks,
+          .moved = (ranks - 1) * (1 + taken) * longest,
+          .combined = folded * longest,
+          .exposed = folded * longest_chunk(longest, facts.chunk_length),
+          .longest = longest,
+          .peers = others,
+          .scratch = (taken + folded) * longest,
+          .far_steps = std::max(others, taken) * chunks,
+          .far_moved = std::max(others, taken) * longest};
+}
+
 Effort all_gather_effort(const CallFacts& facts, const Hosts& hosts) {
   const auto others = static_cast<std::size_t>(hosts.num_hosts() - 1);
   const std::size_t longest = *std::max_element(facts.parts.begin(), facts.parts.end());
   const auto ranks = static_cast<std::size_t>(hosts.largest());
-  // How many parts of other hosts one rank takes in and hands on.
-  const std::size_t taken = others * ((ranks + static_cast<std::size_t>(hosts.smallest()) - 1) /
-                                      static_cast<std::size_t>(hosts.smallest()));
+  const std::size_t taken = num_handed_on(hosts);
   return {.steps = (ranks - 1) * (1 + taken),
           .moved = (ranks - 1) * (1 + taken) * longest,
           .far_steps = std::max(others, taken),
@@ -154,6 +222,9 @@ Schedule hierarchical_schedule(const CallFacts& facts) {
     case Operation::kAllGather:
       all_gather(builder, facts, hosts);
       break;
+    case Operation::kReduceScatter:
+      reduce_scatter(builder, facts, hosts);
+      break;
     default:
       COHORT_CHECK_EQ(facts.operation, Operation::kBarrier);
       barrier(builder, facts, hosts);
@@ -170,6 +241,8 @@ Effort hierarchical_effort(const CallFacts& facts) {
       return all_reduce_effort(facts, hosts);
     case Operation::kAllGather:
       return all_gather_effort(facts, hosts);
+    case Operation::kReduceScatter:
+      return reduce_scatter_effort(facts, hosts);
     case Operation::kBroadcast:
       return {.steps = near_rounds,
               .moved = near_rounds * facts.count,

@@ -15,7 +15,8 @@
 //
 // broadcast: a tree over one rank of every host, then a tree inside. all_gather: a rank sends its part to the
 // ranks of its host and to one rank of every other host, which hands it on. barrier: ranks report to the
-// first of their host, those spread the word, and release.
+// first of their host, those spread the word, and release. reduce_scatter: all_gather backwards; on every
+// host one rank adds up what its ranks have of a part, and sends that to whose part it is.
 //
 // Order of summation of all_reduce: inside a host in the order of its ranks from the left, then between
 // hosts, in the order of their first ranks, as `doubling` does with the h parts of a lane.
@@ -27,7 +28,7 @@
 
 namespace cohort::comm {
 
-/// Of all_reduce, broadcast, all_gather, barrier.
+/// Of all_reduce, reduce_scatter, broadcast, all_gather, barrier.
 Schedule hierarchical_schedule(const CallFacts& facts);
 Effort hierarchical_effort(const CallFacts& facts);
 /// More than one host, one of them with more than one rank.

@@ -109,17 +109,19 @@ Effort ring_effort(const CallFacts& facts) {
             .combined = combined,
             .exposed = std::min(combined, others * chunk),
             .longest = longest,
+            .relayed = 2 * facts.count - shortest - beside,
             .scratch = scratch};
   }
   const std::size_t moved = facts.count - *std::min_element(facts.parts.begin(), facts.parts.end());
   if (facts.operation == Operation::kAllGather) {
-    return {.steps = others * chunks, .moved = moved, .longest = longest};
+    return {.steps = others * chunks, .moved = moved, .longest = longest, .relayed = moved};
   }
   return {.steps = others * chunks,
           .moved = moved,
           .combined = moved,
           .exposed = std::min(moved, others * chunk),
           .longest = longest,
+          .relayed = moved,
           .scratch = scratch};
 }
 

@@ -38,9 +38,12 @@ Region ScheduleBuilder::scratch(std::size_t count) {
   return region;
 }
 
-void ScheduleBuilder::send(int peer, Region from) {
-  if (from.count > 0)
-    add({.verb = Verb::kSend, .peer = peer, .from = from, .width = width_to(peer)}, {from}, {});
+std::optional<int> ScheduleBuilder::send(int peer, Region from, std::vector<int> after) {
+  if (from.count == 0) return std::nullopt;
+  Step step{.verb = Verb::kSend, .peer = peer, .from = from, .width = width_to(peer)};
+  step.after = std::move(after);
+  add(std::move(step), {from}, {});
+  return static_cast<int>(schedule_.steps.size()) - 1;
 }
 
 void ScheduleBuilder::receive(int peer, Region to) {

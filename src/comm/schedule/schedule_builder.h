@@ -5,6 +5,7 @@
 #include "comm/schedule/schedule.h"
 
 #include <initializer_list>
+#include <optional>
 #include <vector>
 
 namespace cohort::comm {
@@ -21,7 +22,8 @@ class ScheduleBuilder {
   /// Scratch memory that nobody else has.
   Region scratch(std::size_t count);
 
-  void send(int peer, Region from);
+  /// Not before `after` is done. Returns its step, if there is anything to send.
+  std::optional<int> send(int peer, Region from, std::vector<int> after = {});
   void receive(int peer, Region to);
   void copy(Region from, Region to);
   /// `to` = `from` ∘ `to` (kFromFirst) or `to` ∘ `from` (kToFirst).

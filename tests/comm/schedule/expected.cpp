@@ -100,6 +100,7 @@ Term hierarchical_order(Terms& terms, const Leaves& leaves, const CallFacts& fac
     sums.push_back(from_the_left(terms, by_label[label]));
     num_lanes = std::min(num_lanes, by_label[label].size());
   }
+  if (facts.operation == Operation::kReduceScatter) return from_the_left(terms, sums);
   const int lane = owner_of(index, facts.count, static_cast<int>(num_lanes));
   const Part span = even_part(facts.count, lane, static_cast<int>(num_lanes));
   const auto num_hosts = static_cast<int>(sums.size());

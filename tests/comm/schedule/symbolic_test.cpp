@@ -540,6 +540,11 @@ TEST(Hierarchical, CrossesWithNoMoreThanItMust) {
       EXPECT_EQ(gathered.far_total, (hosts - 1) * count);
       EXPECT_EQ(hierarchical_effort(facts).far_moved, gathered.far);
       EXPECT_EQ(hierarchical_effort(facts).moved, gathered.near);
+      facts.operation = Operation::kReduceScatter;
+      const Crossing scattered = count_crossing(facts);
+      EXPECT_EQ(scattered.far_of_host, (hosts - 1) * count / hosts);
+      EXPECT_EQ(hierarchical_effort(facts).far_moved, scattered.far);
+      EXPECT_EQ(hierarchical_effort(facts).moved, scattered.near);
     }
   }
 }
