@@ -132,7 +132,9 @@ TEST(RankChoices, ListsEveryAlgorithmThatServesByItsTime) {
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     names.insert(choices[i].algorithm->name);
-    if (i > 0) EXPECT_GE(choices[i].seconds, choices[i - 1].seconds);
+    if (i > 0) {
+      EXPECT_GE(choices[i].seconds, choices[i - 1].seconds);
+    }
     CallFacts cut = facts;
     cut.chunk_length = choices[i].chunk_length;
     EXPECT_EQ(choices[i].seconds, predict_seconds(*choices[i].algorithm, cut, 4, {}));
