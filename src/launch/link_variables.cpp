@@ -10,8 +10,9 @@ const std::string kAlgorithm = "COHORT_ALGORITHM";
 
 std::string engine_names() {
   std::string names;
-  for (const Engine engine : kAllEngines)
+  for (const Engine engine : kAllEngines) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name(engine));
+  }
   return names;
 }
 
