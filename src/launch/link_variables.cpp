@@ -16,8 +16,9 @@ const std::string kExplain = "COHORT_EXPLAIN";
 
 std::string engine_names() {
   std::string names;
-  for (const Engine engine : kAllEngines)
+  for (const Engine engine : kAllEngines) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name(engine));
+  }
   return names;
 }
 
