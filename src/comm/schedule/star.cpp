@@ -38,7 +38,10 @@ void reduce(ScheduleBuilder& builder, const CallFacts& facts) {
 
 void gather(ScheduleBuilder& builder, const CallFacts& facts) {
   const Region own{Memory::kInput, 0, own_count(facts)};
-  if (facts.rank != facts.root) return builder.send(facts.root, own);
+  if (facts.rank != facts.root) {
+    builder.send(facts.root, own);
+    return;
+  }
   const Cut to = Cut::by(Memory::kOutput, facts.parts);
   builder.copy(own, to.part(facts.rank));
   for (const int rank : others(facts)) builder.receive(rank, to.part(rank));
