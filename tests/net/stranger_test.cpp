@@ -92,7 +92,8 @@ class Stranger {
   /// The other side says nothing more, and hangs up.
   bool is_turned_away() {
     std::array<std::byte, 256> more{};
-    return ::recv(socket_.number(), more.data(), more.size(), 0) <= 0 && errno != EAGAIN;
+    const ssize_t got = ::recv(socket_.number(), more.data(), more.size(), 0);
+    return got == 0 || (got < 0 && errno != EAGAIN);
   }
 
  private:
