@@ -9,7 +9,6 @@ Needs root, a release build and, for `step`, `dev/setup bench`. `--help` lists w
 
 import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -83,9 +82,77 @@ def regret(arguments):
     print(f"the worst choice costs {100 * worst:.1f} % more than the best; the formula is off by a factor of {worst_formula:.2f} at most")
 
 
+JOB = """
+[data]
+kind = "digits"
+samples = 4096
+test_samples = 10
+[model]
+kind = "mlp"
+hidden = [3200, 3200, 3200]
+[update]
+rule = "momentum"
+learning_rate = 0.01
+[train]
+batch = {batch}
+steps = {steps}
+evaluate_every = 0
+bucket_bytes = "{bucket}"
+directory = "{directory}"
+[launch]
+threads_per_rank = 1
+"""
+
+
+def our_step(hosts, arguments, shares):
+    """Milliseconds of the steps of `cohort train`, without the first two."""
+    with tempfile.TemporaryDirectory() as folder:
+        job = pathlib.Path(folder) / "job.toml"
+        job.write_text(JOB.format(batch=4 * arguments.batch, steps=arguments.steps + 2, bucket=arguments.bucket, directory=folder + "/run"))
+        result = subprocess.run(hosts.inside("a", TOOL, "train", job, "--hosts", shares, "--start", hosts.start_way()),
+                                capture_output=True, text=True)
+        if result.returncode != 0:
+            sys.exit(result.stdout + result.stderr)
+        lines = [json.loads(line) for line in (pathlib.Path(folder) / "run" / "steps.jsonl").read_text().splitlines()]
+    return [line["step_ms"] for line in lines if "step_ms" in line][2:]
+
+
+def gloo_step(hosts, arguments):
+    """The same of DistributedDataParallel on Gloo, two ranks on each host."""
+    script = ROOT / "bench" / "peers" / "torch_step.py"
+    ranks = []
+    for rank in range(4):
+        variables = {"RANK": rank, "WORLD_SIZE": 4, "MASTER_ADDR": hosts.address("a"), "MASTER_PORT": 29511,
+                     "GLOO_SOCKET_IFNAME": "eth0", "OMP_NUM_THREADS": 1, "MKL_NUM_THREADS": 1}
+        words = ["env", *[f"{name}={value}" for name, value in variables.items()], ROOT / ".venv" / "bin" / "python3", script,
+                 "--model", "mlp", "--ddp", "--batch", arguments.batch, "--rule", "momentum", "--steps", arguments.steps + 2]
+        ranks.append(subprocess.Popen(hosts.inside("ab"[rank // 2], *words), stdout=subprocess.PIPE, text=True))
+    texts = [rank.communicate()[0] for rank in ranks]
+    if any(rank.returncode for rank in ranks):
+        sys.exit("the peer failed: dev/setup bench installs what it needs")
+    steps = [[json.loads(line)["ms"] for line in text.splitlines() if '"ms"' in line] for text in texts]
+    return [max(times) for times in zip(*steps)][2:]
+
+
+def step(arguments):
+    ours, peers = [], []
+    with Cluster("a", "b") as hosts:
+        hosts.shape(arguments.rates[0])
+        link = run_ranks(hosts, "a:1,b:1", ["--sizes", "16MiB", "--operations", "all_reduce", "--rounds", 1])["bare_tcp_mbps"]
+        for _ in range(int(arguments.rounds)):
+            ours += our_step(hosts, arguments, "a:2,b:2")
+            peers += gloo_step(hosts, arguments)
+    parameters = 784 * 3200 + 2 * 3200 * 3200 + 3200 * 10 + 3 * 3200 + 10
+    wire_ms = 4 * parameters * 8 / link / 1000
+    print(f"{arguments.rates[0]} Mbit/s, bare TCP {link:.1f}; 2 hosts x 2 ranks, {parameters / 1e6:.1f} M parameters, batch {arguments.batch} of a rank")
+    print(f"ours {min(ours):.0f} ms (median {sorted(ours)[len(ours) // 2]:.0f}), DDP on Gloo {min(peers):.0f} ms"
+          f" (median {sorted(peers)[len(peers) // 2]:.0f}): {min(peers) / min(ours):.2f} times faster")
+    print(f"the bytes that must cross take {wire_ms:.0f} ms: ours is {min(ours) / wire_ms:.3f} of that")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["goodput", "regret"])
+    parser.add_argument("what", choices=["goodput", "regret", "step"])
     parser.add_argument("--rates", type=lambda text: [int(word) for word in text.split(",")], help="Mbit/s, by comma")
     parser.add_argument("--hosts", type=lambda text: [int(word) for word in text.split(",")], default=[2, 3, 4, 5])
     parser.add_argument("--sizes", help="as of cohort bench ranks")
@@ -93,13 +160,18 @@ def main():
     parser.add_argument("--rounds", default=5)
     parser.add_argument("--time", default="4s", help="for one algorithm in one cell")
     parser.add_argument("--json", help="a file for all rows")
+    parser.add_argument("--batch", type=int, default=64, help="of step: samples of a rank")
+    parser.add_argument("--steps", type=int, default=4, help="of step: in each round")
+    parser.add_argument("--bucket", default="4 MiB", help="of step: gradients that are reduced together")
     arguments = parser.parse_args()
     if missing():
         sys.exit(missing())
-    os.environ.setdefault("COHORT_LINK_CACHE", "off")
     if arguments.what == "goodput":
         arguments.rates = arguments.rates or [200]
         goodput(arguments)
+    elif arguments.what == "step":
+        arguments.rates = arguments.rates or [200]
+        step(arguments)
     else:
         arguments.rates = arguments.rates or [50, 200, 1000]
         regret(arguments)

@@ -287,6 +287,19 @@ std::optional<JobEnd> HostJob::reason_to_end() const {
   return std::nullopt;
 }
 
+// Hosts report within milliseconds of each other: ranks that fail because another was killed may be heard of
+// first. Who was killed by a signal did not fail because of others.
+const HostJob::Host& HostJob::culprit() const {
+  const auto was_killed = [](const Host& host) {
+    if (!host.outcome || host.outcome->end != JobEnd::kRankFailed || !host.outcome->first_failed) return false;
+    const auto& status = host.outcome->ranks[static_cast<std::size_t>(*host.outcome->first_failed)].status;
+    return status && status->signal.has_value();
+  };
+  if (was_killed(*first_bad_)) return *first_bad_;
+  const auto killed = std::find_if(hosts_.begin(), hosts_.end(), was_killed);
+  return killed != hosts_.end() ? *killed : *first_bad_;
+}
+
 JobOutcome HostJob::merged(JobEnd end) const {
   JobOutcome outcome{.end = end};
   if (end == JobEnd::kInterrupted) outcome.interrupted_by = interrupted_by_;
@@ -300,7 +313,7 @@ JobOutcome HostJob::merged(JobEnd end) const {
     if (host.failure && !outcome.lost_host) outcome.lost_host = lost(host);
   }
   if (end == JobEnd::kRankFailed) {
-    const Host& host = *first_bad_;
+    const Host& host = culprit();
     if (host.outcome->first_failed) outcome.first_failed = host.first_rank + *host.outcome->first_failed;
   }
   if (end == JobEnd::kHostLost) outcome.lost_host = lost(*first_bad_);

@@ -87,6 +87,7 @@ Status run(const std::vector<std::string>& words) {
   std::cout << fmt::format("pid {}\n", ::getpid()) << std::flush;
   COHORT_ASSIGN_OR_RETURN(const world::World world,
                           world::join(facts, *arena, {.link_limit = 3s, .meeting_limit = 10s}));
+  if (facts.rank == 0) std::cout << world.explanation << std::flush;
   const auto count = static_cast<std::size_t>(number(words[0] == "die" ? 2 : 1, 1));
   if (words[0] == "die") return die(*world.group, number(1, 0), count);
   return sum(*world.group, count, number(2, 1), std::chrono::milliseconds(number(3, 0)));

@@ -1,5 +1,6 @@
 """Jobs on several hosts: who finds whom, what is said on the wire, and what happens when cables are cut."""
 
+import json
 import os
 import pathlib
 import re
@@ -119,6 +120,58 @@ class Together(OnHosts):
         for rendezvous in ("file:{folder}/meet", f"rank0:{self.hosts.address('a')}:4711"):
             for text in self.by_hand(rendezvous, "sum", 1000, 3, keys=("key", "another")):
                 self.assertIn("timed_out", text)
+
+
+class Settings(OnHosts):
+    def test_sums_travel_as_16_bits(self):
+        count, rounds = 1 << 20, 4
+        sent = {}
+        for wire in ("same", "bf16"):
+            before = self.hosts.sent_bytes("a")
+            result = self.run_job("a:2,b:2", "sum", count, rounds, options=["--wire", wire])
+            self.assertEqual(result.stdout.count("4 rounds are right"), 4, result.stdout + result.stderr)
+            sent[wire] = self.hosts.sent_bytes("a") - before
+        print(f"sent {sent['same']} and {sent['bf16']} bytes")
+        self.assertLess(sent["same"] - sent["bf16"], 0.55 * rounds * 4 * count)
+        self.assertGreater(sent["same"] - sent["bf16"], 0.45 * rounds * 4 * count)
+
+    def test_several_sockets(self):
+        result = self.run_job("a:1,b:1", "sum", 1000000, 3, options=["--sockets", "3"])
+        self.assertEqual(result.stdout.count("3 rounds are right"), 2, result.stdout + result.stderr)
+        result = self.run_job("a:1,b:1", "sum", 1, 1, options=["--sockets", "9"])
+        self.assertEqual(result.returncode, 2, result.stderr)
+
+    def test_what_is_chosen_is_printed_and_can_be_forced(self):
+        result = self.run_job("a:1,b:1", "sum", 1000, 1, options=["--set", "communication.explain=true"])
+        self.assertIn("between hosts: ", result.stdout)
+        self.assertRegex(result.stdout, r"all_reduce +direct, ")
+        result = self.run_job("a:1,b:1", "sum", 1000, 1, options=["--set", "communication.explain=true", "--algorithm", "ring"])
+        self.assertRegex(result.stdout, r"all_reduce +ring, ")
+        self.assertNotIn("all_reduce", self.run_job("a:1,b:1", "sum", 1000, 1).stdout)
+
+    def test_links_are_remembered(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        lines = []
+        for _ in range(2):
+            result = self.run_job("a:1,b:1", "sum", 1000, 1, options=["--env", f"COHORT_LINK_CACHE={folder}"])
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            lines.append((folder / "links").read_text())
+        self.assertEqual(lines[0].count("tcp-tls"), 1, lines[0])
+        self.assertEqual(lines[0], lines[1], "it was measured again")
+
+    def test_a_bench_of_ranks(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        words = self.hosts.inside("a", TOOL, "run", "--hosts", "a:1,b:1", "--start", self.hosts.start_way(), "--output-dir", folder,
+                                  TOOL, "bench", "ranks", "--json", "--sizes", "4KiB,64KiB", "--rounds", 2, "--time", "20ms",
+                                  "--operations", "all_reduce,all_to_all", "--algorithms", "ring,direct")
+        result = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = json.loads((folder / "rank-0.out").read_text())
+        rows = {(row["operation"], row["bytes"], row["algorithm"]) for row in report["rows"]}
+        self.assertEqual(rows, {("all_reduce", size, way) for size in (4096, 65536) for way in ("ring", "direct")}
+                         | {("all_to_all", size, "direct") for size in (4096, 65536)})
+        self.assertGreater(report["bare_tcp_mbps"], 0)
+        self.assertTrue(all(row["predicted_us"] > 0 and row["p10_us"] > 0 for row in report["rows"]))
 
 
 class OnTheWire(OnHosts):
