@@ -15,6 +15,7 @@ constexpr std::size_t kFirstBytes = std::size_t{4} << 10;
 constexpr int kFewestPings = 4;
 constexpr int kMostPings = 400;
 constexpr int kFewestPairs = 3;
+constexpr int kMostPairs = 8;
 constexpr double kMostAboveAverage = 1.1;
 constexpr int kDoubts = 2;      // so often a message must take long: once may have been a disturbance
 constexpr int kPingShare = 5;   // of the time, for round trips
@@ -81,7 +82,7 @@ class Sender {
     const std::size_t small = large / 2;
     double best_small = 0;
     double best_large = 0;
-    for (int i = 0; i < kFewestPairs || elapsed() < options_.time; ++i) {
+    for (int i = 0; i < kFewestPairs || (i < kMostPairs && elapsed() < options_.time); ++i) {
       COHORT_ASSIGN_OR_RETURN(const double time_small, transfer(small));
       COHORT_ASSIGN_OR_RETURN(const double time_large, transfer(large));
       best_small = i == 0 ? time_small : std::min(best_small, time_small);

@@ -24,8 +24,9 @@ std::vector<Key> communication_keys() {
                 "be fastest.",
             .example = "ring"}),
       size("communication.chunk", COHORT_FIELD(communication.chunk), 0, {0, std::uint64_t{1} << 40},
-           "The longest message of calls that combine; longer ones travel in chunks. 0: whatever is "
-           "predicted to be fastest."),
+           "The longest message of calls that combine, as longer ones travel in chunks; 0: whatever is "
+           "predicted "
+           "to be fastest."),
       word("communication.wire", COHORT_FIELD(communication.wire), {"same", "bf16", "f16"}, "same",
            "What sums travel as between hosts: as they are, or rounded to 16 bits; they are made in f32 "
            "either way."),

@@ -18,6 +18,8 @@ using std::chrono::steady_clock;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr auto kNearTime = 10ms;
+// Enough for links of 10 Gbit/s; a network that many jobs share is not to be flooded by each.
+constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
 /// Links between hosts as all ranks know them.
 class LinkTable {
@@ -134,7 +136,8 @@ class Survey {
         if ((first != host_ && second != host_) || links.knows(first, second)) continue;
         const int other = first == host_ ? second : first;
         COHORT_ASSIGN_OR_RETURN(const LinkFigures found,
-                                comm::probe_link(group_, leader_of(other), {.time = options_.link_time}));
+                                comm::probe_link(group_, leader_of(other),
+                                                 {.time = options_.link_time, .most_bytes = kMostBytes}));
         links.set(first, second, found);
         if (first == host_) cache_.keep(name_of(other), found);
       }
