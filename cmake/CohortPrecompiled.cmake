@@ -1,9 +1,10 @@
-# Four precompiled headers for the whole build: reading headers is most of the time a file takes.
+# Precompiled headers for the whole build: reading headers is most of the time a file takes.
 #   cohort_precompiled_plain    the standard library's and fmt's, below the torch line: every torch-free folder has it
 #   cohort_precompiled_tool     that and CLI11
+#   cohort_precompiled_test     that and GoogleTest (tests/CMakeLists.txt)
 #   cohort_precompiled_tensor   ATen and the autograd engine: files that work on tensors
 #   cohort_precompiled_nn       torch/nn.h: files that define or train modules
-# A target takes one with cohort_precompile(<target> plain|tool|tensor|nn). With COHORT_PRECOMPILE_PLAIN off, as in the preset
+# A target takes one with cohort_precompile(<target> plain|tool|test|tensor|nn). With COHORT_PRECOMPILE_PLAIN off, as in the preset
 # gcc, torch-free files see only what they include themselves.
 option(COHORT_PRECOMPILE_PLAIN "Precompile the headers that torch-free files share" ON)
 
@@ -40,7 +41,7 @@ _cohort_precompiled(tensor
 _cohort_precompiled(nn <torch/nn.h>)
 
 function(cohort_precompile target name)
-  if(name MATCHES "plain|tool" AND NOT COHORT_PRECOMPILE_PLAIN)
+  if(name MATCHES "plain|tool|test" AND NOT COHORT_PRECOMPILE_PLAIN)
     return()
   endif()
   target_precompile_headers(${target} REUSE_FROM cohort_precompiled_${name})
