@@ -287,13 +287,20 @@ std::optional<JobEnd> HostJob::reason_to_end() const {
   return std::nullopt;
 }
 
+// A signal that does not come of another rank's failure: who does not catch an error aborts, who writes to
+// one that is gone is killed by it, and launchers end ranks.
+bool is_own_end(int signal) {
+  return signal != SIGABRT && signal != SIGPIPE && signal != SIGTERM && signal != SIGINT;
+}
+
 // Hosts report within milliseconds of each other: ranks that fail because another was killed may be heard of
-// first. Who was killed by a signal did not fail because of others.
+// first.
 const HostJob::Host& HostJob::culprit() const {
   const auto was_killed = [](const Host& host) {
-    if (!host.outcome || host.outcome->end != JobEnd::kRankFailed || !host.outcome->first_failed) return false;
+    if (!host.outcome || host.outcome->end != JobEnd::kRankFailed || !host.outcome->first_failed)
+      return false;
     const auto& status = host.outcome->ranks[static_cast<std::size_t>(*host.outcome->first_failed)].status;
-    return status && status->signal.has_value();
+    return status && status->signal && is_own_end(*status->signal);
   };
   if (was_killed(*first_bad_)) return *first_bad_;
   const auto killed = std::find_if(hosts_.begin(), hosts_.end(), was_killed);

@@ -62,7 +62,9 @@ Result<LinkSettings> read_link_settings(const VariableReader& variables) {
   settings.algorithm = said(variables, kAlgorithm);
   COHORT_ASSIGN_OR_RETURN(settings.chunk_bytes, read_chunk(variables));
   settings.wire = said(variables, kWire);
-  COHORT_ASSIGN_OR_RETURN(settings.sockets, variables.number_if_set(kSockets, 1));
+  if (said(variables, kSockets)) {
+    COHORT_ASSIGN_OR_RETURN(settings.sockets, variables.number_if_set(kSockets, 1));
+  }
   COHORT_ASSIGN_OR_RETURN(settings.explain, read_explain(variables));
   return settings;
 }

@@ -234,7 +234,12 @@ void Lane::add_receipt() {
 
 bool Lane::write() {
   std::unique_lock lock(station_.mutex);
-  if (!out_.has_more() || !connection_->watch->is_writable()) return false;
+  if (!out_.has_more()) {
+    paced_->has_sent_all();
+    return false;
+  }
+  if (!connection_->watch->is_writable()) return false;
+  paced_->has_more(station_.clock);
   const auto put = connection_->stream->write(out_.gather(kWriteAtOnce));
   if (!put) {
     lock.unlock();
@@ -243,7 +248,7 @@ bool Lane::write() {
   }
   if (*put == 0) connection_->watch->wait_for_write();
   out_.wrote(*put);
-  out_.has_more() ? paced_->has_more(station_.clock) : paced_->has_sent_all();
+  if (!out_.has_more()) paced_->has_sent_all();
   return *put > 0;
 }
 

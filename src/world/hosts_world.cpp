@@ -5,6 +5,7 @@
 #include "comm/shared_memory/transport.h"
 #include "comm/transport/joined.h"
 #include "storage/local_file_system.h"
+#include "world/check_links.h"
 #include "world/locality.h"
 
 #include <algorithm>
@@ -61,6 +62,9 @@ constexpr double kPacedBytesPerSecond = 500e6;
 // Of what one way alone carries: the acknowledgements of the other way need some of it.
 constexpr double kPacedShare = 0.98;
 
+// For measuring a link that is slow.
+constexpr std::chrono::seconds kRoundLimit{5};
+
 // Ports differ from process to process.
 std::vector<std::string> hosts_of(const std::vector<net::SocketAddress>& addresses) {
   std::vector<std::string> texts;
@@ -70,7 +74,8 @@ std::vector<std::string> hosts_of(const std::vector<net::SocketAddress>& address
 
 std::string way_of(const HostsOptions& options) {
   if (options.links.engine == Engine::kUcx) return "ucx";
-  return options.secrecy == net::Secrecy::kTls ? "tcp-tls" : "tcp-clear";
+  return fmt::format("tcp-{}-{}", options.secrecy == net::Secrecy::kTls ? "tls" : "clear",
+                     options.links.sockets.value_or(1));
 }
 
 }  // namespace
@@ -120,26 +125,31 @@ Result<std::unique_ptr<comm::Neighbours>> HostsWorld::meet_neighbours(std::uint3
 // In a group of its own, which is gone when that of the world is made.
 Result<Pricing> HostsWorld::find_prices(const std::shared_ptr<Foundation>& foundation,
                                         std::uint32_t generation, const Places& places) const {
+  // Hosts measure in as many rounds as there are others, and ranks that do not have to wait.
+  const int num_hosts = *std::max_element(places.hosts.begin(), places.hosts.end()) + 1;
+  const auto limit = std::max(options_.limit, options_.meeting_limit) + num_hosts * kRoundLimit;
   COHORT_ASSIGN_OR_RETURN(const auto group, comm::ScheduledCommunicator::make_world(
                                                 *foundation->exchange, *foundation->progress,
                                                 {.name = "links",
                                                  .group = comm::ScheduledCommunicator::kLinksGroup,
                                                  .generation = generation,
-                                                 .limit = options_.limit,
+                                                 .limit = limit,
                                                  .scheduled = {.plan = {.hosts = places.hosts}},
                                                  .foundation = foundation}));
   LocalFileSystem files;
   LinkCache cache(files, options_.link_cache);
   const Card& own = places.cards[static_cast<std::size_t>(options_.rank)];
-  COHORT_ASSIGN_OR_RETURN(
-      const Pricing pricing,
-      fit_prices(*group, cache,
-                 {.hosts = places.hosts, .addresses = hosts_of(own.addresses), .way = way_of(options_)}));
+  COHORT_ASSIGN_OR_RETURN(const Pricing pricing, fit_prices(*group, cache,
+                                                            {.hosts = places.hosts,
+                                                             .addresses = hosts_of(own.addresses),
+                                                             .way = way_of(options_),
+                                                             .limit = limit}));
   COHORT_RETURN_IF_ERROR(group->run(barrier()));
   return pricing;
 }
 
 Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation) {
+  COHORT_RETURN_IF_ERROR(check_links(options_.links));
   COHORT_ASSIGN_OR_RETURN(auto port, open_port());
   COHORT_ASSIGN_OR_RETURN(const Places places, meet(generation, *port));
   COHORT_ASSIGN_OR_RETURN(auto neighbours, meet_neighbours(generation, places));

@@ -69,15 +69,23 @@ Result<World> join_hosts(const LaunchFacts& facts, Arena& arena, const JoinOptio
                .explanation = explain(world.plan(), facts.world)};
 }
 
+Result<World> join_by_engine(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
+  const bool is_mpi = options.links.engine == Engine::kMpi;
+  if (!is_mpi && !is_on_one_host(facts)) return join_hosts(facts, arena, options);
+  COHORT_ASSIGN_OR_RETURN(World world,
+                          is_mpi ? join_by_mpi(facts, options) : join_on_one_host(facts, arena, options));
+  world.explanation = is_mpi ? "MPI carries every call, and chooses by itself\n"
+                             : "all ranks are on one host: shared memory carries every call\n";
+  return world;
+}
+
 }  // namespace
 
 Result<World> join(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
   JoinOptions settled = options;
   settled.links = options.links.over(facts.links.settings);
   COHORT_RETURN_IF_ERROR(check_links(settled.links));
-  if (settled.links.engine == Engine::kMpi) return join_by_mpi(facts, settled);
-  if (is_on_one_host(facts)) return join_on_one_host(facts, arena, settled);
-  COHORT_ASSIGN_OR_RETURN(World world, join_hosts(facts, arena, settled));
+  COHORT_ASSIGN_OR_RETURN(World world, join_by_engine(facts, arena, settled));
   if (!settled.links.explain.value_or(false)) world.explanation.clear();
   return world;
 }

@@ -12,8 +12,7 @@
 namespace cohort::world {
 namespace {
 
-constexpr const char* kFileName = "/links";
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostBytes = 4096;
 
 std::int64_t now_s() {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
@@ -41,48 +40,27 @@ std::uint64_t host_identity(FileSystem& files, const std::vector<std::string>& a
 }
 
 std::string LinkName::text() const {
-  return fmt::format("{:016x}-{:016x}-{}", std::min(first, second), std::max(first, second), way);
-}
-
-LinkCache::LinkCache(FileSystem& files, const std::string& directory)
-    : files_(files), directory_(directory) {}
-
-std::vector<LinkCache::Entry> LinkCache::read() const {
-  std::vector<Entry> entries;
-  if (directory_.empty()) return entries;
-  const auto text = read_file(files_, directory_ + kFileName, kMostBytes);
-  if (!text) return entries;
-  std::istringstream lines(*text);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    Entry entry;
-    words >> entry.name >> entry.figures.latency_s >> entry.figures.byte_s >> entry.found_at_s;
-    const std::int64_t age_s = now_s() - entry.found_at_s;
-    const bool is_fresh = age_s >= 0 && age_s < std::chrono::seconds(kGoodFor).count();
-    if (words && is_fresh && is_good(entry.figures)) entries.push_back(std::move(entry));
-  }
-  return entries;
+  return fmt::format("link-{:016x}-{:016x}-{}", std::min(first, second), std::max(first, second), way);
 }
 
 std::optional<comm::LinkFigures> LinkCache::find(const LinkName& name) const {
-  for (const Entry& entry : read()) {
-    if (entry.name == name.text()) return entry.figures;
-  }
-  return std::nullopt;
+  if (directory_.empty()) return std::nullopt;
+  const auto text = read_file(files_, path_of(name), kMostBytes);
+  if (!text) return std::nullopt;
+  std::istringstream words(*text);
+  comm::LinkFigures figures;
+  std::int64_t found_at_s = 0;
+  words >> figures.latency_s >> figures.byte_s >> found_at_s;
+  if (!words || found_at_s < 0 || !is_good(figures)) return std::nullopt;
+  const std::int64_t age_s = now_s() - found_at_s;
+  if (age_s < 0 || age_s >= std::chrono::seconds(kGoodFor).count()) return std::nullopt;
+  return figures;
 }
 
 void LinkCache::keep(const LinkName& name, const comm::LinkFigures& figures) {
-  if (directory_.empty() || !is_good(figures)) return;
-  std::vector<Entry> entries = read();
-  std::erase_if(entries, [&](const Entry& entry) { return entry.name == name.text(); });
-  entries.push_back({name.text(), figures, now_s()});
-  std::string text;
-  for (const Entry& entry : entries) {
-    text += fmt::format("{} {:.6g} {:.6g} {}\n", entry.name, entry.figures.latency_s, entry.figures.byte_s,
-                        entry.found_at_s);
-  }
-  if (!files_.make_directories(directory_)) return;
-  (void)write_file_atomically(files_, directory_ + kFileName, std::as_bytes(std::span(text)));
+  if (directory_.empty() || !is_good(figures) || !files_.make_directories(directory_)) return;
+  const std::string text = fmt::format("{:.6g} {:.6g} {}\n", figures.latency_s, figures.byte_s, now_s());
+  (void)write_file_atomically(files_, path_of(name), std::as_bytes(std::span(text)));
 }
 
 }  // namespace cohort::world

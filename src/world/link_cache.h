@@ -19,33 +19,29 @@ std::uint64_t host_identity(FileSystem& files, const std::vector<std::string>& a
 struct LinkName {
   std::uint64_t first = 0;
   std::uint64_t second = 0;
-  std::string way{};  ///< engine and secrecy: `tcp-tls`
+  std::string way{};  ///< engine, secrecy and number of sockets: `tcp-tls-1`
 
-  /// The same whichever host asks.
+  /// The same whichever host asks; the name of a file.
   std::string text() const;
 };
 
-/// What earlier jobs found out about links, in a file of lines `NAME LATENCY_S BYTE_S SECONDS_SINCE_1970`.
+/// What earlier jobs found out about links: a file for each, with one line `LATENCY_S BYTE_S
+/// SECONDS_SINCE_1970`.
 ///
-/// Threads, processes: of several that keep() at the same time one may win over the others; nothing breaks.
+/// Processes: one at a time keeps a link; of several jobs that do so at the same time one wins.
 /// Failure: what cannot be read is not known, and what cannot be written is forgotten: it is found out again.
 class LinkCache {
  public:
   static constexpr std::chrono::hours kGoodFor{24};
 
   /// In this directory, which is made if it is not there; empty: nothing is remembered.
-  LinkCache(FileSystem& files, const std::string& directory);
+  LinkCache(FileSystem& files, std::string directory) : files_(files), directory_(std::move(directory)) {}
 
   std::optional<comm::LinkFigures> find(const LinkName& name) const;
   void keep(const LinkName& name, const comm::LinkFigures& figures);
 
  private:
-  struct Entry {
-    std::string name{};
-    comm::LinkFigures figures{};
-    std::int64_t found_at_s = 0;
-  };
-  std::vector<Entry> read() const;
+  std::string path_of(const LinkName& name) const { return directory_ + "/" + name.text(); }
 
   FileSystem& files_;
   const std::string directory_;

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using comm::LinkFigures;
 using std::chrono::steady_clock;
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnknown = 0;
 constexpr auto kNearTime = 10ms;
 // Enough for links of 10 Gbit/s; a network that many jobs share is not to be flooded by each.
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;
@@ -24,11 +24,10 @@ constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 /// Links between hosts as all ranks know them.
 class LinkTable {
  public:
-  explicit LinkTable(std::size_t num_hosts) : num_hosts_(num_hosts), figures_(num_hosts * num_hosts * 2) {
-    std::fill(figures_.begin(), figures_.end(), kUnknown);
-  }
+  explicit LinkTable(std::size_t num_hosts)
+      : num_hosts_(num_hosts), figures_(num_hosts * num_hosts * 2, kUnknown) {}
 
-  bool knows(int first, int second) const { return !std::isnan(figures_[at(first, second)]); }
+  bool knows(int first, int second) const { return figures_[at(first, second)] != kUnknown; }
   void set(int first, int second, const LinkFigures& figures) {
     figures_[at(first, second)] = figures.latency_s;
     figures_[at(first, second) + 1] = figures.byte_s;
@@ -37,16 +36,9 @@ class LinkTable {
     return {figures_[at(first, second)], figures_[at(first, second) + 1]};
   }
 
-  // What any rank knows, all know.
+  // What any rank knows, all know: those that know the same link know the same of it.
   Status share(Communicator& group) {
-    std::vector<double> all(figures_.size() * static_cast<std::size_t>(group.world()));
-    COHORT_RETURN_IF_ERROR(
-        group.run(all_gather(ConstNumbers(std::span<const double>(figures_)), std::span(all))));
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      double& own = figures_[i % figures_.size()];
-      if (std::isnan(own)) own = all[i];
-    }
-    return {};
+    return group.run(all_reduce(std::span<double>(figures_), ReduceOp::kMax));
   }
 
   /// Bytes per second of the best link of a host to another; 0 if there is none.
@@ -97,8 +89,8 @@ class Survey {
     COHORT_RETURN_IF_ERROR(tell_identities());
     if (is_leader()) look_up(links);
     COHORT_RETURN_IF_ERROR(links.share(group_));
+    COHORT_RETURN_IF_ERROR(measure_inside(links));  // first: rounds between hosts may take long
     if (is_leader()) COHORT_RETURN_IF_ERROR(measure_links(links));
-    COHORT_RETURN_IF_ERROR(measure_inside(links));
     COHORT_RETURN_IF_ERROR(links.share(group_));
     COHORT_ASSIGN_OR_RETURN(const comm::Prices prices, prices_of(links));
     return Pricing{prices, links.best_of(host_)};
@@ -135,9 +127,10 @@ class Survey {
       for (const auto& [first, second] : round) {
         if ((first != host_ && second != host_) || links.knows(first, second)) continue;
         const int other = first == host_ ? second : first;
-        COHORT_ASSIGN_OR_RETURN(const LinkFigures found,
-                                comm::probe_link(group_, leader_of(other),
-                                                 {.time = options_.link_time, .most_bytes = kMostBytes}));
+        COHORT_ASSIGN_OR_RETURN(const LinkFigures found, comm::probe_link(group_, leader_of(other),
+                                                                          {.time = options_.link_time,
+                                                                           .most_bytes = kMostBytes,
+                                                                           .limit = options_.limit}));
         links.set(first, second, found);
         if (first == host_) cache_.keep(name_of(other), found);
       }
@@ -150,7 +143,8 @@ class Survey {
     const std::vector<int>& here = own_host();
     if (here.size() < 2 || (group_.rank() != here[0] && group_.rank() != here[1])) return {};
     const int other = group_.rank() == here[0] ? here[1] : here[0];
-    COHORT_ASSIGN_OR_RETURN(const LinkFigures found, comm::probe_link(group_, other, {.time = kNearTime}));
+    COHORT_ASSIGN_OR_RETURN(const LinkFigures found,
+                            comm::probe_link(group_, other, {.time = kNearTime, .limit = options_.limit}));
     links.set(host_, host_, found);
     return {};
   }

@@ -13,8 +13,9 @@ namespace cohort::world {
 struct PricingOptions {
   std::vector<int> hosts{};              ///< which host each rank is on
   std::vector<std::string> addresses{};  ///< of this host, as others know them
-  std::string way = "tcp-tls";           ///< engine and secrecy, as links are remembered by
+  std::string way = "tcp-tls-1";         ///< engine and secrecy, as links are remembered by
   std::chrono::nanoseconds link_time = std::chrono::milliseconds(300);  ///< for a link that is not remembered
+  std::chrono::nanoseconds limit = std::chrono::seconds(30);            ///< for all of it
 };
 
 /// What was found out.
@@ -24,7 +25,7 @@ struct Pricing {
 };
 
 /// Finds out what messages, bytes and combinations cost between the ranks of a group: α and β inside a host
-/// and between hosts, and γ. Every rank of the group calls it, and gets the same.
+/// and between hosts, and γ. Every rank of the group calls it, and gets the same prices.
 ///
 /// The first ranks of all hosts measure the links between them, in rounds in which nobody is in two pairs;
 /// those that the cache of the lower of two hosts knows are not measured. Of several links the dearest

@@ -19,7 +19,7 @@ const LinkName kName{.first = 7, .second = 9, .way = "tcp-tls"};
 
 void write(FileSystem& files, const std::string& text) {
   ASSERT_TRUE(files.make_directories("/cache"));
-  ASSERT_TRUE(write_file_atomically(files, "/cache/links", std::as_bytes(std::span(text))));
+  ASSERT_TRUE(write_file_atomically(files, "/cache/" + kName.text(), std::as_bytes(std::span(text))));
 }
 
 std::int64_t seconds_ago(std::chrono::seconds ago) {
@@ -51,7 +51,7 @@ TEST(LinkCache, ForgetsAfterItsTime) {
   MemoryFileSystem files;
   const LinkCache cache(files, "/cache");
   const auto line = [](std::chrono::seconds ago) {
-    return fmt::format("{} 0.0001 4e-08 {}\n", kName.text(), seconds_ago(ago));
+    return fmt::format("0.0001 4e-08 {}\n", seconds_ago(ago));
   };
   write(files, line(std::chrono::hours(23)));
   EXPECT_EQ(cache.find(kName), kFigures);
@@ -65,8 +65,12 @@ TEST(LinkCache, WhatMakesNoSenseIsNotKnown) {
   MemoryFileSystem files;
   LinkCache cache(files, "/cache");
   for (const char* figures : {"", "x y", "0 4e-8", "1e-4 -1", "inf 4e-8", "nan nan", "1e-4"}) {
-    write(files, fmt::format("{} {} {}\n\x01\xff\n", kName.text(), figures, seconds_ago({})));
+    write(files, fmt::format("{} {}\n\x01\xff\n", figures, seconds_ago({})));
     EXPECT_EQ(cache.find(kName), std::nullopt) << figures;
+  }
+  for (const char* time : {"-1", "-9223372036854775808", "99999999999999999999", ""}) {
+    write(files, fmt::format("0.0001 4e-08 {}\n", time));
+    EXPECT_EQ(cache.find(kName), std::nullopt) << time;
   }
   cache.keep(kName, kFigures);
   EXPECT_EQ(cache.find(kName), kFigures) << "what was there is replaced";

@@ -6,6 +6,7 @@
 #include "world/world.h"
 
 #include <gtest/gtest.h>
+#include <map>
 
 namespace cohort::test {
 namespace {
@@ -33,9 +34,12 @@ std::vector<Pricing> priced(const std::vector<int>& hosts, FileSystem& files) {
   return found;
 }
 
-std::string lines_of(FileSystem& files) {
-  const auto text = read_file(files, "/cache/links");
-  return text ? *text : "";
+std::map<std::string, std::string> remembered(FileSystem& files) {
+  std::map<std::string, std::string> links;
+  const auto names = files.list("/cache");
+  if (!names) return links;
+  for (const std::string& name : *names) links[name] = value_or_throw(read_file(files, "/cache/" + name));
+  return links;
 }
 
 TEST(LinkPrices, AreTheSameOnAllRanks) {
@@ -60,19 +64,19 @@ TEST(LinkPrices, OneHostHasNoLinks) {
   MemoryFileSystem files;
   const auto found = priced({0, 0, 0}, files);
   EXPECT_EQ(found[0].far_bytes_per_s, 0);
-  EXPECT_EQ(lines_of(files), "");
+  EXPECT_TRUE(remembered(files).empty());
 }
 
 TEST(LinkPrices, AreRememberedForEachPairOfHosts) {
   MemoryFileSystem files;
   const auto first = priced({0, 1, 2}, files);
-  const std::string lines = lines_of(files);
-  // Several leaders may have written at the same time, and one of them won.
-  EXPECT_GE(std::count(lines.begin(), lines.end(), '\n'), 1);
-  (void)priced({0, 1, 2}, files);
-  const std::string more = lines_of(files);
-  EXPECT_NE(more.find(lines.substr(0, lines.find('\n'))), std::string::npos)
-      << "what was known is not measured";
+  const auto links = remembered(files);
+  EXPECT_EQ(links.size(), 3u);
+  const auto second = priced({0, 1, 2, 2}, files);
+  EXPECT_EQ(remembered(files), links) << "what was known was measured again";
+  EXPECT_NEAR(second[0].prices.far_byte_s, first[0].prices.far_byte_s, 1e-5 * first[0].prices.far_byte_s);
+  (void)priced({0, 1, 2, 3}, files);
+  EXPECT_EQ(remembered(files).size(), 6u) << "a host more has three links more";
 }
 
 }  // namespace

@@ -21,10 +21,13 @@ constexpr auto kConnectLimit = 10s;
 constexpr std::size_t kAddressBytes = 128;
 
 Status wait_for(const Descriptor& socket, short what, TimePoint deadline) {
-  pollfd poll{.fd = socket.number(), .events = what, .revents = 0};
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
-  if (::poll(&poll, 1, static_cast<int>(std::max<std::int64_t>(0, left.count()))) > 0) return {};
-  return Error(ErrorCode::kTimedOut, "the bare link does not move");
+  while (true) {
+    pollfd poll{.fd = socket.number(), .events = what, .revents = 0};
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
+    const int ready = ::poll(&poll, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
+    if (ready > 0) return {};
+    if (ready == 0 || errno != EINTR) return Error(ErrorCode::kTimedOut, "the bare link does not move");
+  }
 }
 
 // Rank 0 says where it listens.

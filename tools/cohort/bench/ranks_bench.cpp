@@ -17,7 +17,7 @@ namespace {
 using measure::BenchOperation;
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t kMostIterations = 64;
+constexpr double kMostIterations = 64;
 constexpr std::size_t kWarmUpElements = 16384;
 constexpr auto kCallLimit = 5min;
 
@@ -127,7 +127,7 @@ class RanksBench {
     COHORT_RETURN_IF_ERROR(group.run(barrier()));
     COHORT_ASSIGN_OR_RETURN(const double seconds, link_->seconds_for(link_bytes_, kCallLimit));
     if (facts_.rank == 0) link_samples_.push_back(seconds * 1e9);
-    return {};
+    return group.run(barrier());  // nobody sends anything else meanwhile
   }
 
   Status measure_cell(CommunicatorContender& contender, Communicator& group, const Cell& cell) {
@@ -147,7 +147,7 @@ class RanksBench {
     if (samples_[cell].empty()) COHORT_RETURN_IF_ERROR(sample(contender, group, cell, 1));
     const double one_ns = *std::min_element(samples_[cell].begin(), samples_[cell].end());
     const double turn_ns = static_cast<double>(options_.time.count()) / options_.rounds;
-    return std::clamp<std::uint32_t>(static_cast<std::uint32_t>(turn_ns / one_ns), 1, kMostIterations);
+    return static_cast<std::uint32_t>(std::clamp(turn_ns / std::max(one_ns, 1.0), 1.0, kMostIterations));
   }
 
   // The time of a sample is that of the rank that took longest: the same on all ranks then.
@@ -227,6 +227,10 @@ Result<RanksReport> bench_ranks(const LaunchFacts& facts, const RanksBenchOption
   if (facts.world < 2) {
     return Error(ErrorCode::kUsage, "there is one rank alone")
         .with_remedy("Start it as ranks of several hosts: cohort run --hosts a:1,b:1 cohort bench ranks.");
+  }
+  if (facts.links.settings.engine == Engine::kMpi) {
+    return Error(ErrorCode::kUsage, "the engine mpi has algorithms of its own, which are not measured here")
+        .with_remedy("Use the engine tcp or ucx, or measure MPI with cohort-mpi-overhead.");
   }
   COHORT_ASSIGN_OR_RETURN(const net::JobKey key, world::job_key(facts));
   COHORT_ASSIGN_OR_RETURN(const auto meeting, world::open_meeting(facts, key));

@@ -44,10 +44,10 @@ struct RanksReport {
 };
 
 /// Measures collective calls between the ranks that a launcher started on several hosts: algorithms take
-/// turns with each other and with a bare TCP connection, every result is checked. The same report on all
-/// ranks.
+/// turns with each other and with a bare TCP connection, every result is checked. The report is
+/// whole on rank 0.
 ///
-/// Failure: kUsage if all ranks are on one host by their launcher: `cohort bench comm` measures those.
+/// Failure: kUsage for one rank alone, and for the engine mpi.
 Result<RanksReport> bench_ranks(const LaunchFacts& facts, const RanksBenchOptions& options);
 
 }  // namespace cohort::tool

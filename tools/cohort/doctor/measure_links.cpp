@@ -92,7 +92,8 @@ class MeasuringRank {
          .link_limit = 2 * measuring_.pair_limit,  // who cannot be connected is named by address first
          .meeting_limit = measuring_.pair_limit,
          .secrecy = facts_.links.encrypts ? net::Secrecy::kTls : net::Secrecy::kClear,
-         .interfaces = facts_.links.interfaces});
+         .interfaces = facts_.links.interfaces,
+         .pricing = world::Pricing{}});  // nothing is measured before, and nothing is paced
     return part.form(round);
   }
 
