@@ -297,8 +297,9 @@ bool is_own_end(int signal) {
 // first.
 const HostJob::Host& HostJob::culprit() const {
   const auto was_killed = [](const Host& host) {
-    if (!host.outcome || host.outcome->end != JobEnd::kRankFailed || !host.outcome->first_failed)
+    if (!host.outcome || host.outcome->end != JobEnd::kRankFailed || !host.outcome->first_failed) {
       return false;
+    }
     const auto& status = host.outcome->ranks[static_cast<std::size_t>(*host.outcome->first_failed)].status;
     return status && status->signal && is_own_end(*status->signal);
   };
