@@ -19,9 +19,6 @@ constexpr double kStep = 0.05;
 constexpr double kLowest = 1;  // of what it began with, which the link has carried
 constexpr double kHighest = 64;
 constexpr double kWorthTelling = 0.01;
-// What is in the kernel and not on its way: little, so that being busy is seen here.
-constexpr double kUnsentSeconds = 0.004;
-constexpr double kLeastUnsent = 64 << 10;
 
 }  // namespace
 
@@ -62,9 +59,7 @@ void PacedSocket::has_sent_all() {
 void PacedSocket::keep_to(double bytes_per_s) {
   if (std::fabs(bytes_per_s - kept_) <= kWorthTelling * kept_) return;
   const auto rate = static_cast<std::uint64_t>(bytes_per_s);
-  const int unsent = static_cast<int>(std::max(kLeastUnsent, bytes_per_s * kUnsentSeconds));
   ::setsockopt(socket_, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate);
-  ::setsockopt(socket_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
   kept_ = bytes_per_s;
 }
 

@@ -15,6 +15,7 @@ namespace cohort::net {
 namespace {
 
 constexpr std::size_t kRecord = std::size_t{16} << 10;
+constexpr std::size_t kReadAhead = std::size_t{256} << 10;
 constexpr std::string_view kIdentity = "cohort job";
 constexpr std::array<unsigned char, 2> kCipher = {0x13, 0x01};  // TLS_AES_128_GCM_SHA256
 
@@ -127,6 +128,9 @@ ContextPointer make_context(End end) {
   SSL_CTX_set_num_tickets(raw, 0);
   SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(raw, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  // Many records with one call of the kernel.
+  SSL_CTX_set_read_ahead(raw, 1);
+  SSL_CTX_set_default_read_buffer_len(raw, kReadAhead);
   SSL_CTX_set_psk_use_session_callback(raw, use_session);
   SSL_CTX_set_psk_find_session_callback(raw, find_session);
   return context;

@@ -162,8 +162,8 @@ Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation)
   if (!pricing_) {
     COHORT_ASSIGN_OR_RETURN(pricing_, find_prices(foundation, generation, places));
   }
-  // All ranks of a host share its cable.
-  if (pricing_->far_bytes_per_s < kPacedBytesPerSecond) {
+  // All ranks of a host share its cable. What is encrypted was not found to gain by a pace.
+  if (options_.secrecy == net::Secrecy::kClear && pricing_->far_bytes_per_s < kPacedBytesPerSecond) {
     foundation->port->set_pace(kPacedShare * pricing_->far_bytes_per_s /
                                static_cast<double>(places.near.size()));
   }
