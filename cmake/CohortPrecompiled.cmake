@@ -45,4 +45,7 @@ function(cohort_precompile target name)
     return()
   endif()
   target_precompile_headers(${target} REUSE_FROM cohort_precompiled_${name})
+  if(name STREQUAL test)
+    target_compile_options(${target} PRIVATE ${COHORT_TEST_OPTIMIZE})  # as the header was compiled
+  endif()
 endfunction()

@@ -34,7 +34,8 @@ struct LinkSettings {
   std::optional<std::uint64_t> chunk_bytes{};
   /// What sums travel as between hosts: `same`, `bf16` or `f16`.
   std::optional<std::string> wire{};
-  /// TCP connections between two ranks of different hosts, 1 to 8.
+  /// TCP connections between two ranks of different hosts, 1 to 8. 0: as many as the hosts have cables in
+  /// common, where they were found to carry more than one.
   std::optional<int> sockets{};
   /// Whether rank 0 says on standard error what was measured and chosen.
   std::optional<bool> explain{};

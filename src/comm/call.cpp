@@ -30,6 +30,12 @@ Call Call::within(std::chrono::nanoseconds time) const {
   return copy;
 }
 
+Call Call::or_fewer() const {
+  Call same = *this;
+  same.takes_fewer = true;
+  return same;
+}
+
 Call Call::handed_to(const Consumer& taker) const {
   Call copy = *this;
   copy.consumer = &taker;
@@ -59,6 +65,9 @@ std::string Call::text() const {
     case Operation::kSend:
       return fmt::format("{} of {} {} to rank {} (tag {})", verb, count, name(input.dtype), peer, tag);
     case Operation::kReceive:
+      if (peer == kAnyRank) {
+        return fmt::format("{} of {} {} from any rank (tag {})", verb, count, name(output.dtype), tag);
+      }
       return fmt::format("{} of {} {} from rank {} (tag {})", verb, count, name(output.dtype), peer, tag);
   }
   return std::string(verb);
@@ -132,6 +141,11 @@ Call send(ConstNumbers numbers, int to, std::uint32_t tag) {
 
 Call receive(Numbers numbers, int from, std::uint32_t tag) {
   return {.operation = Operation::kReceive, .output = numbers, .peer = from, .tag = tag};
+}
+
+Call receive_any(Numbers numbers, int& source, std::uint32_t tag) {
+  return {
+      .operation = Operation::kReceive, .output = numbers, .peer = kAnyRank, .source = &source, .tag = tag};
 }
 
 }  // namespace cohort

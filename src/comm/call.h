@@ -43,6 +43,9 @@ std::optional<Operation> operation_named(std::string_view name);
 /// the output. May not throw, nor call the communicator.
 using Consumer = std::function<void(std::size_t first, ConstNumbers piece)>;
 
+/// As the rank to receive from: whoever sends first.
+inline constexpr int kAnyRank = -1;
+
 /// One operation as one rank asks for it: plain data, made by the functions below, given to a Communicator.
 ///
 /// Lifetime: the numbers stay the caller's and must live, unmoved and untouched, until the operation is done.
@@ -51,8 +54,10 @@ struct Call {
   ConstNumbers input{};  ///< what this rank gives
   Numbers output{};      ///< what this rank gets; in place if it begins where the input does
   ReduceOp reduce_op = ReduceOp::kSum;
-  int peer = 0;           ///< the root, or the other end of send and receive
-  std::uint32_t tag = 0;  ///< of send and receive: equal tags meet, in order
+  int peer = 0;              ///< the root, or the other end of send and receive
+  int* source = nullptr;     ///< of receive: gets the rank that sent; must live as long as the numbers
+  std::uint32_t tag = 0;     ///< of send and receive: equal tags meet, in order
+  bool takes_fewer = false;  ///< of receive: fewer numbers may come than there is room for
   /// Elements per rank where they differ; empty: all the same. `input_counts` cut the input (scatter at the
   /// root, all_to_all, reduce_scatter), `output_counts` the output (gather at the root, all_gather,
   /// all_to_all).
@@ -67,6 +72,8 @@ struct Call {
 
   /// The same call with a limit of its own: `run(barrier().within(2s))`.
   [[nodiscard]] Call within(std::chrono::nanoseconds time) const;
+  /// The same receive, of as many numbers as are sent, if there is room for them.
+  [[nodiscard]] Call or_fewer() const;
   /// The same reduce_scatter, its result handed to a consumer.
   [[nodiscard]] Call handed_to(const Consumer& taker) const;
   /// The kind of numbers it is about: the output's where not every rank has an input.
@@ -102,10 +109,14 @@ Call all_to_all(ConstNumbers from, Numbers to);
 /// With parts of any length: `from_counts[s]` go to rank s, `to_counts[r]` come from rank r.
 Call all_to_all(ConstNumbers from, Numbers to, std::vector<std::size_t> from_counts,
                 std::vector<std::size_t> to_counts);
-/// To one rank. Done when the numbers may be overwritten, which may be before they were received.
+/// To one rank. Done when the numbers may be overwritten, which may be before they were received; of more
+/// than 256 KiB not before the other rank receives.
 Call send(ConstNumbers numbers, int to, std::uint32_t tag = 0);
-/// From one rank. Count and type must be those of the sender.
+/// From one rank. Count and type must be those of the sender; see or_fewer().
 Call receive(Numbers numbers, int from, std::uint32_t tag = 0);
+/// From whoever sends first under this tag; `source` gets its rank. Receives of one tag meet messages in the
+/// order in which they were made.
+Call receive_any(Numbers numbers, int& source, std::uint32_t tag = 0);
 
 /// Finds what cannot be right whatever the other ranks do: counts, types, roots, overlaps. kUsage with what
 /// to do.

@@ -31,7 +31,9 @@ class CallCheck {
   bool is_root() const { return rank_ == call_.peer; }
 
   Status check_common() const {
-    if (call_.peer < 0 || call_.peer >= world_) {
+    if (call_.operation == Operation::kReceive && call_.peer == kAnyRank) {
+      if (world_ == 1) return fault("there is nobody to receive from", "Start more ranks.");
+    } else if (call_.peer < 0 || call_.peer >= world_) {
       return fault(fmt::format("there is no rank {} in a group of {}", call_.peer, world_),
                    fmt::format("Name a rank from 0 to {}.", world_ - 1));
     }
@@ -118,8 +120,8 @@ class CallCheck {
       return fault(fmt::format("{} has no mean", name(call_.input.dtype)),
                    "Convert the numbers to floats, or ask for the sum.");
     }
-    return fault(fmt::format("{} cannot be combined", name(call_.input.dtype)),
-                 "Use f32, f64, bf16, f16, i32, i64 or u8.");
+    return fault(fmt::format("{} has no bits to be combined", name(call_.input.dtype)),
+                 "Use integers or truth values.");
   }
   Status same_type() const {
     if (call_.input.dtype == call_.output.dtype) return {};

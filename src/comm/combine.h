@@ -7,8 +7,8 @@
 
 namespace cohort::comm {
 
-/// True if numbers of this kind can be combined: f32, f64, bf16, f16, i32, i64, u8; by a mean only the floats
-/// among them.
+/// True if numbers of this kind can be combined so: by a mean the floats, by and, or and xor all others, by
+/// the rest every kind.
 bool is_combinable(ReduceOp op, DType dtype);
 
 /// targets[t][i] = inputs[0][i] ∘ inputs[1][i] ∘ … for every target, from the left, i < count. 16-bit floats

@@ -12,6 +12,13 @@
 
 namespace cohort::comm {
 
+/// What does the same to the bits of truth values, each of which is 0 or 1.
+constexpr ReduceOp truth_op(ReduceOp op) {
+  if (op == ReduceOp::kSum || op == ReduceOp::kMax) return ReduceOp::kOr;
+  if (op == ReduceOp::kProduct || op == ReduceOp::kMin) return ReduceOp::kAnd;
+  return op;
+}
+
 struct CombineArguments {
   const std::byte* const* inputs;
   std::size_t num_inputs;
@@ -20,7 +27,7 @@ struct CombineArguments {
   std::size_t count;
 };
 
-/// Null for a dtype that cannot be combined.
+/// Null for a dtype that cannot be combined so.
 using CombineKernel = void (*)(const CombineArguments&);
 
 /// The loops of convert() and round_to() between f32 and a 16-bit float: `from` and `to` as there.

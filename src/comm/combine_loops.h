@@ -82,6 +82,12 @@ T combined(T a, T b) {
     } else {
       return b > a ? b : a;
     }
+  } else if constexpr (kOp == ReduceOp::kAnd) {
+    return static_cast<T>(a & b);
+  } else if constexpr (kOp == ReduceOp::kOr) {
+    return static_cast<T>(a | b);
+  } else if constexpr (kOp == ReduceOp::kXor) {
+    return static_cast<T>(a ^ b);
   } else if constexpr (std::is_integral_v<T>) {
     // Integers wrap.
     using Wide = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -215,6 +221,16 @@ void combine_with(const CombineArguments& args) {
 }
 
 template <class Format>
+CombineKernel bits_kernel_for(ReduceOp op) {
+  if constexpr (std::is_integral_v<typename Format::Value>) {
+    if (op == ReduceOp::kAnd) return combine_with<Format, ReduceOp::kAnd>;
+    if (op == ReduceOp::kOr) return combine_with<Format, ReduceOp::kOr>;
+    return combine_with<Format, ReduceOp::kXor>;
+  }
+  return nullptr;
+}
+
+template <class Format>
 CombineKernel kernel_for(ReduceOp op) {
   switch (op) {
     case ReduceOp::kSum:
@@ -228,6 +244,10 @@ CombineKernel kernel_for(ReduceOp op) {
     case ReduceOp::kMean:
       if constexpr (std::is_integral_v<typename Format::Value>) return nullptr;
       return combine_with<Format, ReduceOp::kMean>;
+    case ReduceOp::kAnd:
+    case ReduceOp::kOr:
+    case ReduceOp::kXor:
+      return bits_kernel_for<Format>(op);
   }
   return nullptr;
 }
@@ -250,9 +270,11 @@ CombineKernel kernel_for(ReduceOp op, DType dtype) {
     case DType::kU8:
       return kernel_for<Plain<std::uint8_t>>(op);
     case DType::kI8:
+      return kernel_for<Plain<std::int8_t>>(op);
     case DType::kI16:
+      return kernel_for<Plain<std::int16_t>>(op);
     case DType::kBool:
-      return nullptr;
+      return op == ReduceOp::kMean ? nullptr : kernel_for<Plain<std::uint8_t>>(truth_op(op));
   }
   return nullptr;
 }

@@ -6,26 +6,24 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <utility>
 
 namespace cohort::comm {
 namespace {
-
-constexpr std::uint64_t kQuestion = 1;  // number of a kAlive message that wants an answer
-constexpr std::uint64_t kSign = 0;
 
 Error stale(const FrameHeader& header) {
   return Error(ErrorCode::kStale,
                fmt::format("generation {} of group {} is over", header.generation, header.group));
 }
 
-// What waited for a lost member hears kPeerLost, whatever made it lost.
-Error as_loss(int member, const Error& why) {
-  if (why.code() == ErrorCode::kPeerLost) return why;
-  return Error(ErrorCode::kPeerLost, fmt::format("member {} is lost: {}", member, why.text()));
-}
-
 }  // namespace
+
+std::size_t usual_unexpected_cap_bytes() {
+  static const auto memory_bytes =
+      static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return std::max(std::size_t{1} << 30, memory_bytes / 8);
+}
 
 Exchange::Exchange(std::unique_ptr<Transport> transport, Clock& clock, Options options)
     : transport_(std::move(transport)),
@@ -142,17 +140,6 @@ void Exchange::remove_loss_handler(int id) {
   wait_for_advance();
 }
 
-void Exchange::watch() {
-  const std::lock_guard lock(mutex_);
-  silence_.start(clock_.now());
-  if (doorbell_ != nullptr) doorbell_->ring();
-}
-
-void Exchange::unwatch() {
-  const std::lock_guard lock(mutex_);
-  silence_.stop();
-}
-
 bool Exchange::advance() {
   {
     const std::lock_guard lock(mutex_);
@@ -235,130 +222,6 @@ void Exchange::forget(std::uint32_t group, std::uint32_t generation) {
   }
 }
 
-std::span<std::byte> Exchange::place(int from, const FrameHeader& header) {
-  const std::lock_guard lock(mutex_);
-  silence_.heard(from);
-  Peer& sender = peer(from);
-  if (!sender.inbound || sender.inbound->header.sequence != header.sequence) {
-    sender.inbound = begin_inbound(from, header);
-  }
-  Inbound& inbound = *sender.inbound;
-  if (inbound.fate == Fate::kReceive && inbound.fits) return inbound.receive.into;
-  if (inbound.fate == Fate::kReceive || inbound.fate == Fate::kIgnore) return {};
-  inbound.payload.resize(header.size_bytes);
-  return inbound.payload;
-}
-
-Exchange::Inbound Exchange::begin_inbound(int from, const FrameHeader& header) {
-  Peer& sender = peer(from);
-  Inbound inbound = {.header = header};
-  if (header.sequence <= sender.last_sequence || is_stale(header)) return inbound;
-  sender.last_sequence = header.sequence;
-  if (header.channel == Channel::kAlive || sender.loss) return inbound;
-  if (std::optional<Receive> receive = matching_.take_receive(MatchKey::of(from, header))) {
-    inbound.fate = Fate::kReceive;
-    inbound.fits = comm::fits(from, header, *receive);
-    inbound.receive = std::move(*receive);
-    return inbound;
-  }
-  // Checked before anything is allocated.
-  if (header.size_bytes > options_.unexpected_cap_bytes - matching_.kept_bytes(from)) {
-    give_up_flood(from);
-    return inbound;
-  }
-  inbound.fate = Fate::kKeep;
-  return inbound;
-}
-
-void Exchange::arrived(int from, const FrameHeader& header) {
-  Inbound inbound;
-  {
-    const std::lock_guard lock(mutex_);
-    silence_.heard(from);
-    Peer& sender = peer(from);
-    COHORT_CHECK(sender.inbound && sender.inbound->header.sequence == header.sequence);
-    inbound = std::move(*sender.inbound);
-    sender.inbound.reset();
-    const bool has_handler = handlers_.contains({header.channel, header.group});
-    if (inbound.fate == Fate::kKeep && !has_handler) {
-      return keep({from, inbound.header, std::move(inbound.payload)});
-    }
-  }
-  finish(from, std::move(inbound));
-}
-
-void Exchange::taken_back(int from, const FrameHeader& header) {
-  Inbound inbound;
-  {
-    const std::lock_guard lock(mutex_);
-    Peer& sender = peer(from);
-    COHORT_CHECK(sender.inbound && sender.inbound->header.sequence == header.sequence);
-    inbound = std::move(*sender.inbound);
-    sender.inbound.reset();
-    if (inbound.fate == Fate::kKeep) {
-      // It may have been asked for while it came in.
-      auto receive = matching_.take_receive(MatchKey::of(from, header));
-      if (!receive) return;
-      inbound.receive = std::move(*receive);
-    }
-  }
-  if (inbound.fate == Fate::kIgnore) return;
-  inbound.receive.done(
-      Error(ErrorCode::kAborted, fmt::format("member {} took back what it was sending", from)));
-}
-
-void Exchange::keep(KeptMessage message) {
-  // It may have been asked for while it came in.
-  const MatchKey key = MatchKey::of(message.from, message.header);
-  if (std::optional<Receive> receive = matching_.take_receive(key)) {
-    return meet(std::move(message), std::move(*receive));
-  }
-  matching_.add(std::move(message));
-}
-
-void Exchange::give_up_flood(int from) {
-  transport_->give_up(from, Error(ErrorCode::kPeerLost,
-                                  fmt::format("member {} sent more than {} that nobody here has asked for",
-                                              from, format_bytes(options_.unexpected_cap_bytes))));
-}
-
-void Exchange::finish(int from, Inbound inbound) {
-  const FrameHeader& header = inbound.header;
-  if (inbound.fate == Fate::kReceive) {
-    inbound.receive.done(inbound.fits);
-  } else if (inbound.fate == Fate::kKeep) {
-    run_ready();  // those that waited for their handler come first
-    run_handler({from, header, std::move(inbound.payload)});
-  } else if (header.channel == Channel::kAlive && header.number == kQuestion) {
-    send(from, {.channel = Channel::kAlive, .number = kSign}, {}, {});
-  }
-}
-
-void Exchange::lost(int member, const Error& why) {
-  const Error error = as_loss(member, why);
-  std::vector<Receive> receives;
-  std::map<int, LossHandler> handlers;
-  {
-    const std::lock_guard lock(mutex_);
-    if (peer(member).loss) return;
-    peer(member).loss = error;
-    receives = take_receives_of(member);
-    handlers = loss_handlers_;
-  }
-  for (const Receive& receive : receives) receive.done(error);
-  for (const auto& [id, handler] : handlers) handler(member, error);
-}
-
-std::vector<Receive> Exchange::take_receives_of(int member) {
-  std::vector<Receive> receives = matching_.take_receives_of(member);
-  Peer& sender = peer(member);
-  if (sender.inbound && sender.inbound->fate == Fate::kReceive) {
-    receives.insert(receives.begin(), std::move(sender.inbound->receive));
-  }
-  sender.inbound.reset();
-  return receives;
-}
-
 bool Exchange::run_ready() {
   bool moved = false;
   std::size_t rounds = 0;
@@ -379,38 +242,6 @@ bool Exchange::run_ready() {
     moved = true;
   }
   return moved;
-}
-
-bool Exchange::judge_silence() {
-  std::vector<int> dead;
-  std::vector<int> others;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!silence_.tick(clock_.now())) return false;
-    for (int other = 0; other < num_members(); ++other) {
-      if (other == member() || peer(other).loss) continue;
-      (silence_.is_dead(other) ? dead : others).push_back(other);
-    }
-  }
-  for (const int other : dead) {
-    transport_->give_up(
-        other, Error(ErrorCode::kPeerLost, fmt::format("member {} gave no sign of life for {}", other,
-                                                       format_duration(options_.liveness))));
-  }
-  for (const int other : others) ask(other);
-  return true;
-}
-
-// One question at a time: they must not pile up before a member that does not read.
-void Exchange::ask(int member) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (std::exchange(peer(member).is_asked, true)) return;
-  }
-  send(member, {.channel = Channel::kAlive, .number = kQuestion}, {}, [this, member](const Status&) {
-    const std::lock_guard lock(mutex_);
-    peer(member).is_asked = false;
-  });
 }
 
 }  // namespace cohort::comm

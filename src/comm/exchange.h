@@ -18,6 +18,10 @@
 
 namespace cohort::comm {
 
+/// An eighth of the machine's memory, and 1 GiB at least: whoever is late to a collective of much finds here
+/// what the others have sent already.
+std::size_t usual_unexpected_cap_bytes();
+
 /// Messages over a transport, matched: a receive meets the message with the same (member, channel, group,
 /// generation, number, tag), whichever comes first. A message without a receive is kept until one comes.
 /// Channels with a handler are not matched: every message goes to the handler.
@@ -38,7 +42,7 @@ class Exchange final : public Task, private FrameSink {
     std::chrono::nanoseconds liveness = std::chrono::milliseconds(500);
     /// What unexpected messages of one member may take together, and one message to a handler; with more it
     /// counts as lost: it cannot be slowed down.
-    std::size_t unexpected_cap_bytes = std::size_t{1} << 30;
+    std::size_t unexpected_cap_bytes = usual_unexpected_cap_bytes();
   };
   using Done = std::function<void(const Status&)>;
   /// A whole message of a channel with a handler; the payload is the handler's.
@@ -110,6 +114,7 @@ class Exchange final : public Task, private FrameSink {
   Peer& peer(int member) { return peers_[static_cast<std::size_t>(member)]; }
   const Peer& peer(int member) const { return peers_[static_cast<std::size_t>(member)]; }
 
+  bool is_expected(int from, const FrameHeader& header) override;
   std::span<std::byte> place(int from, const FrameHeader& header) override;
   void arrived(int from, const FrameHeader& header) override;
   void taken_back(int from, const FrameHeader& header) override;
@@ -136,6 +141,7 @@ class Exchange final : public Task, private FrameSink {
   bool run_ready();
   bool judge_silence();
   void ask(int member);
+  void answer(int member, const FrameHeader& header);
   void wait_for_advance();
 
   const std::unique_ptr<Transport> transport_;

@@ -55,6 +55,7 @@ class Matching {
   void add(const MatchKey& key, Receive receive);
   void add(KeptMessage message);
 
+  bool has_receive(const MatchKey& key) const { return receives_.contains(key); }
   std::optional<Receive> take_receive(const MatchKey& key);
   std::optional<KeptMessage> take_message(const MatchKey& key);
   /// All that wait for this member.

@@ -7,9 +7,22 @@
 namespace cohort::comm {
 namespace {
 
-// How often nothing may move before the thread gives up its core, and then before it sleeps.
-constexpr int kSpins = 200;
-constexpr int kYields = 20;
+// How often nothing may move before the thread sleeps; from the kSpins-th time on it offers its core to
+// others.
+constexpr int kMostRounds = 600;
+constexpr int kFewestRounds = 12;
+constexpr int kSpins = 10;
+// A sleep that is over sooner had better not been begun: to be woken costs a good part of that.
+constexpr std::chrono::milliseconds kShortNap(1);
+// Who gets its core back later has given it to somebody who works. One that sleeps gets it sooner than one
+// that yields again and again.
+constexpr std::chrono::microseconds kLongYield(50);
+
+bool yield_core() {
+  const auto begin = std::chrono::steady_clock::now();
+  std::this_thread::yield();
+  return std::chrono::steady_clock::now() - begin < kLongYield;
+}
 
 }  // namespace
 
@@ -30,7 +43,9 @@ void LocalDoorbell::ring() {
 }
 
 Progress::Progress(Doorbell& doorbell)
-    : doorbell_(doorbell), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+    : doorbell_(doorbell),
+      patience_(kMostRounds),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 Progress::~Progress() {
   thread_.request_stop();
@@ -66,8 +81,17 @@ TimePoint Progress::wanted_at() {
 
 void Progress::nap(const std::stop_token& stop) {
   const std::uint32_t ticket = doorbell_.arm();
-  if (!stop.stop_requested() && !advance_all()) doorbell_.sleep(ticket, wanted_at());
+  if (!stop.stop_requested() && !advance_all()) {
+    const auto begin = std::chrono::steady_clock::now();
+    doorbell_.sleep(ticket, wanted_at());
+    learn_from_nap(std::chrono::steady_clock::now() - begin);
+  }
   doorbell_.disarm();
+}
+
+void Progress::learn_from_nap(std::chrono::nanoseconds slept) {
+  patience_ =
+      slept < kShortNap ? std::min(2 * patience_, kMostRounds) : std::max(patience_ / 2, kFewestRounds);
 }
 
 void Progress::run(const std::stop_token& stop) {
@@ -77,9 +101,7 @@ void Progress::run(const std::stop_token& stop) {
       idle_rounds = 0;
     } else if (++idle_rounds <= kSpins) {
       spin_once();
-    } else if (idle_rounds <= kSpins + kYields) {
-      std::this_thread::yield();
-    } else {
+    } else if (idle_rounds > patience_ || !yield_core()) {
       nap(stop);
       idle_rounds = 0;
     }

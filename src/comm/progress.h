@@ -67,7 +67,7 @@ class TaskRunner {
 
 /// The one thread of a process that carries on everything in flight. It goes round all tasks while any of
 /// them moves; when none does it spins, then yields, then sleeps at the doorbell until it is rung or the
-/// first task wants it.
+/// first task wants it. Who has slept for long sleeps sooner the next time, who was woken at once later.
 ///
 /// Threads: every method from any thread, except that a task must not remove itself or wait inside advance().
 /// Lifetime: tasks must be removed before they die; the doorbell must outlive this. The destructor ends the
@@ -88,8 +88,10 @@ class Progress final : public TaskRunner {
   bool advance_all();
   TimePoint wanted_at();
   void nap(const std::stop_token& stop);
+  void learn_from_nap(std::chrono::nanoseconds slept);
 
   Doorbell& doorbell_;
+  int patience_;      // rounds in which nothing moves, before it sleeps
   std::mutex mutex_;  // guards tasks_; held while they are advanced
   std::vector<Task*> tasks_;
   std::jthread thread_;

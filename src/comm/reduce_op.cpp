@@ -5,7 +5,8 @@
 namespace cohort {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {"sum", "min", "max", "product", "mean"};
+constexpr std::array<std::string_view, 8> kNames = {"sum",  "min", "max", "product",
+                                                    "mean", "and", "or",  "xor"};
 static_assert(kNames.size() == std::size(kAllReduceOps));
 
 }  // namespace

@@ -30,8 +30,10 @@ std::vector<Key> communication_keys() {
       word("communication.wire", COHORT_FIELD(communication.wire), {"same", "bf16", "f16"}, "same",
            "What sums travel as between hosts: as they are, or rounded to 16 bits; they are made in f32 "
            "either way."),
-      whole_number("communication.sockets", COHORT_FIELD(communication.sockets), 1, {1, 8},
-                   "TCP connections between two ranks of different hosts."),
+      whole_number(
+          "communication.sockets", COHORT_FIELD(communication.sockets), 0, {0, 8},
+          "TCP connections between two ranks of different hosts; 0: as many as the hosts have cables "
+          "in common, where that is faster than one."),
       flag("communication.explain", COHORT_FIELD(communication.explain), false,
            "Rank 0 says on standard error what links cost and which algorithms are chosen."),
   };

@@ -63,7 +63,7 @@ Result<LinkSettings> read_link_settings(const VariableReader& variables) {
   COHORT_ASSIGN_OR_RETURN(settings.chunk_bytes, read_chunk(variables));
   settings.wire = said(variables, kWire);
   if (said(variables, kSockets)) {
-    COHORT_ASSIGN_OR_RETURN(settings.sockets, variables.number_if_set(kSockets, 1));
+    COHORT_ASSIGN_OR_RETURN(settings.sockets, variables.number_if_set(kSockets, 0));
   }
   COHORT_ASSIGN_OR_RETURN(settings.explain, read_explain(variables));
   return settings;

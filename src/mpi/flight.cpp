@@ -1,6 +1,7 @@
 #include "mpi/flight.h"
 
 #include "comm/combine.h"
+#include "comm/combine_kernels.h"
 #include "comm/copy.h"
 #include "comm/scheduled/plan.h"
 
@@ -18,6 +19,10 @@ CohortMpiType type_of(DType dtype, bool is_combined) {
         return kCohortMpiF32;
       case DType::kF64:
         return kCohortMpiF64;
+      case DType::kI8:
+        return kCohortMpiI8;
+      case DType::kI16:
+        return kCohortMpiI16;
       case DType::kI32:
         return kCohortMpiI32;
       case DType::kI64:
@@ -40,6 +45,12 @@ CohortMpiReduction reduction_of(ReduceOp op) {
       return kCohortMpiMax;
     case ReduceOp::kProduct:
       return kCohortMpiProduct;
+    case ReduceOp::kAnd:
+      return kCohortMpiAnd;
+    case ReduceOp::kOr:
+      return kCohortMpiOr;
+    case ReduceOp::kXor:
+      return kCohortMpiXor;
     default:
       return kCohortMpiSum;
   }
@@ -67,7 +78,8 @@ Flight::Flight(const Place& place, const Call& call)
   collective_.comm = place.comm;
   collective_.operation = static_cast<CohortMpiOperation>(call.operation);
   collective_.type = type_of(wide_, comm::is_reducing(call.operation));
-  collective_.reduction = reduction_of(call.reduce_op);
+  collective_.reduction =
+      reduction_of(wide_ == DType::kBool ? comm::truth_op(call.reduce_op) : call.reduce_op);
   collective_.root = call.peer;
   lay_out();
 }

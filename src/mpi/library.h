@@ -30,7 +30,7 @@ struct LibraryOptions {
 ///
 /// Threads: every method from any thread.
 /// Lifetime: MPI can be started once in a process, so there is one. It is never unloaded. finish() ends MPI;
-/// a process that ends without it has failed in the eyes of its launcher.
+/// a process that ends without it has failed in the eyes of its launcher, unless that bears losses.
 /// Failure: what is not installed is kNotFound and names the package; an MPI that threads may not call is
 /// kUnsupported.
 class Library {
@@ -65,7 +65,7 @@ class Library {
   int num_looks() const { return num_looks_.load(std::memory_order_acquire); }
   std::vector<int> lost_ranks() const;
 
-  /// Ends MPI, together with all ranks. Not after a failure.
+  /// Ends MPI, together with all ranks; with some of them lost it is left as it is.
   Status finish();
   /// Ends all processes of the job with this exit code.
   void abort_job(int exit_code) const { shim_.abort(exit_code); }
@@ -73,6 +73,8 @@ class Library {
  private:
   explicit Library(const CohortMpiShim& shim) : shim_(shim) {}
   Status start();
+  bool has_lost_anybody();
+  void meet_for_the_last_time();
 
   const CohortMpiShim& shim_;
   int rank_ = 0;

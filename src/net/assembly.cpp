@@ -17,7 +17,7 @@ Error corrupt(std::string words) {
 
 }  // namespace
 
-Result<bool> Assembly::admit(std::size_t lane, const FrameHeader& header) const {
+Result<bool> Assembly::admit(std::size_t lane, const FrameHeader& header) {
   if (header.channel == Channel::kStripe) return admit_stripe(lane, header);
   if (lane == 0) return admit_next(header);
   if (header.channel == Channel::kFarewell) return true;
@@ -48,10 +48,10 @@ bool Assembly::fits(std::size_t lane, const FrameHeader& header) const {
          header.tag == stripe.offset && (header.size_bytes == stripe.size_bytes || header.size_bytes == 0);
 }
 
-Result<bool> Assembly::admit_next(const FrameHeader& header) const {
+Result<bool> Assembly::admit_next(const FrameHeader& header) {
   if (num_stripes_[0] < num_headings_) return corrupt("a message comes where a stripe is due");
   if (message_) return false;
-  if (header.channel != Channel::kStriped) return true;
+  if (header.channel != Channel::kStriped) return whole_.admit(header);
   if (num_lanes_ > 1 && header.number == num_headings_ + 1 && header.size_bytes == heading_.size()) {
     return true;
   }

@@ -24,7 +24,7 @@ class Assembly {
   Assembly(std::size_t num_lanes, MessageSink& whole) : num_lanes_(num_lanes), whole_(whole) {}
 
   // As those of MessageSink, for each lane.
-  Result<bool> admit(std::size_t lane, const comm::FrameHeader& header) const;
+  Result<bool> admit(std::size_t lane, const comm::FrameHeader& header);
   std::span<std::byte> place(std::size_t lane, const comm::FrameHeader& header);
   Status arrived(std::size_t lane, const comm::FrameHeader& header);
   Status taken_back(std::size_t lane, const comm::FrameHeader& header);
@@ -33,7 +33,7 @@ class Assembly {
   enum class Outcome { kWhole, kIncomplete };
 
   Result<bool> admit_stripe(std::size_t lane, const comm::FrameHeader& header) const;
-  Result<bool> admit_next(const comm::FrameHeader& header) const;
+  Result<bool> admit_next(const comm::FrameHeader& header);
   bool fits(std::size_t lane, const comm::FrameHeader& header) const;
   Status open();
   void finish_stripe(std::size_t lane, Outcome outcome);

@@ -10,7 +10,7 @@ namespace cohort::net {
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{64} << 10;
-constexpr std::size_t kDirect = std::size_t{2} << 20;  // at a time
+constexpr std::size_t kDirect = std::size_t{256} << 10;  // at a time
 
 }  // namespace
 

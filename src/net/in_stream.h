@@ -46,6 +46,8 @@ class InStream {
   Result<std::size_t> read(Stream& from, MessageSink& sink, std::size_t cap);
   /// Bytes that it has, of all that were ever sent; the next connection begins there.
   std::uint64_t num_taken() const { return num_taken_; }
+  /// Bytes of the payload that has begun that are to come yet.
+  std::uint64_t num_left() const { return state_ == State::kPayload ? header_.size_bytes - num_payload_ : 0; }
   /// A message waits until the sink admits it.
   bool is_held() const { return is_held_; }
   /// What a connection left that is over is not used: it comes once more.

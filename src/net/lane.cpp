@@ -11,8 +11,8 @@ using comm::FrameHeader;
 
 namespace {
 
-constexpr std::size_t kReadAtOnce = std::size_t{2} << 20;
-constexpr std::size_t kWriteAtOnce = std::size_t{1} << 20;
+constexpr std::size_t kReadAtOnce = std::size_t{256} << 10;
+constexpr std::size_t kWriteAtOnce = std::size_t{256} << 10;
 // So many bytes may be untold to the other side, which keeps them until it knows.
 constexpr std::uint64_t kUntold = std::uint64_t{128} << 10;
 
@@ -56,7 +56,8 @@ bool Lane::advance() {
 }
 
 TimePoint Lane::wanted_at() const {
-  if (end_ || is_connected()) return TimePoint::max();
+  if (end_) return TimePoint::max();
+  if (is_connected()) return is_held() ? TimePoint::max() : low_water_->look_at();
   if (connection_) return prepare_until_;
   return std::min(come_until_, dialler_.wanted_at());
 }
@@ -118,6 +119,7 @@ void Lane::attach(std::unique_ptr<Connection> connection, End end, const Counter
   if (Status fits = out_.go_on_from(counterpart.num_taken); !fits) return lose(fits.error());
   connection_ = std::move(connection);
   paced_.emplace(station_.pace, connection_->socket.number());
+  low_water_.emplace(connection_->socket.number());
   prepare_until_ = deadline_after(station_.clock.now(), station_.options.greeting_limit);
   dialler_.stop();
   owner_.session() = counterpart.session;
@@ -152,6 +154,7 @@ void Lane::broke(const Error& why) {
   }
   num_at_break_ = in_.num_taken();
   paced_.reset();
+  low_water_.reset();
   connection_.reset();
   last_failure_ = why;
   dialler_.start(in_.num_taken());
@@ -173,23 +176,32 @@ void Lane::say_farewell() {
 
 void Lane::hang_up() {
   paced_.reset();
+  low_water_.reset();
   connection_.reset();
   dialler_.stop();
 }
 
 // ----- bytes -----
 
+bool Lane::is_due() const {
+  return connection_->watch->is_readable() || station_.clock.now() >= low_water_->look_at();
+}
+
 bool Lane::read() {
-  if (!connection_->watch->is_readable()) return false;
+  if (!is_due()) return false;
   const std::uint64_t num_before = in_.num_taken();
+  const std::uint64_t come_before = connection_->stream->num_come();
   const auto got = in_.read(*connection_->stream, *this, kReadAtOnce);
   if (end_) return true;
   if (!got) {
     got.error().root().code() == ErrorCode::kCorrupt ? lose(got.error()) : broke(got.error());
     return true;
   }
-  if (*got < kReadAtOnce && !in_.is_held()) connection_->watch->wait_for_read();
-  if (*got > 0) owner_.heard();
+  const bool has_all = *got < kReadAtOnce && !in_.is_held();
+  if (has_all && low_water_->settle(*got, in_.num_left(), station_.clock.now())) {
+    connection_->watch->wait_for_read();
+  }
+  if (connection_->stream->num_come() > come_before) owner_.heard();
   if (in_.num_taken() - num_told_ >= kUntold) add_receipt();
   return *got > 0 || in_.num_taken() > num_before;
 }
@@ -239,7 +251,7 @@ bool Lane::write() {
     return false;
   }
   if (!connection_->watch->is_writable()) return false;
-  paced_->has_more(station_.clock);
+  paced_->has_more(out_.num_left(), station_.clock);
   const auto put = connection_->stream->write(out_.gather(kWriteAtOnce));
   if (!put) {
     lock.unlock();

@@ -4,6 +4,7 @@
 #include "net/dialler.h"
 #include "net/in_stream.h"
 #include "net/lane_owner.h"
+#include "net/low_water.h"
 #include "net/out_stream.h"
 #include "net/station.h"
 #include "net/tls_stream.h"
@@ -40,6 +41,8 @@ class Lane final : MessageSink {
   TimePoint wanted_at() const;
   const std::optional<Error>& end() const { return end_; }
   bool has_met() const { return has_met_; }
+  /// A message has come as far as its header, and waits to be admitted.
+  bool is_held() const { return in_.is_held(); }
   bool is_connected() const { return connection_ && connection_->is_prepared; }
   /// The other side has everything that was sent to it.
   bool is_through() const;
@@ -61,6 +64,7 @@ class Lane final : MessageSink {
   bool is_too_late();
   bool prepare();
   bool read();
+  bool is_due() const;
   bool write();
   void broke(const Error& why);
   void lose(const Error& why);
@@ -76,6 +80,7 @@ class Lane final : MessageSink {
   Dialler dialler_;
   std::unique_ptr<Connection> connection_;
   std::optional<PacedSocket> paced_;  // of the connection
+  std::optional<LowWater> low_water_;
   TimePoint come_until_;
   TimePoint prepare_until_{};
   bool has_met_ = false;

@@ -11,6 +11,9 @@ using comm::FrameHeader;
 
 namespace {
 
+constexpr std::size_t kWorthHolding = std::size_t{64} << 10;
+constexpr std::chrono::milliseconds kLongestHold(1);
+
 std::size_t stripe_from(const TcpOptions& options) {
   if (options.num_lanes == 1) return std::numeric_limits<std::size_t>::max();
   return std::max(options.stripe_from, static_cast<std::size_t>(options.num_lanes));
@@ -42,7 +45,7 @@ Link::Link(Station& station, int other)
 void Link::send(const FrameHeader& header, std::span<const std::byte> payload, Sent sent) {
   if (loss_) {
     refused_.push_back(std::move(sent));
-  } else if (payload.size() >= stripe_from_) {
+  } else if (payload.size() >= stripe_from_ && station_.striping == Striping::kAllLanes) {
     add_striped(outs_, ++num_striped_, header, payload, std::move(sent));
   } else {
     outs_.front()->add(header, payload, std::move(sent));
@@ -109,7 +112,8 @@ bool Link::advance() {
 bool Link::advance_lanes() {
   bool moved = false;
   for (const auto& lane : lanes_) moved = lane->advance() || moved;
-  const auto last = moved ? lanes_.begin() + 1 : lanes_.end();
+  if (!lanes_.front()->is_held()) hold_until_.reset();
+  const auto last = moved || is_holding() ? lanes_.begin() + 1 : lanes_.end();
   const auto ended =
       std::find_if(lanes_.begin(), last, [](const auto& lane) { return lane->end().has_value(); });
   if (ended != last) {
@@ -131,7 +135,7 @@ TimePoint Link::wanted_at() const {
   TimePoint wanted = TimePoint::max();
   if (is_reported_ && !owes_farewell_) return wanted;
   for (const auto& lane : lanes_) wanted = std::min(wanted, lane->wanted_at());
-  return wanted;
+  return is_holding() ? std::min(wanted, *hold_until_) : wanted;
 }
 
 // ----- what lanes bring -----
@@ -156,6 +160,21 @@ Status Link::receipt_came(const FrameHeader& receipt) {
 }
 
 // ----- whole messages -----
+
+// Of what nobody waits for a copy is made, and another one when somebody does. Often it is only that the last
+// receipt came just now, and who hears of it wants this message next.
+Result<bool> Link::admit(const FrameHeader& header) {
+  const bool is_long = header.size_bytes > kWorthHolding && comm::is_for_users(header.channel);
+  if (!is_long || is_lost() || station_.sink->is_expected(other_, header)) {
+    hold_until_.reset();
+    return true;
+  }
+  const TimePoint now = station_.clock.now();
+  if (!hold_until_) hold_until_ = now + kLongestHold;
+  if (now < *hold_until_) return false;
+  hold_until_.reset();
+  return true;
+}
 
 std::span<std::byte> Link::place(const FrameHeader& header) {
   return is_lost() ? std::span<std::byte>() : station_.sink->place(other_, header);

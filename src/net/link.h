@@ -50,11 +50,13 @@ class Link final : LaneOwner, MessageSink {
   Status receipt_came(const comm::FrameHeader& receipt) override;
   std::optional<std::uint64_t>& session() override { return session_; }
   // Of whole messages.
+  Result<bool> admit(const comm::FrameHeader& header) override;
   std::span<std::byte> place(const comm::FrameHeader& header) override;
   void arrived(const comm::FrameHeader& header) override;
   void taken_back(const comm::FrameHeader& header) override;
 
   bool advance_lanes();
+  bool is_holding() const { return hold_until_ && lanes_.front()->is_held(); }
   void hang_up();
   bool is_connected() const;
   void lose(const Error& why);
@@ -70,6 +72,7 @@ class Link final : LaneOwner, MessageSink {
   std::uint64_t num_striped_ = 0;
   Assembly assembly_;
   std::optional<std::uint64_t> session_;
+  std::optional<TimePoint> hold_until_;  // a long message that nobody waits for yet
   std::optional<Error> loss_;
   std::atomic<bool> is_lost_{false};
   bool is_reported_ = false;

@@ -47,6 +47,8 @@ class OutStream {
   void take_back_all();
 
   bool has_more() const { return next_ < end_; }
+  /// Bytes that are not written yet.
+  std::uint64_t num_left() const { return end_ - next_; }
   /// Somebody waits for a message that may not have arrived.
   bool has_payload() const;
   /// The next bytes to write, at most `cap` of them, as parts. They stay where they are until the next call

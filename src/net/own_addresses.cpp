@@ -3,6 +3,10 @@
 #include "base/system_error.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <bit>
+#include <cstring>
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <map>
@@ -10,6 +14,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <set>
+#include <span>
 
 namespace cohort::net {
 namespace {
@@ -17,6 +22,31 @@ namespace {
 bool is_link_local(const sockaddr* address) {
   return address->sa_family == AF_INET6 &&
          IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
+}
+
+std::span<std::byte> number_of(sockaddr_storage& storage) {
+  if (storage.ss_family == AF_INET) {
+    return std::as_writable_bytes(std::span(&reinterpret_cast<sockaddr_in&>(storage).sin_addr, 1));
+  }
+  return std::as_writable_bytes(std::span(&reinterpret_cast<sockaddr_in6&>(storage).sin6_addr, 1));
+}
+
+// The address without the bits that tell hosts apart, and how many are left.
+std::string subnet_text(const sockaddr* address, const sockaddr* mask, socklen_t size) {
+  if (mask == nullptr) return "";
+  sockaddr_storage subnet{}, kept{};
+  std::memcpy(&subnet, address, size);
+  std::memcpy(&kept, mask, size);
+  kept.ss_family = subnet.ss_family;
+  const std::span<std::byte> bytes = number_of(subnet), bits = number_of(kept);
+  int num_bits = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] &= bits[i];
+    num_bits += std::popcount(std::to_integer<unsigned>(bits[i]));
+  }
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  ::inet_ntop(subnet.ss_family, bytes.data(), text.data(), text.size());
+  return fmt::format("{}/{}", text.data(), num_bits);
 }
 
 Error no_such_interface(const std::vector<OwnAddress>& own, const std::string& wanted) {
@@ -52,6 +82,7 @@ Result<std::vector<OwnAddress>> own_addresses() {
     const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
     found.push_back({.interface = each->ifa_name,
                      .address = SocketAddress::of(each->ifa_addr, size),
+                     .subnet = subnet_text(each->ifa_addr, each->ifa_netmask, size),
                      .is_loopback = (each->ifa_flags & IFF_LOOPBACK) != 0,
                      .is_link_local = is_link_local(each->ifa_addr)});
   }
@@ -80,6 +111,13 @@ Result<std::vector<SocketAddress>> published_addresses(const std::vector<OwnAddr
   }
   return Error(ErrorCode::kUnsupported, "no interface of this host is up")
       .with_remedy("Bring one up, even the loopback: `ip link set lo up`.");
+}
+
+std::string subnet_of(const std::vector<OwnAddress>& own, const SocketAddress& address) {
+  const std::string text = address.with_port(0).text();
+  const auto found = std::find_if(own.begin(), own.end(),
+                                  [&](const OwnAddress& each) { return each.address.text() == text; });
+  return found == own.end() ? "" : found->subnet;
 }
 
 }  // namespace cohort::net

@@ -12,6 +12,7 @@ namespace cohort::net {
 struct OwnAddress {
   std::string interface {};
   SocketAddress address{};  ///< port 0
+  std::string subnet{};     ///< that it is in: `10.0.0.0/24`
   bool is_loopback = false;
   bool is_link_local = false;
 };
@@ -26,5 +27,7 @@ Result<std::vector<OwnAddress>> own_addresses();
 /// Failure: kUsage, naming those that there are, if a named one has no address.
 Result<std::vector<SocketAddress>> published_addresses(const std::vector<OwnAddress>& own,
                                                        const std::vector<std::string>& interfaces);
+/// The subnet of one of them, whatever its port; empty if there is no such address.
+std::string subnet_of(const std::vector<OwnAddress>& own, const SocketAddress& address);
 
 }  // namespace cohort::net

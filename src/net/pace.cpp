@@ -14,11 +14,15 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kInterval = 20ms;
-constexpr auto kWantedQueue = 1500us;  // a little, so that a link never waits for a sender
+constexpr std::chrono::nanoseconds kShortQueue = 1ms;
+constexpr std::chrono::nanoseconds kLongQueue = 3ms;
+constexpr auto kDrainTime = 100ms;  // until a lower rate shows
+constexpr auto kRest = 2s;
 constexpr double kStep = 0.05;
 constexpr double kLowest = 1;  // of what it began with, which the link has carried
 constexpr double kHighest = 64;
 constexpr double kWorthTelling = 0.01;
+constexpr std::uint64_t kFewBytes = std::uint64_t{32} << 10;
 
 }  // namespace
 
@@ -32,17 +36,24 @@ double Pace::share() const {
 }
 
 void Pace::waited(std::chrono::nanoseconds in_queues, TimePoint now) {
-  if (now - changed_at_ < kInterval) return;
-  changed_at_ = now;
-  const double error =
-      1 - static_cast<double>(in_queues.count()) / std::chrono::nanoseconds(kWantedQueue).count();
+  if (in_queues <= kShortQueue && now >= rise_at_) {
+    change(1 + kStep);
+    rise_at_ = now + kInterval;
+  } else if (in_queues >= kLongQueue && now >= fall_at_) {
+    change(1 - kStep);
+    fall_at_ = now + kDrainTime;
+    rise_at_ = now + kRest;
+  }
+}
+
+void Pace::change(double factor) {
   const double first = first_rate_.load(std::memory_order_relaxed);
-  const double rate = rate_.load(std::memory_order_relaxed) * (1 + kStep * std::clamp(error, -1.0, 1.0));
+  const double rate = rate_.load(std::memory_order_relaxed) * factor;
   rate_.store(std::clamp(rate, kLowest * first, kHighest * first), std::memory_order_relaxed);
 }
 
-void PacedSocket::has_more(const Clock& clock) {
-  if (!pace_.is_set()) return;
+void PacedSocket::has_more(std::uint64_t num_bytes, const Clock& clock) {
+  if (!pace_.is_set() || (!is_busy_ && num_bytes < kFewBytes)) return;
   const TimePoint now = clock.now();
   if (!std::exchange(is_busy_, true)) {
     pace_.add_busy();

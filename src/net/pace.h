@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 
 namespace cohort::net {
 
@@ -11,8 +12,9 @@ namespace cohort::net {
 ///
 /// In a collective call traffic goes both ways on every link at once. Where queues of the network are full,
 /// acknowledgements wait behind numbers, packets are dropped, and TCP takes that for a slow network. Who
-/// sends just as fast as the link carries fills no queue. The rate begins with what was measured, and follows
-/// how long bytes have to wait: it rises where they do not, and falls where they do.
+/// sends nearly as fast as the link carries fills no queue. The rate begins with what was measured. It rises
+/// as long as bytes do not wait; once they do it falls, and rests before it rises again: at the very edge
+/// queues come and go.
 ///
 /// Threads: set() and is_set() from any thread, the rest from the one that writes.
 class Pace {
@@ -29,10 +31,13 @@ class Pace {
   void waited(std::chrono::nanoseconds in_queues, TimePoint now);
 
  private:
+  void change(double factor);
+
   std::atomic<double> rate_{0};
   std::atomic<double> first_rate_{0};
   int num_busy_ = 0;
-  TimePoint changed_at_{};
+  TimePoint rise_at_{};  // not before
+  TimePoint fall_at_{};
 };
 
 /// One connection that keeps to a pace.
@@ -45,8 +50,8 @@ class PacedSocket {
   PacedSocket(const PacedSocket&) = delete;
   PacedSocket& operator=(const PacedSocket&) = delete;
 
-  /// There is something to send.
-  void has_more(const Clock& clock);
+  /// There is something to send. Few bytes take nothing of the pace from others.
+  void has_more(std::uint64_t num_bytes, const Clock& clock);
   void has_sent_all();
 
  private:

@@ -24,7 +24,10 @@ Result<std::size_t> PlainStream::read(std::span<const iovec> parts) {
   message.msg_iov = const_cast<iovec*>(parts.data());
   message.msg_iovlen = parts.size();
   const ssize_t got = ::recvmsg(socket_, &message, MSG_DONTWAIT);
-  if (got > 0) return static_cast<std::size_t>(got);
+  if (got > 0) {
+    num_come_ += static_cast<std::uint64_t>(got);
+    return static_cast<std::size_t>(got);
+  }
   if (got == 0) return Error(ErrorCode::kPeerLost, "the other side has closed the connection");
   if (comes_later(errno)) return std::size_t{0};
   return broken("reading from the connection failed", errno);

@@ -66,36 +66,6 @@ void Reactor::wake() {
   asio::post(loop_->io, [] {});
 }
 
-BridgedDoorbell::BridgedDoorbell(Reactor& reactor, comm::Doorbell& inner)
-    : reactor_(reactor), inner_(inner), watcher_([this](const std::stop_token& stop) { watch(stop); }) {}
-
-BridgedDoorbell::~BridgedDoorbell() {
-  watcher_.request_stop();
-  reactor_.wake();
-}
-
-std::uint32_t BridgedDoorbell::arm() {
-  {
-    const std::lock_guard lock(mutex_);
-    is_armed_ = true;
-  }
-  armed_.notify_one();
-  return inner_.arm();
-}
-
-// Once it is armed it watches until something happens, though the sleeper may be up by then.
-void BridgedDoorbell::watch(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
-    {
-      std::unique_lock lock(mutex_);
-      if (!armed_.wait(lock, stop, [&] { return is_armed_; })) return;
-      is_armed_ = false;
-    }
-    reactor_.sleep(TimePoint::max());
-    inner_.ring();
-  }
-}
-
 std::uint32_t SocketDoorbell::arm() {
   sleepers_.fetch_add(1);
   return rings_.load();

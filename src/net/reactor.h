@@ -4,10 +4,7 @@
 #include "comm/progress.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 namespace cohort::net {
 
@@ -46,33 +43,6 @@ class Reactor {
  private:
   struct Loop;
   std::unique_ptr<Loop> loop_;
-};
-
-/// Makes sockets ring a doorbell of another kind, such as that of an arena: a thread watches them whenever
-/// somebody is about to sleep there.
-///
-/// Threads: every method from any thread.
-/// Lifetime: reactor and doorbell must outlive it.
-/// Cost: a thread, and two switches between threads for what a socket wakes.
-class BridgedDoorbell final : public comm::Doorbell {
- public:
-  BridgedDoorbell(Reactor& reactor, comm::Doorbell& inner);
-  ~BridgedDoorbell() override;
-
-  std::uint32_t arm() override;
-  void sleep(std::uint32_t ticket, TimePoint until) override { inner_.sleep(ticket, until); }
-  void disarm() override { inner_.disarm(); }
-  void ring() override { inner_.ring(); }
-
- private:
-  void watch(const std::stop_token& stop);
-
-  Reactor& reactor_;
-  comm::Doorbell& inner_;
-  std::mutex mutex_;
-  std::condition_variable_any armed_;
-  bool is_armed_ = false;
-  std::jthread watcher_;
 };
 
 /// A doorbell that sockets ring, too.

@@ -8,6 +8,7 @@
 #include "net/socket.h"
 
 #include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct TcpOptions {
   std::size_t stripe_from = std::size_t{256} << 10;
 };
 
+/// What becomes of long payloads where there are several lanes.
+enum class Striping : std::uint8_t { kAllLanes, kNone };
+
 /// A member as others see it.
 struct TcpMember {
   bool is_apart = false;                   ///< we do not talk to it here
@@ -55,6 +59,7 @@ struct Station {
   Clock& clock;
   const std::uint64_t session;  ///< of this process: another one is another
   std::mutex mutex{};           ///< guards what waits to be sent, and losses; held while bytes are written
+  Striping striping = Striping::kAllLanes;  ///< with the lock held
   Pace pace{};
   comm::FrameSink* sink = nullptr;
 

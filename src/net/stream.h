@@ -3,6 +3,7 @@
 #include "base/result.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <sys/uio.h>
 
@@ -22,8 +23,13 @@ class Stream {
   virtual Result<std::size_t> read(std::span<const iovec> parts) = 0;
   /// Takes what it can of the parts, in order; 0: nothing now.
   virtual Result<std::size_t> write(std::span<const iovec> parts) = 0;
+  /// Bytes that have come over the connection so far, whether they can be read yet or not.
+  std::uint64_t num_come() const { return num_come_; }
   /// Does what has to be said before the first byte; true when all is. Until then nothing is read or written.
   virtual Result<bool> prepare() { return true; }
+
+ protected:
+  std::uint64_t num_come_ = 0;
 };
 
 }  // namespace cohort::net

@@ -29,6 +29,11 @@ class TcpTransport final : public comm::Transport {
 
   /// Bytes per second that all connections together are to begin with; see Pace. From any thread.
   void set_pace(double bytes_per_s) { station_.pace.set(bytes_per_s); }
+  /// Of what is sent from now on. From any thread.
+  void set_striping(Striping striping) {
+    const std::lock_guard lock(station_.mutex);
+    station_.striping = striping;
+  }
 
   int member() const override { return station_.facts.member; }
   int num_members() const override { return static_cast<int>(links_.size()); }

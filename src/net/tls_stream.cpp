@@ -32,8 +32,14 @@ using MethodPointer = std::unique_ptr<BIO_METHOD, Freer<BIO_meth_free>>;
 
 // ----- a socket as OpenSSL sees it: one that raises no signal when the other side is gone -----
 
-int socket_of(BIO* bio) {
-  return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
+struct SocketEnd {
+  int socket = -1;
+  bool has_more = false;  // more is written right after this
+  std::uint64_t num_come = 0;
+};
+
+SocketEnd& end_of(BIO* bio) {
+  return *static_cast<SocketEnd*>(BIO_get_data(bio));
 }
 
 bool comes_later() {
@@ -42,11 +48,13 @@ bool comes_later() {
 
 int write_socket(BIO* bio, const char* bytes, int size) {
   BIO_clear_retry_flags(bio);
-  const ssize_t put =
-      ::send(socket_of(bio), bytes, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
+  const SocketEnd& end = end_of(bio);
+  // The kernel fills packets with the records of one write(), as if they came by one call.
+  const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (end.has_more ? MSG_MORE : 0);
+  const ssize_t put = ::send(end.socket, bytes, static_cast<std::size_t>(size), flags);
   if (put >= 0) return static_cast<int>(put);
   if (!comes_later()) {
-    ::shutdown(socket_of(bio), SHUT_WR);
+    ::shutdown(end.socket, SHUT_WR);
     return size;  // swallowed: there may be something to read yet
   }
   BIO_set_retry_write(bio);
@@ -55,7 +63,9 @@ int write_socket(BIO* bio, const char* bytes, int size) {
 
 int read_socket(BIO* bio, char* bytes, int size) {
   BIO_clear_retry_flags(bio);
-  const ssize_t got = ::recv(socket_of(bio), bytes, static_cast<std::size_t>(size), MSG_DONTWAIT);
+  SocketEnd& end = end_of(bio);
+  const ssize_t got = ::recv(end.socket, bytes, static_cast<std::size_t>(size), MSG_DONTWAIT);
+  if (got > 0) end.num_come += static_cast<std::uint64_t>(got);
   if (got < 0 && comes_later()) BIO_set_retry_read(bio);
   return static_cast<int>(got);
 }
@@ -119,6 +129,50 @@ Error openssl_error(const std::string& what) {
   return Error(ErrorCode::kIo, code == 0 ? what : fmt::format("{}: {}", what, text.data()));
 }
 
+using Stage = std::array<std::byte, kRecord>;
+
+/// What is left of parts to be written.
+class PartsCursor {
+ public:
+  explicit PartsCursor(std::span<const iovec> parts) : parts_(parts) {
+    for (const iovec& part : parts) num_left_ += part.iov_len;
+  }
+
+  std::size_t num_left() const { return num_left_; }
+
+  /// The next bytes, at most `cap` of them: where they are if they lie together, else in `stage`.
+  std::span<const std::byte> peek(Stage& stage, std::size_t cap) const {
+    std::span<const std::byte> next = rest_of(parts_.front(), offset_);
+    if (next.size() >= cap || next.size() == num_left_) return next.first(std::min(next.size(), cap));
+    std::size_t filled = 0;
+    for (std::size_t part = 0; part < parts_.size() && filled < cap; ++part) {
+      next = rest_of(parts_[part], part == 0 ? offset_ : 0);
+      const std::size_t count = std::min(next.size(), cap - filled);
+      std::copy_n(next.begin(), count, stage.begin() + static_cast<std::ptrdiff_t>(filled));
+      filled += count;
+    }
+    return std::span(stage).first(filled);
+  }
+
+  void advance(std::size_t count) {
+    num_left_ -= count;
+    offset_ += count;
+    while (!parts_.empty() && offset_ >= parts_.front().iov_len) {
+      offset_ -= parts_.front().iov_len;
+      parts_ = parts_.subspan(1);
+    }
+  }
+
+ private:
+  static std::span<const std::byte> rest_of(const iovec& part, std::size_t offset) {
+    return std::span(static_cast<const std::byte*>(part.iov_base), part.iov_len).subspan(offset);
+  }
+
+  std::span<const iovec> parts_;
+  std::size_t offset_ = 0;  // in the first of them
+  std::size_t num_left_ = 0;
+};
+
 ContextPointer make_context(End end) {
   ContextPointer context(SSL_CTX_new(end == End::kListener ? TLS_server_method() : TLS_client_method()));
   if (!context) return nullptr;
@@ -140,6 +194,8 @@ ContextPointer make_context(End end) {
 
 struct TlsStream::Session {
   Secret secret{};
+  SocketEnd end;
+  Stage stage{};
   ContextPointer context;
   SslPointer ssl;
 };
@@ -157,7 +213,8 @@ Result<std::unique_ptr<TlsStream>> TlsStream::make(int socket, End end, const Se
   if (session->context) session->ssl.reset(SSL_new(session->context.get()));
   BIO* bio = session->ssl ? BIO_new(socket_method()) : nullptr;
   if (bio == nullptr) return openssl_error("a connection cannot be encrypted");
-  BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));
+  session->end.socket = socket;
+  BIO_set_data(bio, &session->end);
   BIO_set_init(bio, 1);
   SSL* ssl = session->ssl.get();
   SSL_set_bio(ssl, bio, bio);
@@ -208,6 +265,7 @@ Result<std::size_t> TlsStream::read(std::span<const iovec> parts) {
       ERR_clear_error();
       const int cap = static_cast<int>(std::min(part.iov_len - filled, std::size_t{1} << 30));
       const int got = SSL_read(session_->ssl.get(), to + filled, cap);
+      num_come_ = session_->end.num_come;
       if (got <= 0) return outcome(got, all, "reading from the connection failed");
       filled += static_cast<std::size_t>(got);
       all += static_cast<std::size_t>(got);
@@ -216,31 +274,31 @@ Result<std::size_t> TlsStream::read(std::span<const iovec> parts) {
   return all;
 }
 
-// A record at a time: what OpenSSL has taken half-way is offered to it again as it was, whatever became of
-// the rest.
+// A record at a time, each as full as can be. What OpenSSL has taken half-way is offered to it again as it
+// was: with more behind it it would say nothing of the first when the second does not fit.
 Result<std::size_t> TlsStream::write(std::span<const iovec> parts) {
+  PartsCursor rest(parts);
   std::size_t all = 0;
-  for (const iovec& part : parts) {
-    const auto* from = static_cast<const std::byte*>(part.iov_base);
-    for (std::size_t taken = 0; taken < part.iov_len;) {
-      ERR_clear_error();
-      const int size = static_cast<int>(std::min(part.iov_len - taken, kRecord));
-      const int put = SSL_write(session_->ssl.get(), from + taken, size);
-      if (put <= 0) return outcome(put, all, "writing to the connection failed");
-      taken += static_cast<std::size_t>(put);
-      all += static_cast<std::size_t>(put);
-    }
+  while (rest.num_left() > 0) {
+    ERR_clear_error();
+    const std::size_t cap = num_pending_ > 0 ? num_pending_ : kRecord;
+    const std::span<const std::byte> record = rest.peek(session_->stage, cap);
+    session_->end.has_more = rest.num_left() > record.size();
+    const int put = SSL_write(session_->ssl.get(), record.data(), static_cast<int>(record.size()));
+    num_pending_ = put > 0 ? 0 : record.size();
+    if (put <= 0) return outcome(put, all, "writing to the connection failed");
+    rest.advance(static_cast<std::size_t>(put));
+    all += static_cast<std::size_t>(put);
+    count_record();
   }
-  change_keys(all);
   return all;
 }
 
 // No key is good for ever: RFC 8446, 5.5, has it changed before 2^24.5 records.
-void TlsStream::change_keys(std::size_t just_written) {
-  constexpr std::uint64_t kKeyBytesCap = std::uint64_t{64} << 30;
-  num_written_ += just_written;
-  if (num_written_ < kKeyBytesCap) return;
-  num_written_ = 0;
+void TlsStream::count_record() {
+  constexpr std::uint64_t kKeyRecordsCap = std::uint64_t{1} << 22;
+  if (++num_records_ < kKeyRecordsCap) return;
+  num_records_ = 0;
   SSL_key_update(session_->ssl.get(), SSL_KEY_UPDATE_NOT_REQUESTED);
 }
 

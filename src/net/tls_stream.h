@@ -17,7 +17,7 @@ enum class End { kListener, kConnector };
 /// Threads: one at a time.
 /// Lifetime: the socket is its owner's, and must outlive this.
 /// Failure: kPermission if the other side does not have the key.
-/// Cost: a payload passes through one record of 16 KiB at a time.
+/// Cost: a payload passes through one record of 16 KiB at a time; what is shorter shares one.
 class TlsStream final : public Stream {
  public:
   static Result<std::unique_ptr<TlsStream>> make(int socket, End end, const Secret& secret);
@@ -31,12 +31,13 @@ class TlsStream final : public Stream {
   struct Session;
   explicit TlsStream(std::unique_ptr<Session> session);
 
-  void change_keys(std::size_t just_written);
+  void count_record();
   Result<std::size_t> outcome(int result, std::size_t done, const char* what);
 
   std::unique_ptr<Session> session_;
   bool is_prepared_ = false;
-  std::uint64_t num_written_ = 0;  // since keys were changed
+  std::size_t num_pending_ = 0;    // bytes of the record that was taken half-way
+  std::uint64_t num_records_ = 0;  // since keys were changed
 };
 
 }  // namespace cohort::net

@@ -28,6 +28,7 @@ struct UcxLibrary {
   EACH(ucp_worker_get_address)         \
   EACH(ucp_worker_release_address)     \
   EACH(ucp_worker_progress)            \
+  EACH(ucp_worker_flush_nbx)           \
   EACH(ucp_worker_get_efd)             \
   EACH(ucp_worker_arm)                 \
   EACH(ucp_worker_set_am_recv_handler) \
@@ -36,6 +37,7 @@ struct UcxLibrary {
   EACH(ucp_am_send_nbx)                \
   EACH(ucp_am_recv_data_nbx)           \
   EACH(ucp_am_data_release)            \
+  EACH(ucp_request_check_status)       \
   EACH(ucp_request_free)               \
   EACH(ucs_status_string)
 

@@ -114,7 +114,10 @@ void UcxTransport::end_worker() {
     each->close();
   }
   const auto has_ended = [](const auto& each) { return each->has_ended(); };
-  while (!std::all_of(links_.begin(), links_.end(), has_ended) && clock_.now() < until) worker_->progress();
+  const auto is_over = [&] {
+    return std::all_of(links_.begin(), links_.end(), has_ended) && worker_->is_flushed();
+  };
+  while (!is_over() && clock_.now() < until) worker_->progress();
   for (const auto& each : links_) each->drop_incoming();
   worker_->destroy();
   sends_.forget_all();

@@ -1,5 +1,7 @@
 #include "ucx/worker.h"
 
+#include "ucx/retired_workers.h"
+
 #include <cstring>
 #include <fmt/format.h>
 
@@ -17,9 +19,22 @@ UcxWorker::~UcxWorker() {
   destroy();
 }
 
+bool UcxWorker::is_flushed() {
+  if (flush_ != nullptr) {
+    if (library_.ucp_request_check_status(flush_) == UCS_INPROGRESS) return false;
+    library_.ucp_request_free(std::exchange(flush_, nullptr));
+  }
+  const ucp_request_param_t param{};
+  void* const request = library_.ucp_worker_flush_nbx(worker_, &param);
+  if (UCS_PTR_IS_PTR(request)) flush_ = request;
+  return flush_ == nullptr;
+}
+
 void UcxWorker::destroy() {
-  if (worker_ != nullptr) library_.ucp_worker_destroy(std::exchange(worker_, nullptr));
-  if (context_ != nullptr) library_.ucp_cleanup(std::exchange(context_, nullptr));
+  if (worker_ == nullptr && context_ != nullptr) library_.ucp_cleanup(context_);
+  if (worker_ != nullptr && is_flushed()) retire(library_, worker_, context_);
+  worker_ = nullptr;
+  context_ = nullptr;
   event_ = -1;
 }
 

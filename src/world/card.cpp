@@ -31,6 +31,15 @@ std::optional<std::vector<std::byte>> bytes_of(const std::string& hex) {
   return bytes;
 }
 
+// One may be of an interface that only the other host has.
+void read_address(const std::string& value, Card& card) {
+  const std::size_t blank = value.find(' ');
+  const auto address = net::SocketAddress::parse(value.substr(0, blank));
+  if (!address) return;
+  card.addresses.push_back(*address);
+  card.subnets.push_back(blank == std::string::npos ? "" : value.substr(blank + 1));
+}
+
 Status read_line(const std::string& line, Card& card) {
   const std::size_t blank = line.find(' ');
   const std::string word = line.substr(0, blank);
@@ -41,9 +50,10 @@ Status read_line(const std::string& line, Card& card) {
     card.door = value;
   } else if (const auto engine = engine_named(value); word == "engine" && engine) {
     card.engine = *engine;
+  } else if (word == "schedules") {
+    card.schedules = value;
   } else if (word == "address") {
-    // One may be of an interface that only the other host has.
-    if (const auto address = net::SocketAddress::parse(value)) card.addresses.push_back(*address);
+    read_address(value, card);
   } else if (const auto bytes = bytes_of(value); word == "worker" && bytes) {
     card.worker = *bytes;
   } else {
@@ -56,23 +66,56 @@ bool is_reachable(const Card& card) {
   return card.engine == Engine::kUcx ? !card.worker.empty() : !card.addresses.empty();
 }
 
-Status compare(std::size_t rank, const Card& card, const Card& own) {
-  if (card.version != own.version) {
-    return Error(ErrorCode::kUnsupported,
-                 fmt::format("rank {} runs Cohort {}, this rank {}", rank, card.version, own.version))
-        .with_remedy("Install the same version on all hosts.");
-  }
+// The cards of other versions may have lines that this one does not know.
+std::optional<std::string> version_in(const std::string& text) {
+  const std::string word = "version ";
+  if (!text.starts_with(word)) return std::nullopt;
+  return text.substr(word.size(), text.find('\n') - word.size());
+}
+
+Status compare_versions(std::size_t rank, const std::string& version, const Card& own) {
+  if (version == own.version) return {};
+  return Error(ErrorCode::kUnsupported,
+               fmt::format("rank {} runs Cohort {}, this rank {}", rank, version, own.version))
+      .with_remedy("Install the same version on all hosts.");
+}
+
+Status compare_engines(std::size_t rank, const Card& card, const Card& own) {
   if (card.engine == own.engine) return {};
   return Error(ErrorCode::kUsage, fmt::format("rank {} uses the engine {}, this rank {}", rank,
                                               name(card.engine), name(own.engine)))
       .with_remedy("Choose the same engine for all ranks: COHORT_ENGINE may be set on one host only.");
 }
 
+Status compare_schedules(std::size_t rank, const Card& card, const Card& own) {
+  if (card.schedules == own.schedules) return {};
+  const auto words = [](const Card& of) { return of.schedules.empty() ? "nothing" : of.schedules; };
+  return Error(ErrorCode::kUsage,
+               fmt::format("rank {} asks for {}, this rank for {}", rank, words(card), words(own)))
+      .with_remedy(
+          "Say the same to all ranks: COHORT_ALGORITHM, COHORT_CHUNK or COHORT_WIRE may be set on one host "
+          "only.");
+}
+
 }  // namespace
+
+std::string schedules_text(const LinkSettings& settings) {
+  std::string text;
+  if (!settings.algorithm.value_or("").empty()) text += fmt::format("algorithm={} ", *settings.algorithm);
+  if (settings.chunk_bytes.value_or(0) > 0) text += fmt::format("chunk={} ", *settings.chunk_bytes);
+  if (settings.wire.value_or("same") != "same") text += fmt::format("wire={} ", *settings.wire);
+  if (!text.empty()) text.pop_back();
+  return text;
+}
 
 std::string Card::text() const {
   std::string lines = fmt::format("version {}\ndoor {}\nengine {}\n", version, door, name(engine));
-  for (const net::SocketAddress& address : addresses) lines += fmt::format("address {}\n", address.text());
+  if (!schedules.empty()) lines += fmt::format("schedules {}\n", schedules);
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const bool has_subnet = i < subnets.size() && !subnets[i].empty();
+    lines += fmt::format("address {}{}{}\n", addresses[i].text(), has_subnet ? " " : "",
+                         has_subnet ? subnets[i] : "");
+  }
   if (!worker.empty()) lines += fmt::format("worker {}\n", hex_of(worker));
   return lines;
 }
@@ -90,8 +133,10 @@ Result<Card> Card::parse(const std::string& text) {
 Result<std::vector<Card>> parse_cards(const std::vector<std::string>& texts, const Card& own) {
   std::vector<Card> cards;
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    COHORT_RETURN_IF_ERROR(compare_versions(rank, version_in(texts[rank]).value_or(own.version), own));
     COHORT_ASSIGN_OR_RETURN(Card card, Card::parse(texts[rank]).within(fmt::format("rank {}", rank)));
-    COHORT_RETURN_IF_ERROR(compare(rank, card, own));
+    COHORT_RETURN_IF_ERROR(compare_engines(rank, card, own));
+    COHORT_RETURN_IF_ERROR(compare_schedules(rank, card, own));
     cards.push_back(std::move(card));
   }
   return cards;

@@ -13,10 +13,10 @@ Status check_links(const LinkSettings& settings) {
     return Error(ErrorCode::kUsage, fmt::format("sums cannot travel as '{}'", wire))
         .with_remedy("Name one of same, bf16, f16.");
   }
-  const int sockets = settings.sockets.value_or(1);
-  if (sockets < 1 || sockets > net::kMostLanes) {
+  const int sockets = settings.sockets.value_or(0);
+  if (sockets < 0 || sockets > net::kMostLanes) {
     return Error(ErrorCode::kUsage, fmt::format("two ranks cannot be joined by {} sockets", sockets))
-        .with_remedy(fmt::format("Use 1 to {}.", net::kMostLanes));
+        .with_remedy(fmt::format("Use 1 to {}, or 0 for what is faster.", net::kMostLanes));
   }
   return comm::check_plan_options(
       {.algorithm = settings.algorithm.value_or(""), .chunk_bytes = settings.chunk_bytes.value_or(0)});

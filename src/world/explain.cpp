@@ -53,12 +53,13 @@ std::string line_of(Operation operation, const comm::PlanOptions& plan, int worl
 
 }  // namespace
 
-std::string explain(const comm::PlanOptions& plan, int world) {
+std::string explain(const comm::PlanOptions& plan, int world, int sockets) {
   const comm::Prices& prices = plan.prices;
   std::string text = fmt::format(
-      "between hosts: {} for a message, {}; inside: {}, {}; combining {:.3g} GB/s; sums travel as {}\n",
-      duration(prices.far_step_s), rate(prices.far_byte_s), duration(prices.step_s), rate(prices.byte_s),
-      1e-9 / prices.combined_byte_s, name(plan.wire));
+      "between hosts: {} for a message, {}, {} socket{}; inside: {}, {}; combining {:.3g} GB/s; sums travel "
+      "as {}\n",
+      duration(prices.far_step_s), rate(prices.far_byte_s), sockets, sockets == 1 ? "" : "s",
+      duration(prices.step_s), rate(prices.byte_s), 1e-9 / prices.combined_byte_s, name(plan.wire));
   text += fmt::format("{:<16}", "");
   for (const std::size_t bytes : kSizes) text += fmt::format("{:<30}", format_bytes(bytes));
   text = text.substr(0, text.find_last_not_of(' ') + 1) + "\n";

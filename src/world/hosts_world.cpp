@@ -1,10 +1,13 @@
 #include "world/hosts_world.h"
 
 #include "comm/exchange.h"
+#include "comm/relayed_doorbell.h"
 #include "comm/scheduled/scheduled_communicator.h"
+#include "comm/shared_memory/communicator.h"
 #include "comm/shared_memory/transport.h"
 #include "comm/transport/joined.h"
 #include "storage/local_file_system.h"
+#include "world/cables.h"
 #include "world/check_links.h"
 #include "world/locality.h"
 
@@ -17,13 +20,17 @@ namespace cohort::world {
 /// Everything below the communicators of one generation.
 struct HostsWorld::Foundation {
   Foundation(std::unique_ptr<comm::Neighbours> met, std::unique_ptr<FarPort> opened)
-      : neighbours(std::move(met)),
-        port(std::move(opened)),
-        doorbell(port->make_doorbell(neighbours->doorbell())) {}
+      : neighbours(std::move(met)), port(std::move(opened)), doorbell(make_doorbell()) {}
   ~Foundation() {
     if (!exchange) return;
     progress->remove(*exchange);
     exchange->close();
+  }
+  // Who is alone on its host sleeps where other hosts ring: one switch between threads instead of three.
+  std::unique_ptr<comm::Doorbell> make_doorbell() {
+    auto far = port->make_doorbell();
+    if (neighbours->world() == 1) return far;
+    return std::make_unique<comm::RelayedDoorbell>(std::move(far), neighbours->doorbell());
   }
   void start(std::unique_ptr<comm::Transport> transport, std::chrono::nanoseconds link_limit) {
     exchange = std::make_unique<comm::Exchange>(std::move(transport), clock,
@@ -60,7 +67,14 @@ std::vector<std::string> doors_of(const std::vector<Card>& cards) {
 // Links that carry less are paced: 4 Gbit/s.
 constexpr double kPacedBytesPerSecond = 500e6;
 // Of what one way alone carries: the acknowledgements of the other way need some of it.
-constexpr double kPacedShare = 0.98;
+constexpr double kPacedShare = 0.99;
+
+// By so much all lanes together must carry more than one, to be used.
+constexpr double kWorthMoreLanes = 1.15;
+
+net::Striping striping_for(int sockets) {
+  return sockets > 1 ? net::Striping::kAllLanes : net::Striping::kNone;
+}
 
 // For measuring a link that is slow.
 constexpr std::chrono::seconds kRoundLimit{5};
@@ -72,10 +86,9 @@ std::vector<std::string> hosts_of(const std::vector<net::SocketAddress>& address
   return texts;
 }
 
-std::string way_of(const HostsOptions& options) {
+std::string way_of(const HostsOptions& options, int sockets) {
   if (options.links.engine == Engine::kUcx) return "ucx";
-  return fmt::format("tcp-{}-{}", options.secrecy == net::Secrecy::kTls ? "tls" : "clear",
-                     options.links.sockets.value_or(1));
+  return fmt::format("tcp-{}-{}", options.secrecy == net::Secrecy::kTls ? "tls" : "clear", sockets);
 }
 
 }  // namespace
@@ -97,7 +110,8 @@ Result<std::unique_ptr<FarPort>> HostsWorld::open_port() const {
 Result<HostsWorld::Places> HostsWorld::meet(std::uint32_t generation, const FarPort& port) {
   const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), options_.meeting_limit);
   COHORT_ASSIGN_OR_RETURN(const Door door, Door::open());
-  Card own{.version = std::string(version()), .door = door.name()};
+  Card own{
+      .version = std::string(version()), .door = door.name(), .schedules = schedules_text(options_.links)};
   port.sign(own);
   COHORT_ASSIGN_OR_RETURN(const auto texts, gather(generation, "cards", own.text(), deadline));
   Places places;
@@ -124,8 +138,8 @@ Result<std::unique_ptr<comm::Neighbours>> HostsWorld::meet_neighbours(std::uint3
 
 // In a group of its own, which is gone when that of the world is made.
 Result<Pricing> HostsWorld::find_prices(const std::shared_ptr<Foundation>& foundation,
-                                        std::uint32_t generation, const Places& places) const {
-  // Hosts measure in as many rounds as there are others, and ranks that do not have to wait.
+                                        std::uint32_t generation, const Places& places, int lanes) const {
+  // Ranks that measure nothing have to wait for those that do.
   const int num_hosts = *std::max_element(places.hosts.begin(), places.hosts.end()) + 1;
   const auto limit = std::max(options_.limit, options_.meeting_limit) + num_hosts * kRoundLimit;
   COHORT_ASSIGN_OR_RETURN(const auto group, comm::ScheduledCommunicator::make_world(
@@ -139,31 +153,69 @@ Result<Pricing> HostsWorld::find_prices(const std::shared_ptr<Foundation>& found
   LocalFileSystem files;
   LinkCache cache(files, options_.link_cache);
   const Card& own = places.cards[static_cast<std::size_t>(options_.rank)];
-  COHORT_ASSIGN_OR_RETURN(const Pricing pricing, fit_prices(*group, cache,
-                                                            {.hosts = places.hosts,
-                                                             .addresses = hosts_of(own.addresses),
-                                                             .way = way_of(options_),
-                                                             .limit = limit}));
+  const auto price = [&](int sockets) -> Result<Pricing> {
+    foundation->port->set_striping(striping_for(sockets));
+    COHORT_RETURN_IF_ERROR(group->run(barrier()));
+    COHORT_ASSIGN_OR_RETURN(Pricing pricing, fit_prices(*group, cache,
+                                                        {.hosts = places.hosts,
+                                                         .addresses = hosts_of(own.addresses),
+                                                         .way = way_of(options_, sockets),
+                                                         .limit = limit}));
+    pricing.sockets = sockets;
+    return pricing;
+  };
+  COHORT_ASSIGN_OR_RETURN(Pricing pricing, price(lanes));
+  if (lanes > 1 && options_.links.sockets.value_or(0) == 0) {
+    COHORT_ASSIGN_OR_RETURN(const Pricing by_one, price(1));
+    if (by_one.prices.far_byte_s < kWorthMoreLanes * pricing.prices.far_byte_s) pricing = by_one;
+  }
   COHORT_RETURN_IF_ERROR(group->run(barrier()));
   return pricing;
+}
+
+// As many as somebody has said, or as there are cables for: whether it is worth it is measured.
+int HostsWorld::lanes_between(const Places& places) const {
+  if (options_.links.engine == Engine::kUcx) return 1;
+  const int said = options_.links.sockets.value_or(0);
+  return said > 0 ? said : num_common_cables(places.cards, places.hosts);
+}
+
+// Where nobody wants to see schedules at work, ranks of one host do without.
+bool HostsWorld::can_share_memory(const Places& places) const {
+  return schedules_text(options_.links).empty() && static_cast<int>(places.near.size()) == options_.world;
+}
+
+Result<std::unique_ptr<Communicator>> HostsWorld::share_memory(std::uint32_t generation,
+                                                               const Places& places) {
+  plan_ = {.hosts = places.hosts};
+  return SharedMemoryCommunicator::meet(arena_, {.rendezvous = places.cards.front().door + "-",
+                                                 .facts = {.rank = options_.rank,
+                                                           .world = options_.world,
+                                                           .generation = generation,
+                                                           .limit = options_.limit},
+                                                 .liveness = options_.liveness,
+                                                 .meeting_limit = options_.meeting_limit});
 }
 
 Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation) {
   COHORT_RETURN_IF_ERROR(check_links(options_.links));
   COHORT_ASSIGN_OR_RETURN(auto port, open_port());
   COHORT_ASSIGN_OR_RETURN(const Places places, meet(generation, *port));
+  if (can_share_memory(places)) return share_memory(generation, places);
   COHORT_ASSIGN_OR_RETURN(auto neighbours, meet_neighbours(generation, places));
   const auto foundation = std::make_shared<Foundation>(std::move(neighbours), std::move(port));
-  COHORT_ASSIGN_OR_RETURN(
-      auto far, foundation->port->join({options_.rank, places.cards, places.hosts}, foundation->clock));
+  const int lanes = lanes_between(places);
+  COHORT_ASSIGN_OR_RETURN(auto far, foundation->port->join({options_.rank, places.cards, places.hosts, lanes},
+                                                           foundation->clock));
   auto near = std::make_unique<comm::SharedMemoryTransport>(*foundation->neighbours);
   foundation->start(std::make_unique<comm::JoinedTransport>(std::move(near), std::move(far), places.near),
                     options_.link_limit);
   if (!pricing_) {
-    COHORT_ASSIGN_OR_RETURN(pricing_, find_prices(foundation, generation, places));
+    COHORT_ASSIGN_OR_RETURN(pricing_, find_prices(foundation, generation, places, lanes));
   }
-  // All ranks of a host share its cable. What is encrypted was not found to gain by a pace.
-  if (options_.secrecy == net::Secrecy::kClear && pricing_->far_bytes_per_s < kPacedBytesPerSecond) {
+  foundation->port->set_striping(striping_for(pricing_->sockets));
+  // All ranks of a host share its cable.
+  if (pricing_->far_bytes_per_s < kPacedBytesPerSecond) {
     foundation->port->set_pace(kPacedShare * pricing_->far_bytes_per_s /
                                static_cast<double>(places.near.size()));
   }

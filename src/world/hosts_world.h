@@ -17,10 +17,11 @@
 namespace cohort::world {
 
 /// All ranks of a job on several hosts, as one of them sees them: shared memory inside a host, TCP or UCX
-/// between hosts. Who shares a host is found out, not told.
+/// between hosts. Who shares a host is found out, not told. If all do, and no algorithm, chunk or wire type
+/// is wanted, they form the communicator of shared memory.
 ///
 /// Threads: one at a time; what form() returns as every communicator.
-/// Lifetime: arena and meeting must outlive it and every communicator it formed.
+/// Lifetime: the meeting must outlive it, the arena every communicator it formed, too.
 /// Failure: kTimedOut names the ranks that did not come, kUsage those that use another engine.
 /// Cost: two rounds of the meeting for each generation; three threads for each that lives. The first
 /// generation measures links that are not remembered.
@@ -52,9 +53,12 @@ class HostsWorld {
                                           TimePoint deadline);
   Result<std::unique_ptr<FarPort>> open_port() const;
   Result<Places> meet(std::uint32_t generation, const FarPort& port);
+  bool can_share_memory(const Places& places) const;
+  Result<std::unique_ptr<Communicator>> share_memory(std::uint32_t generation, const Places& places);
   Result<std::unique_ptr<comm::Neighbours>> meet_neighbours(std::uint32_t generation, const Places& places);
   Result<Pricing> find_prices(const std::shared_ptr<Foundation>& foundation, std::uint32_t generation,
-                              const Places& places) const;
+                              const Places& places, int lanes) const;
+  int lanes_between(const Places& places) const;
 
   net::Meeting& meeting_;
   Arena& arena_;

@@ -14,6 +14,7 @@ namespace cohort::world {
 namespace {
 
 constexpr std::string_view kUnix = "unix:";
+constexpr std::string_view kOneHost = "all ranks are on one host: shared memory carries every call\n";
 
 Result<std::string> meeting_name(const LaunchFacts& facts) {
   if (facts.rendezvous.unix_name) return *facts.rendezvous.unix_name;
@@ -66,7 +67,8 @@ Result<World> join_hosts(const LaunchFacts& facts, Arena& arena, const JoinOptio
   COHORT_ASSIGN_OR_RETURN(auto group, world.form(static_cast<std::uint32_t>(facts.generation)));
   return World{.meeting = std::move(meeting),
                .group = std::move(group),
-               .explanation = explain(world.plan(), facts.world)};
+               .explanation = world.pricing() ? explain(world.plan(), facts.world, world.pricing()->sockets)
+                                              : std::string(kOneHost)};
 }
 
 Result<World> join_by_engine(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
@@ -74,8 +76,8 @@ Result<World> join_by_engine(const LaunchFacts& facts, Arena& arena, const JoinO
   if (!is_mpi && !is_on_one_host(facts)) return join_hosts(facts, arena, options);
   COHORT_ASSIGN_OR_RETURN(World world,
                           is_mpi ? join_by_mpi(facts, options) : join_on_one_host(facts, arena, options));
-  world.explanation = is_mpi ? "MPI carries every call, and chooses by itself\n"
-                             : "all ranks are on one host: shared memory carries every call\n";
+  world.explanation =
+      is_mpi ? std::string("MPI carries every call, and chooses by itself\n") : std::string(kOneHost);
   return world;
 }
 

@@ -18,6 +18,7 @@ using std::chrono::steady_clock;
 
 constexpr double kUnknown = 0;
 constexpr auto kNearTime = 10ms;
+constexpr std::size_t kMostHostsInTurn = 5;
 // Enough for links of 10 Gbit/s; a network that many jobs share is not to be flooded by each.
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
@@ -41,28 +42,37 @@ class LinkTable {
     return group.run(all_reduce(std::span<double>(figures_), ReduceOp::kMax));
   }
 
-  /// Bytes per second of the best link of a host to another; 0 if there is none.
-  double best_of(int host) const {
-    double best = 0;
+  /// Bytes per second of the links of a host to others: as many are slower as are faster. 0 if there are
+  /// none.
+  double middle_of(int host) const {
+    std::vector<double> rates;
     for (int other = 0; other < static_cast<int>(num_hosts_); ++other) {
-      if (other != host) best = std::max(best, 1 / get(host, other).byte_s);
+      if (other != host) rates.push_back(1 / get(host, other).byte_s);
     }
-    return best;
+    return rates.empty() ? 0 : middle(std::move(rates));
   }
 
-  /// The dearest link between two different hosts.
-  LinkFigures dearest() const {
-    LinkFigures most;
+  /// What a call over links between different hosts has to reckon with: the slowest for its bytes, as all
+  /// wait for that one; the middle one for its messages, as whatever disturbs a measurement makes a message
+  /// late.
+  LinkFigures between_hosts() const {
+    double slowest = 0;
+    std::vector<double> latencies;
     for (int first = 0; first < static_cast<int>(num_hosts_); ++first) {
       for (int second = first + 1; second < static_cast<int>(num_hosts_); ++second) {
-        most.latency_s = std::max(most.latency_s, get(first, second).latency_s);
-        most.byte_s = std::max(most.byte_s, get(first, second).byte_s);
+        latencies.push_back(get(first, second).latency_s);
+        slowest = std::max(slowest, get(first, second).byte_s);
       }
     }
-    return most;
+    return {latencies.empty() ? 0 : middle(std::move(latencies)), slowest};
   }
 
  private:
+  static double middle(std::vector<double> numbers) {
+    const auto place = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+    std::nth_element(numbers.begin(), place, numbers.end());
+    return *place;
+  }
   std::size_t at(int first, int second) const {
     return 2 * (static_cast<std::size_t>(std::min(first, second)) * num_hosts_ +
                 static_cast<std::size_t>(std::max(first, second)));
@@ -90,10 +100,10 @@ class Survey {
     if (is_leader()) look_up(links);
     COHORT_RETURN_IF_ERROR(links.share(group_));
     COHORT_RETURN_IF_ERROR(measure_inside(links));  // first: rounds between hosts may take long
-    if (is_leader()) COHORT_RETURN_IF_ERROR(measure_links(links));
+    COHORT_RETURN_IF_ERROR(measure_links(links));
     COHORT_RETURN_IF_ERROR(links.share(group_));
     COHORT_ASSIGN_OR_RETURN(const comm::Prices prices, prices_of(links));
-    return Pricing{prices, links.best_of(host_)};
+    return Pricing{.prices = prices, .far_bytes_per_s = links.middle_of(host_)};
   }
 
  private:
@@ -122,10 +132,14 @@ class Survey {
     }
   }
 
+  // Few links one after the other, as what is measured beside others may be disturbed by them.
   Status measure_links(LinkTable& links) {
+    const bool in_turn = ranks_of_.size() <= kMostHostsInTurn;
     for (const auto& round : comm::probe_rounds(static_cast<int>(ranks_of_.size()))) {
       for (const auto& [first, second] : round) {
-        if ((first != host_ && second != host_) || links.knows(first, second)) continue;
+        if (links.knows(first, second)) continue;
+        if (in_turn) COHORT_RETURN_IF_ERROR(group_.run(barrier()));
+        if (!is_leader() || (first != host_ && second != host_)) continue;
         const int other = first == host_ ? second : first;
         COHORT_ASSIGN_OR_RETURN(const LinkFigures found, comm::probe_link(group_, leader_of(other),
                                                                           {.time = options_.link_time,
@@ -151,7 +165,7 @@ class Survey {
 
   Result<comm::Prices> prices_of(const LinkTable& links) {
     comm::Prices prices;
-    const LinkFigures far = links.dearest();
+    const LinkFigures far = links.between_hosts();
     if (ranks_of_.size() > 1) {
       prices.far_step_s = far.latency_s;
       prices.far_byte_s = far.byte_s;

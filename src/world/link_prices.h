@@ -21,18 +21,20 @@ struct PricingOptions {
 /// What was found out.
 struct Pricing {
   comm::Prices prices{};
-  double far_bytes_per_s = 0;  ///< of the best link of this host: what its cable carries; 0: there is none
+  int sockets = 1;             ///< connections between two ranks that this is for
+  double far_bytes_per_s = 0;  ///< of the middle one of the links of this host; 0: there is none
 };
 
 /// Finds out what messages, bytes and combinations cost between the ranks of a group: α and β inside a host
 /// and between hosts, and γ. Every rank of the group calls it, and gets the same prices.
 ///
-/// The first ranks of all hosts measure the links between them, in rounds in which nobody is in two pairs;
-/// those that the cache of the lower of two hosts knows are not measured. Of several links the dearest
-/// counts: a collective call is as slow as the slowest.
+/// The first ranks of all hosts measure the links between them, of few hosts one after the other, of many in
+/// rounds in which nobody is in two pairs; those that the cache of the lower of two hosts knows are not
+/// measured. Of several links the slowest counts for bytes, the middle one for messages.
 ///
 /// Failure: that of the group.
-/// Cost: link_time for each round with a link that is not known, and some milliseconds.
+/// Cost: link_time for each link that is not known, of more than five hosts for each round of disjoint ones,
+/// and some milliseconds.
 Result<Pricing> fit_prices(Communicator& group, LinkCache& cache, const PricingOptions& options);
 
 }  // namespace cohort::world

@@ -1,5 +1,6 @@
 #include "net/own_addresses.h"
 #include "net/tcp_transport.h"
+#include "world/cables.h"
 #include "world/far_port.h"
 
 namespace cohort::world {
@@ -8,16 +9,21 @@ namespace {
 class TcpPort final : public FarPort {
  public:
   TcpPort(const HostsOptions& options, const net::JobKey& key, Descriptor socket,
-          std::vector<net::SocketAddress> addresses)
-      : options_(options), key_(key), socket_(std::move(socket)), addresses_(std::move(addresses)) {}
+          std::vector<net::SocketAddress> addresses, std::vector<std::string> subnets)
+      : options_(options),
+        key_(key),
+        socket_(std::move(socket)),
+        addresses_(std::move(addresses)),
+        subnets_(std::move(subnets)) {}
 
   void sign(Card& card) const override {
     card.engine = Engine::kTcp;
     card.addresses = addresses_;
+    card.subnets = subnets_;
   }
 
-  std::unique_ptr<comm::Doorbell> make_doorbell(comm::Doorbell& near) override {
-    return std::make_unique<net::BridgedDoorbell>(reactor_, near);
+  std::unique_ptr<comm::Doorbell> make_doorbell() override {
+    return std::make_unique<net::SocketDoorbell>(reactor_);
   }
 
   Result<std::unique_ptr<comm::Transport>> join(const Company& company, Clock& clock) override {
@@ -26,20 +32,21 @@ class TcpPort final : public FarPort {
                                             net::TcpOptions{.secrecy = options_.secrecy,
                                                             .first_limit = options_.meeting_limit,
                                                             .return_limit = options_.link_limit,
-                                                            .num_lanes = options_.links.sockets.value_or(1)});
+                                                            .num_lanes = company.lanes});
     transport_ = transport.get();
     return std::unique_ptr<comm::Transport>(std::move(transport));
   }
 
   void set_pace(double bytes_per_s) override { transport_->set_pace(bytes_per_s); }
+  void set_striping(net::Striping striping) override { transport_->set_striping(striping); }
 
  private:
   net::TcpFacts facts_of(const Company& company) const {
     net::TcpFacts facts{.member = company.rank, .members = {}, .key = key_};
-    const int own_host = company.hosts[static_cast<std::size_t>(company.rank)];
+    const auto own = static_cast<std::size_t>(company.rank);
     for (std::size_t rank = 0; rank < company.cards.size(); ++rank) {
-      facts.members.push_back(
-          {.is_apart = company.hosts[rank] == own_host, .addresses = company.cards[rank].addresses});
+      facts.members.push_back({.is_apart = company.hosts[rank] == company.hosts[own],
+                               .addresses = by_cables(company.cards[own], company.cards[rank])});
     }
     return facts;
   }
@@ -50,6 +57,7 @@ class TcpPort final : public FarPort {
   Descriptor socket_;
   net::TcpTransport* transport_ = nullptr;           // not ours
   const std::vector<net::SocketAddress> addresses_;  // where it is told to be reached
+  const std::vector<std::string> subnets_;           // of these
 };
 
 }  // namespace
@@ -60,8 +68,10 @@ Result<std::unique_ptr<FarPort>> open_tcp_port(const HostsOptions& options, cons
   COHORT_ASSIGN_OR_RETURN(Descriptor socket, net::listen_for(addresses));
   COHORT_ASSIGN_OR_RETURN(const net::SocketAddress bound, net::local_address(socket));
   for (net::SocketAddress& address : addresses) address = address.with_port(bound.port());
+  std::vector<std::string> subnets;
+  for (const net::SocketAddress& address : addresses) subnets.push_back(net::subnet_of(own, address));
   return std::unique_ptr<FarPort>(
-      std::make_unique<TcpPort>(options, key, std::move(socket), std::move(addresses)));
+      std::make_unique<TcpPort>(options, key, std::move(socket), std::move(addresses), std::move(subnets)));
 }
 
 }  // namespace cohort::world

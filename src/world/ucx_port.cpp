@@ -1,7 +1,6 @@
 #include "ucx/port.h"
 
 #include "world/far_port.h"
-#include "world/relayed_doorbell.h"
 
 #include <fmt/format.h>
 
@@ -17,9 +16,7 @@ class UcxFarPort final : public FarPort {
     card.worker = port_->address();
   }
 
-  std::unique_ptr<comm::Doorbell> make_doorbell(comm::Doorbell& near) override {
-    return std::make_unique<RelayedDoorbell>(port_->make_doorbell(), near);
-  }
+  std::unique_ptr<comm::Doorbell> make_doorbell() override { return port_->make_doorbell(); }
 
   Result<std::unique_ptr<comm::Transport>> join(const Company& company, Clock& clock) override {
     ucx::UcxFacts facts{.member = company.rank};

@@ -26,6 +26,19 @@ TEST(Crc32c, GoesOnOverPieces) {
   }
 }
 
+// Long pieces are summed in blocks side by side, short ones word by word.
+TEST(Crc32c, LongPiecesHaveTheSumOfTheirParts) {
+  std::vector<std::byte> record(100'003);
+  for (std::size_t i = 0; i < record.size(); ++i) record[i] = static_cast<std::byte>(i * 7 + i / 251);
+  for (const std::size_t size :
+       {std::size_t{6143}, std::size_t{6144}, std::size_t{6151}, record.size() - 1}) {
+    const auto piece = std::span<const std::byte>(record).subspan(1, size);
+    std::uint32_t by_bytes = 0;
+    for (std::size_t i = 0; i < size; ++i) by_bytes = crc32c(piece.subspan(i, 1), by_bytes);
+    EXPECT_EQ(crc32c(piece), by_bytes) << size;
+  }
+}
+
 TEST(Crc32c, SeesEverySingleBitFlip) {
   std::vector<std::byte> record(67, std::byte{0x5A});
   const std::uint32_t before = crc32c(record);

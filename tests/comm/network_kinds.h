@@ -1,10 +1,10 @@
 #pragma once
 
+#include "comm/joined_network.h"
 #include "comm/shared_memory/ring_network.h"
 #include "comm/transport/faulty.h"
 #include "comm/transport/loopback.h"
 #include "comm/transport/simulated.h"
-#include "net/joined_network.h"
 #include "net/tcp_network.h"
 #include "ucx/ucx_network.h"
 
@@ -68,7 +68,8 @@ inline Network tcp_network(int n, const net::TcpOptions& options) {
 }
 
 inline Network joined_network(std::vector<int> hosts, net::Secrecy secrecy) {
-  const auto network = std::make_shared<JoinedNetwork>(std::move(hosts), net::TcpOptions{.secrecy = secrecy});
+  const auto network =
+      std::make_shared<JoinedNetwork<TcpNetwork>>(std::move(hosts), net::TcpOptions{.secrecy = secrecy});
   return {[network](int member) { return network->take(member); },
           [network]() -> Clock& { return network->clock(); },
           [network](int member) { return network->make_doorbell(member); }, network->hosts()};

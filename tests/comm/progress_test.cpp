@@ -1,5 +1,6 @@
 #include "comm/progress.h"
 
+#include "comm/relayed_doorbell.h"
 #include "comm/work.h"
 #include "world/world.h"
 
@@ -34,6 +35,31 @@ TEST(Doorbell, ARingBetweenTicketAndSleepIsNotLost) {
   const std::uint32_t ticket = bell.arm();
   bell.ring();
   bell.sleep(ticket, TimePoint::max());  // returns, or the test times out
+}
+
+// The other bell rings as soon as anybody listens to it, and whoever arms is slow to take its ticket.
+TEST(Doorbell, WhatIsRelayedWhileSomebodyArmsIsNotLost) {
+  struct AlwaysRung final : comm::Doorbell {
+    std::uint32_t arm() override { return 0; }
+    void sleep(std::uint32_t, TimePoint) override {}
+    void disarm() override {}
+    void ring() override {}
+  };
+  struct Slow final : comm::Doorbell {
+    std::uint32_t arm() override {
+      std::this_thread::sleep_for(30ms);
+      return bell.arm();
+    }
+    void sleep(std::uint32_t ticket, TimePoint until) override { bell.sleep(ticket, until); }
+    void disarm() override { bell.disarm(); }
+    void ring() override { bell.ring(); }
+    comm::LocalDoorbell bell;
+  } near;
+  comm::RelayedDoorbell relayed(std::make_unique<AlwaysRung>(), near);
+  const std::uint32_t ticket = relayed.arm();
+  relayed.sleep(ticket, std::chrono::steady_clock::now() + 5s);
+  EXPECT_NE(near.bell.arm(), ticket);
+  relayed.disarm();
 }
 
 TEST(Doorbell, ASleepEndsAtItsTime) {

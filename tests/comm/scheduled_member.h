@@ -9,9 +9,10 @@ namespace cohort::test {
 
 /// What one rank over a network has besides its communicators.
 struct ScheduledMember {
-  ScheduledMember(std::unique_ptr<comm::Transport> transport, const Network& network, int member)
+  ScheduledMember(std::unique_ptr<comm::Transport> transport, const Network& network, int member,
+                  const comm::Exchange::Options& options = {})
       : doorbell(network.make_doorbell(member)),
-        exchange(std::move(transport), network.clock(), {}),
+        exchange(std::move(transport), network.clock(), options),
         progress(*doorbell) {
     exchange.open(*doorbell);
     progress.add(exchange);

@@ -1,6 +1,7 @@
 #include "config/load.h"
 
 #include "config/keys.h"
+#include "config/links_said.h"
 
 #include <gtest/gtest.h>
 
@@ -31,6 +32,18 @@ TEST(Load, NothingGivesTheDefaults) {
   EXPECT_EQ(loaded->config.doctor.probe_limit, 30s);
   EXPECT_EQ(loaded->config.log.level, LogLevel::kWarning);
   EXPECT_TRUE(loaded->places.empty());
+}
+
+TEST(Load, WhatIsSaidOfLinksCountsThoughItIsTheDefault) {
+  EXPECT_EQ(links_said(*load_text("")), LinkSettings{});
+  const LinkSettings said = links_said(*load_text(R"(
+[communication]
+engine = "auto"
+wire = "same"
+sockets = 0
+)",
+                                                  {"communication.explain=false"}));
+  EXPECT_EQ(said, (LinkSettings{.engine = Engine::kAuto, .wire = "same", .sockets = 0, .explain = false}));
 }
 
 TEST(Load, EveryKindOfValueIsTyped) {

@@ -45,6 +45,21 @@ TEST(Card, MistakesAreRefused) {
   }
 }
 
+TEST(Card, OtherWishesAreNamedWithTheirRank) {
+  Card own = some_card();
+  Card other = some_card();
+  other.schedules = world::schedules_text({.algorithm = "ring", .chunk_bytes = 65536, .wire = "bf16"});
+  EXPECT_EQ(other.schedules, "algorithm=ring chunk=65536 wire=bf16");
+  EXPECT_EQ(world::schedules_text({.algorithm = "", .chunk_bytes = 0, .wire = "same"}), "");
+  EXPECT_TRUE(world::parse_cards({other.text(), other.text()}, other));
+  const auto cards = world::parse_cards({own.text(), other.text()}, own);
+  ASSERT_FALSE(cards);
+  EXPECT_EQ(cards.error().code(), ErrorCode::kUsage);
+  EXPECT_NE(cards.error().text().find("rank 1 asks for algorithm=ring"), std::string::npos)
+      << cards.error().text();
+  EXPECT_NE(cards.error().text().find("this rank for nothing"), std::string::npos) << cards.error().text();
+}
+
 TEST(Card, AnotherVersionIsNamedWithItsRank) {
   Card other = some_card();
   other.version = "1.2.4";
@@ -52,6 +67,12 @@ TEST(Card, AnotherVersionIsNamedWithItsRank) {
   ASSERT_FALSE(cards);
   EXPECT_EQ(cards.error().code(), ErrorCode::kUnsupported);
   EXPECT_NE(cards.error().text().find("rank 1 runs Cohort 1.2.4"), std::string::npos) << cards.error().text();
+}
+
+TEST(Card, AnotherVersionIsNamedWhateverItsCardSays) {
+  const auto cards = world::parse_cards({"version 9.9\nlatitude 52 N\n"}, some_card());
+  ASSERT_FALSE(cards);
+  EXPECT_EQ(cards.error().code(), ErrorCode::kUnsupported) << cards.error().text();
 }
 
 TEST(Card, AnotherEngineIsNamedWithItsRank) {

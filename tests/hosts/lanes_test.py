@@ -82,6 +82,15 @@ class Lanes(unittest.TestCase):
             self.assertAlmostEqual(share, 0.5, delta=0.1)
         self.assertGreater(self.shares(1)[0], 0.95)
 
+    def test_without_a_number_both_are_taken_where_that_is_faster(self):
+        self.assertGreater(self.shares(0)[1], 0.25)  # what was measured with one went by the first
+
+    def test_without_a_number_a_slow_cable_is_left_alone(self):
+        for name in "ab":
+            command(*self.hosts.inside(name, "tc", "qdisc", "replace", "dev", "eth1", "root", "tbf", "rate", "10mbit", "burst", "64kb",
+                                       "latency", "50ms"))
+        self.assertLess(self.shares(0)[1], 0.25)
+
     def test_a_lane_falls_back_to_the_other_cable(self):
         self.hosts.rule("a", "iifname eth1 drop")
         self.assertGreater(self.shares(2)[0], 0.95)

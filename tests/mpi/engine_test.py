@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 SKIPPED = 77
@@ -32,8 +33,10 @@ RANK = BUILD / "bin/mpi_engine_rank"
 
 
 def mpirun(ranks, *words, **variables):
-    result = subprocess.run([*START, "-np", str(ranks), *map(str, words)], env=ENVIRONMENT | variables,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=LIMIT)
+    # What an earlier mpirun left behind is in the way of another with the same process id.
+    with tempfile.TemporaryDirectory() as session:
+        result = subprocess.run([*START, "-np", str(ranks), *map(str, words)], env=ENVIRONMENT | {"TMPDIR": session} | variables,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=LIMIT)
     return result.returncode, result.stdout
 
 

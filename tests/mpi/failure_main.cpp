@@ -40,7 +40,7 @@ Status sum_ranks(Communicator& group) {
 Status work_until_the_end(Communicator& group) {
   for (int round = 0;; ++round) {
     if (round == kRounds && group.rank() == kVictim) {
-      std::vector<std::int64_t> numbers(kCount);
+      std::vector<std::int64_t> numbers(kCount, kVictim + 1);  // they may all be sent before it ends
       (void)group.start(all_reduce(std::span(numbers)));
       ::kill(::getpid(), SIGKILL);
     }

@@ -42,4 +42,7 @@ mpich)
 esac
 [ -e "$build/lib/libcohort-mpi-$shim.so" ] || skip "Cohort was built without $shim: install lib$shim-dev and build again"
 
-exec "$start" "${flags[@]}" -np "$ranks" "$program" "$@" --mpi $shim --shims "$build/lib" "${libmpi[@]}"
+# What an earlier mpirun left behind is in the way of another with the same process id.
+session=$(mktemp -d)
+trap 'rm -rf "$session"' EXIT
+TMPDIR=$session "$start" "${flags[@]}" -np "$ranks" "$program" "$@" --mpi $shim --shims "$build/lib" "${libmpi[@]}"

@@ -14,6 +14,7 @@ using net::Pace;
 using net::PacedSocket;
 
 constexpr double kRate = 20e6;
+constexpr std::uint64_t kMany = std::uint64_t{1} << 20;
 
 TEST(Pace, IsSharedByThoseThatAreBusy) {
   Pace pace;
@@ -52,8 +53,27 @@ TEST(Pace, IsChangedOnceInAnInterval) {
   pace.waited(0ms, now);
   const double once = pace.share();
   pace.waited(0ms, now + 1ms);
-  pace.waited(10ms, now + 19ms);
-  EXPECT_EQ(pace.share(), once);
+  pace.waited(2ms, now + 1s);
+  EXPECT_EQ(pace.share(), once) << "too soon, and neither short nor long";
+  pace.waited(0ms, now + 1s);
+  EXPECT_GT(pace.share(), once);
+}
+
+TEST(Pace, RestsAfterItHasFallen) {
+  Pace pace;
+  pace.set(kRate);
+  TimePoint now{1s};
+  for (int i = 0; i < 10; ++i) pace.waited(0ms, now += 20ms);
+  const double high = pace.share();
+  pace.waited(5ms, now += 20ms);
+  const double fallen = pace.share();
+  EXPECT_NEAR(fallen, 0.95 * high, 1e-6 * high);
+  pace.waited(5ms, now + 50ms);
+  EXPECT_EQ(pace.share(), fallen) << "a queue needs time to drain";
+  pace.waited(0ms, now + 1900ms);
+  EXPECT_EQ(pace.share(), fallen);
+  pace.waited(0ms, now + 2100ms);
+  EXPECT_GT(pace.share(), fallen);
 }
 
 /// Two ends of a connection.
@@ -80,13 +100,13 @@ TEST(PacedSocket, KeepsToItsShare) {
   Pace pace;
   PacedSocket socket(pace, ends.near.number());
   const std::uint64_t free = ends.pacing_rate();
-  socket.has_more(clock);
+  socket.has_more(kMany, clock);
   EXPECT_EQ(ends.pacing_rate(), free) << "without a pace nothing is kept to";
   pace.set(kRate);
-  socket.has_more(clock);
+  socket.has_more(kMany, clock);
   EXPECT_EQ(ends.pacing_rate(), static_cast<std::uint64_t>(kRate));
   pace.add_busy();
-  socket.has_more(clock);
+  socket.has_more(kMany, clock);
   EXPECT_EQ(ends.pacing_rate(), static_cast<std::uint64_t>(kRate / 2));
 }
 
@@ -98,14 +118,28 @@ TEST(PacedSocket, IsCountedWhileItIsBusy) {
   pace.add_busy();
   {
     PacedSocket socket(pace, ends.near.number());
-    socket.has_more(clock);
-    socket.has_more(clock);
+    socket.has_more(kMany, clock);
+    socket.has_more(kMany, clock);
     EXPECT_EQ(pace.share(), kRate / 2);
     socket.has_sent_all();
     EXPECT_EQ(pace.share(), kRate);
-    socket.has_more(clock);
+    socket.has_more(kMany, clock);
   }
   EXPECT_EQ(pace.share(), kRate) << "a connection that broke is not busy";
+}
+
+TEST(PacedSocket, FewBytesTakeNothingFromOthers) {
+  const Ends ends;
+  const RealClock clock;
+  Pace pace;
+  pace.set(kRate);
+  pace.add_busy();
+  PacedSocket socket(pace, ends.near.number());
+  socket.has_more(64, clock);
+  EXPECT_EQ(pace.share(), kRate);
+  socket.has_more(kMany, clock);
+  socket.has_more(64, clock);
+  EXPECT_EQ(pace.share(), kRate / 2) << "the last bytes of many";
 }
 
 }  // namespace

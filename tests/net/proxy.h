@@ -3,6 +3,7 @@
 #include "base/descriptor.h"
 #include "net/socket.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -31,6 +32,12 @@ class Proxy {
 
   /// Every connection ends after so many bytes of both directions together.
   void cut_after(std::optional<std::size_t> bytes) { cut_after_ = bytes.value_or(0); }
+  /// Of each connection, behind so many bytes, so many pass in each direction every five milliseconds.
+  void trickle_after(std::size_t bytes, std::size_t at_a_time) {
+    trickle_after_ = bytes;
+    trickle_ = at_a_time;
+  }
+  int num_trickles() const { return num_trickles_; }
   /// The connector sees the end of what there is; the listener hears nothing more, not even that.
   void cut_the_side_of_the_connector() { half_open_ = true; }
   /// Nothing passes any more, on connections that are there; new ones come about and are dead, too.
@@ -59,6 +66,10 @@ class Proxy {
         }
       }
       ::poll(sources.data(), sources.size(), 5);
+      if (trickle_ > 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        ++num_trickles_;
+      }
       accept();
       if (ends_all_.exchange(false)) lines_.clear();
       const bool half_open = half_open_.exchange(false);
@@ -95,8 +106,13 @@ class Proxy {
       if (got > 0) line.waiting[end].insert(line.waiting[end].end(), piece.begin(), piece.begin() + got);
       auto& waiting = line.waiting[end];
       if (waiting.empty()) continue;
+      std::size_t count = waiting.size();
+      if (trickle_ > 0) {
+        const bool has_begun = line.num_passed >= trickle_after_;
+        count = std::min<std::size_t>(count, has_begun ? trickle_.load() : trickle_after_ - line.num_passed);
+      }
       const ssize_t put =
-          ::send(line.ends[1 - end].number(), waiting.data(), waiting.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+          ::send(line.ends[1 - end].number(), waiting.data(), count, MSG_DONTWAIT | MSG_NOSIGNAL);
       if (put > 0) waiting.erase(waiting.begin(), waiting.begin() + put);
       if (put > 0) line.num_passed += static_cast<std::size_t>(put);
     }
@@ -108,7 +124,8 @@ class Proxy {
   Descriptor listener_;
   const net::SocketAddress address_;
   std::atomic<int> num_connections_ = 0;
-  std::atomic<std::size_t> cut_after_ = 0;
+  std::atomic<std::size_t> cut_after_ = 0, trickle_ = 0, trickle_after_ = 0;
+  std::atomic<int> num_trickles_ = 0;
   std::atomic<bool> half_open_ = false, swallows_ = false, ends_all_ = false;
   std::vector<std::unique_ptr<Line>> lines_;
   std::vector<Descriptor> dead_;

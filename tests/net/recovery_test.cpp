@@ -25,6 +25,13 @@ struct Numbers final : comm::FrameSink {
     changed.notify_all();
   }
   void taken_back(int, const FrameHeader&) override {}
+  void heard(int) override {
+    const std::lock_guard lock(mutex);
+    if (!measure_silence) return;
+    const int now = measure_silence();
+    if (heard_at > 0) longest_silence = std::max(longest_silence, now - heard_at);
+    heard_at = now;
+  }
   void lost(int, const Error& why) override {
     const std::lock_guard lock(mutex);
     loss = why;
@@ -40,6 +47,9 @@ struct Numbers final : comm::FrameSink {
     return loss;
   }
 
+  std::function<int()> measure_silence;
+  int heard_at = 0;
+  int longest_silence = 0;
   std::vector<std::byte> room;
   std::mutex mutex;
   std::condition_variable changed;
@@ -137,6 +147,28 @@ TEST_P(Recovery, CutAgainAndAgainNothingIsLostNorComesTwice) {
   }
   EXPECT_GT(pair.proxy->num_connections(), 20);
   pair.proxy->cut_after(std::nullopt);
+}
+
+// A connection that was fast, so that many bytes are waited for at once, becomes slow in the middle of a
+// message: it arrives all the same, and what trickles in is heard of meanwhile. Where the network is slow by
+// itself, time is counted in what it lets through.
+TEST_P(Recovery, WhoBecomesSlowIsHeardOfAndGetsEverything) {
+  Pair pair(GetParam().options(10s));
+  constexpr std::size_t kSize = 4'000'000;
+  const auto per_lane = kSize / static_cast<std::size_t>(GetParam().num_lanes);
+  pair.proxy->trickle_after(per_lane - 40'000, 100);
+  Numbers& sink = pair.members[1]->sink;
+  pair.members[0]->send(1, 1, kSize);
+  {
+    const std::lock_guard lock(sink.mutex);
+    sink.measure_silence = [&] { return pair.proxy->num_trickles(); };
+  }
+  ASSERT_TRUE(sink.wait_for(1));
+  const std::lock_guard lock(sink.mutex);
+  EXPECT_EQ(sink.numbers, (std::vector<std::uint64_t>{1}));
+  EXPECT_LT(sink.longest_silence, 60);
+  sink.measure_silence = nullptr;
+  EXPECT_EQ(pair.proxy->num_connections(), GetParam().num_lanes) << "slow is not broken";
 }
 
 // The cable is pulled: nobody is told. One side finds out and connects anew while the other still believes

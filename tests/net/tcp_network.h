@@ -35,7 +35,6 @@ class TcpNetwork {
     return std::make_unique<net::SocketDoorbell>(reactors_[static_cast<std::size_t>(member)]);
   }
   Clock& clock() { return clock_; }
-  net::Reactor& reactor(int member) { return reactors_[static_cast<std::size_t>(member)]; }
 
  private:
   static std::vector<int> counted(int num_members) {

@@ -74,6 +74,14 @@ class Report(unittest.TestCase):
         self.assertEqual(report["unsupported"][0]["contender"], "memcpy")
         self.assertEqual(report["unsupported"][0]["reason"], "it needs two ranks")
 
+    def test_a_bare_connection_is_for_two_ranks_that_do_the_same(self):
+        rows = self.rows("--operations", "all_reduce,reduce_scatter,all_gather,all_to_all", "--sizes", "5001,700003", "--kinds", "bare_tcp")
+        self.assertEqual(len(rows), 8)
+        for ranks, operation in (("3", "all_reduce"), ("2", "broadcast")):
+            report = json.loads(bench("--json", "-n", ranks, "--operations", operation, "--sizes", "4", "--kinds", "bare_tcp", *QUICK).stdout)
+            self.assertEqual(report["rows"], [])
+            self.assertEqual(report["unsupported"][0]["reason"], "bare_tcp is for two ranks that do the same")
+
     def test_several_numbers_of_ranks_and_ranges_of_sizes(self):
         rows = self.rows("-n", "1,2", "--sizes", "4..16", "--kinds", "memcpy")
         self.assertEqual([(row["ranks"], row["bytes"]) for row in rows], [(1, 4), (1, 8), (1, 16), (2, 4), (2, 8), (2, 16)])
@@ -101,7 +109,7 @@ class Report(unittest.TestCase):
 class Mistakes(unittest.TestCase):
     def test_are_named_with_what_there_is(self):
         for arguments, words in ((("--operations", "all_reduces"), "Did you mean all_reduce?"),
-                                 (("--kinds", "arenas"), "arena, ordinary, tcp, tls, memcpy, openmpi, gloo, gloo_pinned"),
+                                 (("--kinds", "arenas"), "arena, ordinary, tcp, tls, memcpy, bare_tcp, openmpi, gloo, gloo_pinned"),
                                  (("--sizes", "64KB..4"), "Write the smaller size first."),
                                  (("--rounds", "0"), "at least one round"),
                                  (("--batch", "0"), "between 1 and"),

@@ -16,6 +16,7 @@ inline ucx::UcxOptions ucx_on_loopback() {
 class UcxNetwork {
  public:
   /// `hosts`: which host each member is on; those of one host do not talk here. Empty: all do.
+  explicit UcxNetwork(std::vector<int> hosts) : UcxNetwork(static_cast<int>(hosts.size()), hosts) {}
   explicit UcxNetwork(int num_members, std::vector<int> hosts = {}) : hosts_(std::move(hosts)) {
     for (int member = 0; member < num_members; ++member) {
       ports_.push_back(value_or_throw(ucx::open_ucx_port(ucx_on_loopback())));

@@ -1,5 +1,6 @@
 #include "link_options.h"
 
+#include "config/links_said.h"
 #include "launch/link_variables.h"
 #include "world/check_links.h"
 
@@ -17,20 +18,8 @@ std::vector<KeyOption> link_options() {
        "The algorithm of every call between hosts that it serves; without it the fastest by prediction"},
       {"--wire", "communication.wire", "TYPE", "What sums travel as between hosts: same, bf16 or f16"},
       {"--sockets", "communication.sockets", "NUMBER",
-       "TCP connections between two ranks of different hosts, 1 to 8"},
+       "TCP connections between two ranks of different hosts, 1 to 8; without it what is faster"},
   };
-}
-
-LinkSettings said_by(const config::Loaded& job) {
-  LinkSettings settings;
-  const CommunicationConfig& said = job.config.communication;
-  if (job.places.contains("communication.engine")) settings.engine = engine_named(said.engine);
-  if (job.places.contains("communication.algorithm")) settings.algorithm = said.algorithm;
-  if (job.places.contains("communication.chunk")) settings.chunk_bytes = said.chunk;
-  if (job.places.contains("communication.wire")) settings.wire = said.wire;
-  if (job.places.contains("communication.sockets")) settings.sockets = said.sockets;
-  if (job.places.contains("communication.explain")) settings.explain = said.explain;
-  return settings;
 }
 
 Status check(const LinkSettings& settings) {
@@ -51,7 +40,7 @@ void add_link_options(CLI::App& app, JobOptions& job) {
 Result<EnvironmentVariables> link_variables(const Session& session, const config::Loaded& job, Reach reach) {
   const launch::VariableReader variables(session.environment);
   COHORT_ASSIGN_OR_RETURN(const LinkSettings around, launch::read_link_settings(variables));
-  const LinkSettings settings = said_by(job).over(around);
+  const LinkSettings settings = config::links_said(job).over(around);
   COHORT_RETURN_IF_ERROR(check(settings));
   if (settings.engine == Engine::kUcx && reach == Reach::kHosts) {
     std::cerr << "cohort: warning: between hosts everything is sent in the clear (the engine ucx encrypts "

@@ -1,7 +1,7 @@
 #include "job.h"
 
 #include "config/keys.h"
-#include "config/load.h"
+#include "config/links_said.h"
 #include "job_output.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
@@ -32,14 +32,13 @@ void stop_at_the_next_step() {
   ::sigaction(SIGTERM, &action, nullptr);
 }
 
-Config config_of(const JobOrder& order) {
+config::Loaded load_job(const JobOrder& order) {
   LocalFileSystem files;
   const std::string text =
       value_or_throw(read_file(files, order.file).within("cannot read the job '" + order.file + "'"));
   const auto keys = config::make_keys();
   return value_or_throw(
-             config::load(keys, {.text = text, .file_name = order.file, .overrides = order.overrides}))
-      .config;
+      config::load(keys, {.text = text, .file_name = order.file, .overrides = order.overrides}));
 }
 
 std::int64_t steps_of(const TrainConfig& train, std::int64_t samples) {
@@ -92,21 +91,10 @@ int threads_of(const Config& config) {
 }
 
 // What the job leaves open the environment decides.
-LinkSettings links_of(const CommunicationConfig& communication) {
-  LinkSettings settings;
-  if (communication.engine != name(Engine::kAuto)) settings.engine = engine_named(communication.engine);
-  if (!communication.algorithm.empty()) settings.algorithm = communication.algorithm;
-  if (communication.chunk > 0) settings.chunk_bytes = communication.chunk;
-  if (communication.wire != "same") settings.wire = communication.wire;
-  if (communication.sockets > 1) settings.sockets = communication.sockets;
-  if (communication.explain) settings.explain = true;
-  return settings;
-}
-
-ContextOptions context_options(const Config& config) {
-  const LaunchConfig& launch = config.launch;
+ContextOptions context_options(const config::Loaded& job) {
+  const LaunchConfig& launch = job.config.launch;
   ContextOptions options{.limit = launch.wait_limit, .liveness = launch.liveness};
-  options.links = links_of(config.communication);
+  options.links = config::links_said(job);
   options.arena_bytes = std::max<std::size_t>(options.arena_bytes, launch.shared_memory_per_rank);
   return options;
 }
@@ -149,7 +137,7 @@ Objective Job::objective() const {
 Job make_job(const JobOrder& order) {
   LocalFileSystem files;
   Job job;
-  job.config = config_of(order);
+  job.config = load_job(order).config;
   job.data = value_or_throw(open_data(files, job.config.data, job.config.train.seed));
   job.options = options_of(job.config, job.data.train->size());
   job.model = value_or_throw(make_model(job.config.model, job.data.facts, job.config.train.seed));
@@ -162,9 +150,9 @@ Job make_job(const JobOrder& order) {
 
 int run_job(const JobOrder& order) {
   stop_at_the_next_step();
-  const Config config = config_of(order);
-  const std::string settings = train::settle_in(threads_of(config));
-  Context context(context_options(config));
+  const config::Loaded loaded = load_job(order);
+  const std::string settings = train::settle_in(threads_of(loaded.config));
+  Context context(context_options(loaded));
   Job job;
   std::optional<JobOutput> output;
   on_all_ranks(context, [&] {

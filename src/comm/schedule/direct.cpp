@@ -8,22 +8,16 @@
 namespace cohort::comm {
 namespace {
 
-// Messages as long as this go one after the other, so that each has the whole of both cables: everybody sends
-// to one rank and receives from one at a time.
-constexpr std::size_t kLongMessage = std::size_t{64} << 10;
-
 Schedule all_to_all(const CallFacts& facts) {
   ScheduleBuilder builder(facts);
   const Cut from = Cut::by(Memory::kInput, facts.parts);
   const Cut to = Cut::by(Memory::kOutput, facts.arriving);
   builder.copy(from.part(facts.rank), to.part(facts.rank));
-  std::vector<int> before;
   for (int distance = 1; distance < facts.world; ++distance) {
     const int target = around(facts.rank, distance, facts.world);
     const int source = around(facts.rank, -distance, facts.world);
-    const auto sent = builder.send(target, from.part(target), before);
+    builder.send(target, from.part(target));
     builder.receive(source, to.part(source));
-    if (sent && from.part(target).count >= kLongMessage) before = {*sent};
   }
   return std::move(builder).finish();
 }

@@ -12,14 +12,15 @@ namespace {
 // Work that a flight does before messages are looked after again.
 constexpr std::size_t kShareBytes = std::size_t{512} << 10;
 
-Numbers room_for(std::size_t count, DType dtype, std::vector<std::byte>& room) {
-  room.resize(count * size_bytes(dtype));
+Numbers room_for(std::size_t count, DType dtype, ScratchPool& pool, ScratchPool::Scratch& room) {
+  room = pool.take(count * size_bytes(dtype));
   return {room.data(), count, dtype};
 }
 
 }  // namespace
 
-CollectiveFlight::CollectiveFlight(Facts facts, const Schedule& schedule, int rank, int world)
+CollectiveFlight::CollectiveFlight(Facts facts, const Schedule& schedule, int rank, int world,
+                                   ScratchPool& pool)
     : Flight(std::move(facts)),
       mine_(announcement_of(call(), world, schedule.wire)),
       signature_(mine_.signature()),
@@ -27,15 +28,15 @@ CollectiveFlight::CollectiveFlight(Facts facts, const Schedule& schedule, int ra
       world_(world),
       has_output_(call().operation != Operation::kReduce || call().peer == rank),
       work_dtype_(comm::work_dtype(call())),
-      executor_(schedule, memories(schedule.scratch_count)) {}
+      executor_(schedule, memories(schedule.scratch_count, pool)) {}
 
-Executor::Memories CollectiveFlight::memories(std::size_t scratch_count) {
-  const Numbers scratch = room_for(scratch_count, work_dtype_, scratch_);
+Executor::Memories CollectiveFlight::memories(std::size_t scratch_count, ScratchPool& pool) {
+  const Numbers scratch = room_for(scratch_count, work_dtype_, pool, scratch_);
   if (!is_reducing(call().operation) || work_dtype_ == call().input.dtype) {
     return {call().input, call().output, scratch, call().reduce_op};
   }
-  const Numbers input = room_for(call().input.count, work_dtype_, wide_input_);
-  const Numbers output = room_for(has_output_ ? call().output.count : 0, work_dtype_, wide_output_);
+  const Numbers input = room_for(call().input.count, work_dtype_, pool, wide_input_);
+  const Numbers output = room_for(has_output_ ? call().output.count : 0, work_dtype_, pool, wide_output_);
   return {input, output, scratch, call().reduce_op};
 }
 

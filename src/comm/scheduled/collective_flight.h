@@ -3,6 +3,7 @@
 #include "comm/scheduled/announcement.h"
 #include "comm/scheduled/executor.h"
 #include "comm/scheduled/flight.h"
+#include "comm/scheduled/scratch_pool.h"
 
 #include <array>
 
@@ -19,7 +20,7 @@ namespace cohort::comm {
 /// once.
 class CollectiveFlight final : public Flight {
  public:
-  CollectiveFlight(Facts facts, const Schedule& schedule, int rank, int world);
+  CollectiveFlight(Facts facts, const Schedule& schedule, int rank, int world, ScratchPool& pool);
 
   void begin(Line& line) override;
   Status landed(Line& line, int ticket) override;
@@ -40,7 +41,7 @@ class CollectiveFlight final : public Flight {
   void hand_over(Line& line, const Executor::Message& message);
   Status compare() const;
   void finish();
-  Executor::Memories memories(std::size_t scratch_count);
+  Executor::Memories memories(std::size_t scratch_count, ScratchPool& pool);
 
   const Announcement mine_;
   const std::uint64_t signature_;
@@ -56,9 +57,9 @@ class CollectiveFlight final : public Flight {
   const int world_;
   const bool has_output_;
   const DType work_dtype_;
-  std::vector<std::byte> wide_input_;  // of 16-bit floats that are combined, otherwise empty
-  std::vector<std::byte> wide_output_;
-  std::vector<std::byte> scratch_;
+  ScratchPool::Scratch wide_input_;  // of 16-bit floats that are combined, otherwise empty
+  ScratchPool::Scratch wide_output_;
+  ScratchPool::Scratch scratch_;
   Executor executor_;
 };
 

@@ -22,6 +22,7 @@ class Flight {
     std::uint64_t id = 0;  ///< among all flights of this group and rank
     std::uint64_t number =
         0;  ///< the sequence number of a collective; of a message, its number between two ranks
+    std::optional<std::uint64_t> ears{};  ///< of a receive: where its message is waited for
     TimePoint deadline{};
     std::shared_ptr<Completion> completion{};
   };

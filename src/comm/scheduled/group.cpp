@@ -50,12 +50,31 @@ std::unique_ptr<Flight> Group::make_flight(const Call& call, Schedule&& schedule
                       .id = next_id_++,
                       .deadline = deadline_after(clock_.now(), *call.limit),
                       .completion = std::move(completion)};
+  facts.ears = ears_for(call);
+  if (facts.ears) return std::make_unique<MessageFlight>(std::move(facts));
   if (is_message(call)) {
     facts.number = ++num_messages_[{call.operation, call.peer, call.tag}];
     return std::make_unique<MessageFlight>(std::move(facts));
   }
   facts.number = ++num_started_;
-  return std::make_unique<CollectiveFlight>(std::move(facts), std::move(schedule), facts_.rank, facts_.world);
+  return std::make_unique<CollectiveFlight>(std::move(facts), std::move(schedule), facts_.rank, facts_.world,
+                                            *scratch_pool_);
+}
+
+// Whoever receives from anybody under a tag takes part in the order of all that receive under it afterwards.
+std::optional<std::uint64_t> Group::ears_for(const Call& call) {
+  if (call.operation != Operation::kReceive) return std::nullopt;
+  const auto known = ears_of_tags_.find(call.tag);
+  if (known != ears_of_tags_.end()) return known->second;
+  if (call.peer != kAnyRank) return std::nullopt;
+  std::vector<std::uint64_t> next;
+  for (int rank = 0; rank < facts_.world; ++rank) {
+    next.push_back(num_messages_[{Operation::kReceive, rank, call.tag}] + 1);
+  }
+  const std::uint64_t id = next_id_++;
+  ears_of_tags_.emplace(call.tag, id);
+  inbox_->post(Pricked{id, call.tag, std::move(next)});
+  return id;
 }
 
 void Group::abort(const Error& cause) {
@@ -110,14 +129,57 @@ void Group::handle(std::unique_ptr<Flight>& flight) {
   const std::uint64_t id = flight->facts().id;
   Flight& begun = *flights_.emplace(id, std::move(flight)).first->second;
   begun.begin(line_);
+  if (begun.facts().ears) {
+    Ears& ears = ears_.at(*begun.facts().ears);
+    ears.waiting().push_back(id);
+    match(ears);
+    if (failure()) return;
+  }
   for (const auto& [rank, gone] : gone_) {
-    if (is_hopeless(begun, rank)) return fail(begun, loss_text());
-    if (!gone.has_left || begun.waits_for(rank)) suspect(begun, loss_text());
+    const bool is_send_to_nobody = begun.call().operation == Operation::kSend && begun.waits_for(rank);
+    if (is_hopeless(begun, rank) || (gone.has_left && is_send_to_nobody)) return fail(begun, loss_text());
+    if (!gone.has_left || begun.waits_for(rank) || waits_for_nobody(begun)) suspect(begun, loss_text());
   }
   settle_if_done(id);
 }
 
+void Group::handle(Pricked& pricked) {
+  const auto at = ears_.try_emplace(pricked.ears, pricked.ears, pricked.tag, std::move(pricked.next)).first;
+  at->second.listen_to_all(line_);
+}
+
+void Group::hear(Ears& ears, const Landed& landed) {
+  if (landed.outcome) {
+    ears.hear(landed.ticket);
+    return match(ears);
+  }
+  const Error& why = landed.outcome.error();
+  const bool is_lost = why.code() == ErrorCode::kPeerLost;
+  if (is_lost) mark_gone(landed.ticket, {.why = why});
+  for (const std::uint64_t id : ears.waiting()) {
+    Flight& flight = *flights_.at(id);
+    if (is_lost && flight.waits_for(landed.ticket)) return fail(flight, loss_text());
+    if (is_lost && waits_for_nobody(flight)) suspect(flight, loss_text());
+    if (!is_lost && (flight.waits_for(landed.ticket) || flight.waits_for(kAnyRank))) suspect(flight, why);
+  }
+}
+
+void Group::match(Ears& ears) {
+  std::deque<std::uint64_t>& waiting = ears.waiting();
+  for (auto at = waiting.begin(); at != waiting.end();) {
+    auto& flight = static_cast<MessageFlight&>(*flights_.at(*at));
+    const std::optional<Ears::Heard> heard = ears.take(flight.peer_of(kNumbersPart), line_);
+    if (!heard) {
+      ++at;
+      continue;
+    }
+    at = waiting.erase(at);
+    if (Status fine = flight.begins(line_, *heard); !fine) return fail(flight, fine.error());
+  }
+}
+
 void Group::handle(const Landed& landed) {
+  if (const auto ears = ears_.find(landed.flight); ears != ears_.end()) return hear(ears->second, landed);
   const auto at = flights_.find(landed.flight);
   if (at == flights_.end()) return;
   Flight& flight = *at->second;
@@ -159,7 +221,7 @@ void Group::handle(const Noticed& noticed) {
   mark_gone(noticed.from, {.has_left = true, .num_completed = notice.num_completed, .why = notice.why});
   for (const auto& [id, flight] : flights_) {
     if (is_hopeless(*flight, noticed.from)) return fail(*flight, loss_text());
-    if (flight->waits_for(noticed.from)) suspect(*flight, loss_text());
+    if (flight->waits_for(noticed.from) || waits_for_nobody(*flight)) suspect(*flight, loss_text());
   }
 }
 
@@ -173,12 +235,17 @@ void Group::mark_gone(int rank, Gone gone) {
   if (gone_.emplace(rank, std::move(gone)).second && !first_gone_) first_gone_ = rank;
 }
 
-// A rank that left without having done its part in a call never will; nor does it receive any more.
+// A rank that left without having done its part in a call never will. It may have left with a message,
+// though, of which the sender does not know yet that it was sent.
 bool Group::is_hopeless(const Flight& flight, int rank) const {
   const auto gone = gone_.find(rank);
-  if (gone == gone_.end() || !gone->second.has_left) return false;
-  if (flight.is_collective()) return flight.facts().number > gone->second.num_completed;
-  return flight.call().operation == Operation::kSend && flight.waits_for(rank);
+  if (gone == gone_.end() || !gone->second.has_left || !flight.is_collective()) return false;
+  return flight.facts().number > gone->second.num_completed;
+}
+
+// It would take a message of anybody, and everybody is gone. One may have come before.
+bool Group::waits_for_nobody(const Flight& flight) const {
+  return flight.waits_for(kAnyRank) && static_cast<int>(gone_.size()) + 1 >= facts_.world;
 }
 
 // Of several that are gone the first is the reason; the others gave up because of it.
@@ -233,6 +300,10 @@ bool Group::judge_roll_call() {
 }
 
 Error Group::absence(const Flight& flight) const {
+  if (flight.waits_for(kAnyRank)) {
+    return Error(ErrorCode::kTimedOut, "no rank has sent anything under this tag")
+        .with_remedy("Let somebody send, or give it more time.");
+  }
   std::vector<int> missing = flight.is_collective() ? roll_call_->missing(facts_.rank, facts_.world)
                                                     : std::vector<int>{flight.call().peer};
   std::string words;

@@ -2,10 +2,12 @@
 
 #include "comm/communicator.h"
 #include "comm/progress.h"
+#include "comm/scheduled/ears.h"
 #include "comm/scheduled/inbox.h"
 #include "comm/scheduled/line.h"
 #include "comm/scheduled/plan.h"
 #include "comm/scheduled/roll_call.h"
+#include "comm/scheduled/scratch_pool.h"
 
 #include <functional>
 #include <map>
@@ -74,12 +76,17 @@ class Group final : public Task {
   void handle(const Lost& lost);
   void handle(const Asked& asked);
   void handle(const Answered& answered);
+  void handle(Pricked& pricked);
 
+  std::optional<std::uint64_t> ears_for(const Call& call);
+  void hear(Ears& ears, const Landed& landed);
+  void match(Ears& ears);
   void settle_if_done(std::uint64_t id);
   void fault(Flight& flight, int ticket, const Error& why);
   void suspect(const Flight& flight, const Error& why);
   void mark_gone(int rank, Gone gone);
   bool is_hopeless(const Flight& flight, int rank) const;
+  bool waits_for_nobody(const Flight& flight) const;
   Error loss_text() const;
 
   bool look_at_the_time();
@@ -100,6 +107,7 @@ class Group final : public Task {
   const GroupFacts facts_;
   const ScheduledOptions options_;
   const std::shared_ptr<Inbox> inbox_;
+  const std::shared_ptr<ScratchPool> scratch_pool_ = std::make_shared<ScratchPool>();
   Line line_;
 
   mutable std::mutex mutex_;  // guards these; start() holds it while it posts, so that numbers come in order
@@ -108,9 +116,11 @@ class Group final : public Task {
   std::uint64_t next_id_ = 0;
   std::uint64_t num_started_ = 0;
   std::map<std::tuple<Operation, int, std::uint32_t>, std::uint64_t> num_messages_;
+  std::map<std::uint32_t, std::uint64_t> ears_of_tags_;
 
   // Of the progress thread.
   Flights flights_;
+  std::map<std::uint64_t, Ears> ears_;
   std::map<int, Gone> gone_;
   std::optional<int> first_gone_;
   std::map<std::uint64_t, Suspicion> suspicions_;

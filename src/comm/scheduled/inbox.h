@@ -37,7 +37,13 @@ struct Answered {
   std::uint64_t number = 0;
   std::uint64_t num_started = 0;
 };
-using Event = std::variant<std::unique_ptr<Flight>, Landed, Noticed, Lost, Asked, Answered>;
+/// Somebody wants to receive from anybody under this tag, for the first time.
+struct Pricked {
+  std::uint64_t ears = 0;
+  std::uint32_t tag = 0;
+  std::vector<std::uint64_t> next{};  ///< the number of the next message of each rank
+};
+using Event = std::variant<std::unique_ptr<Flight>, Landed, Noticed, Lost, Asked, Answered, Pricked>;
 
 /// What happened to a group and has not been looked at yet. It may outlive the group: nobody looks then.
 ///

@@ -3,46 +3,82 @@
 #include <fmt/format.h>
 
 namespace cohort::comm {
+namespace {
 
-MessageFlight::MessageFlight(Facts facts) : Flight(std::move(facts)) {}
+// What comes before somebody asks for it is kept, and copied once more. Of less than this so much is kept
+// rather than that its sender waits for an answer.
+constexpr std::size_t kUnaskedBytes = std::size_t{256} << 10;
 
-MessageName MessageFlight::name(int part) const {
-  return {.channel = Channel::kMessage,
-          .number = facts().number,
-          .tag = std::uint64_t{call().tag} * 2 + static_cast<std::uint64_t>(part)};
+bool waits_for_clearance(std::size_t size_bytes) {
+  return size_bytes > kUnaskedBytes;
+}
+
+}  // namespace
+
+MessageFlight::MessageFlight(Facts facts)
+    : Flight(std::move(facts)), peer_(call().peer), number_(this->facts().number) {}
+
+std::vector<int> MessageFlight::pending_peers() const {
+  return peer_ == kAnyRank ? std::vector<int>{} : std::vector<int>{peer_};
 }
 
 void MessageFlight::begin(Line& line) {
-  if (is_send(kNumbers)) {
-    description_ = encode(announcement_of(call(), line.world()));
-    line.send(call().peer, name(kDescription), description_, {facts().id, kDescription});
-    line.send(call().peer, name(kNumbers), {call().input.data, call().input.size_bytes()},
-              {facts().id, kNumbers});
-  } else {
-    line.receive(call().peer, name(kDescription), description_, {facts().id, kDescription});
+  if (facts().ears) return;
+  if (!is_send(kDescriptionPart)) {
+    return line.receive(peer_, name(kDescriptionPart), description_, {facts().id, kDescriptionPart});
   }
+  description_ = encode(announcement_of(call(), line.world()));
+  line.send(peer_, name(kDescriptionPart), description_, {facts().id, kDescriptionPart});
+  if (!waits_for_clearance(call().input.size_bytes())) return send_numbers(line);
+  line.receive(peer_, name(kClearancePart), {}, {facts().id, kClearancePart});
+}
+
+Status MessageFlight::begins(Line& line, const Ears::Heard& heard) {
+  peer_ = heard.rank;
+  number_ = heard.number;
+  description_ = heard.description;
+  if (call().source != nullptr) *call().source = peer_;
+  return landed(line, kDescriptionPart);
 }
 
 Status MessageFlight::landed(Line& line, int ticket) {
-  if (ticket == kNumbers) {
-    moved_ = true;
-    return {};
+  switch (ticket) {
+    case kDescriptionPart:
+      described_ = true;
+      return is_send(ticket) ? Status() : described(line);
+    case kClearancePart:
+      if (is_send(ticket)) send_numbers(line);
+      return {};
+    default:
+      moved_ = true;
+      return {};
   }
-  if (!is_send(ticket)) {
-    COHORT_RETURN_IF_ERROR(compare());
-    line.receive(call().peer, name(kNumbers), {call().output.data, call().output.size_bytes()},
-                 {facts().id, kNumbers});
-  }
-  described_ = true;
-  return {};
 }
 
-Status MessageFlight::compare() const {
+void MessageFlight::send_numbers(Line& line) {
+  line.send(peer_, name(kNumbersPart), {call().input.data, call().input.size_bytes()},
+            {facts().id, kNumbersPart});
+}
+
+Status MessageFlight::described(Line& line) {
   COHORT_ASSIGN_OR_RETURN(const Announcement sent, decode_announcement(description_));
-  if (sent.length == call().output.count && sent.dtype == call().output.dtype) return {};
-  return Error(ErrorCode::kUsage, fmt::format("rank {} made a send of {} {}", call().peer, sent.length,
-                                              cohort::name(sent.dtype)))
+  const Numbers room = call().output;
+  const bool fits = sent.length == room.count || (call().takes_fewer && sent.length < room.count);
+  if (fits && sent.dtype == room.dtype) {
+    receive_numbers(line, sent.length);
+    return {};
+  }
+  return Error(ErrorCode::kUsage,
+               fmt::format("rank {} made a send of {} {}", peer_, sent.length, cohort::name(sent.dtype)))
       .with_remedy("Receive as many numbers as were sent, of the same type.");
+}
+
+void MessageFlight::receive_numbers(Line& line, std::size_t count) {
+  const Numbers into = call().output.slice(0, count);
+  line.receive(peer_, name(kNumbersPart), {into.data, into.size_bytes()}, {facts().id, kNumbersPart});
+  if (waits_for_clearance(into.size_bytes())) {
+    line.send(peer_, name(kClearancePart), {}, {facts().id, kClearancePart});
+  }
 }
 
 }  // namespace cohort::comm

@@ -70,6 +70,9 @@ ArenaMemory::ArenaMemory(Descriptor file, Mapping mapping, std::uint64_t first_f
 }
 
 Result<std::span<std::byte>> ArenaMemory::take(std::size_t size_bytes) {
+  if (::getpid() != owner_) {
+    return Error(ErrorCode::kUsage, "shared memory belongs to the process that made it, not to its children");
+  }
   const std::size_t boundary = size_bytes >= kPage ? kPage : kLine;
   // More than the whole is as impossible as the whole and a page.
   const std::size_t wanted = std::min(size_bytes, mapping_.size_bytes() + kPage);
@@ -97,6 +100,7 @@ Result<std::span<std::byte>> ArenaMemory::take(std::size_t size_bytes) {
 }
 
 void ArenaMemory::give_back(std::span<std::byte> bytes) {
+  if (::getpid() != owner_) return;
   const auto first = static_cast<std::uint64_t>(bytes.data() - mapping_.data());
   const std::lock_guard lock(mutex_);
   taken_bytes_ -= bytes.size();

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/result.h"
+#include "comm/shared_memory/fork_guard.h"
 #include "comm/shared_memory/layout.h"
 
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <sys/types.h>
+#include <unistd.h>
 #include <vector>
 
 namespace cohort {
@@ -61,6 +63,9 @@ class ArenaMemory {
  private:
   const Descriptor file_;
   const Mapping mapping_;
+  const ForkGuard guard_{mapping_.data(), mapping_.size_bytes(), file_.number()};
+  // A process that inherited it by fork takes nothing and gives nothing back: it is in use elsewhere.
+  const pid_t owner_ = ::getpid();
   mutable std::mutex mutex_;
   std::map<std::uint64_t, std::uint64_t> free_;  // offset → length of what is free; neighbours are joined
   std::size_t taken_bytes_ = 0;

@@ -226,7 +226,7 @@ void Neighbours::look_at_heartbeats() {
                            others_[index]->process,
                            std::chrono::duration_cast<std::chrono::milliseconds>(options_.liveness).count()))
              .with_remedy("It is stopped (SIGSTOP, a debugger) or starved; allow it more with the liveness "
-                          "limit (launch.liveness of a job)."));
+                          "limit (launch.liveness of a job, COHORT_LIVENESS of torch's groups)."));
   }
 }
 

@@ -25,9 +25,9 @@ SharedMemoryTransport::~SharedMemoryTransport() {
 }
 
 void SharedMemoryTransport::open(FrameSink& sink, Doorbell& doorbell) {
-  (void)doorbell;  // the one of the arena: others ring it anyway
   const std::lock_guard lock(mutex_);
   sink_ = &sink;
+  doorbell_ = &doorbell;  // others ring that of the arena
 }
 
 Status SharedMemoryTransport::make_rings() {
@@ -49,8 +49,8 @@ void SharedMemoryTransport::send(int to, const FrameHeader& header, std::span<co
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     peer(to).outbox.push_back({header, payload, std::move(sent)});
+    if (doorbell_ != nullptr) doorbell_->ring();
   }
-  neighbours_.doorbell().ring();
 }
 
 void SharedMemoryTransport::withdraw(std::uint32_t group, std::uint32_t generation) {
@@ -72,7 +72,7 @@ void SharedMemoryTransport::give_up(int member, const Error& why) {
   if (member == neighbours_.rank()) return;
   lose(peer(member), why);
   close_ring_to(member);
-  neighbours_.doorbell().ring();
+  if (doorbell_ != nullptr) doorbell_->ring();
   ring_now(neighbours_.header_of(member));
 }
 

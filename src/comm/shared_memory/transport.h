@@ -15,7 +15,7 @@ namespace cohort::comm {
 /// Messages between members of one host: each has a ring of bytes to each other, in its own arena.
 ///
 /// Threads: as every transport.
-/// Lifetime: the neighbours must outlive it.
+/// Lifetime: the neighbours must outlive it. Whoever has any opens it with a doorbell that the arena's rings.
 /// Failure: a neighbour that is lost is reported once what it had written is delivered.
 /// Cost: two copies of a payload, 128 KiB of arena per member once the first message is sent.
 class SharedMemoryTransport final : public Transport {
@@ -72,6 +72,7 @@ class SharedMemoryTransport final : public Transport {
 
   Neighbours& neighbours_;
   FrameSink* sink_ = nullptr;
+  Doorbell* doorbell_ = nullptr;
   std::mutex mutex_;  // guards outboxes and losses; held while a payload is copied out
   std::condition_variable advanced_;
   bool advancing_ = false;

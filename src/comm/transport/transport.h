@@ -18,6 +18,12 @@ class FrameSink {
  public:
   virtual ~FrameSink() = default;
 
+  /// Does somebody wait for this payload, so that it goes straight to where it belongs? If not, a transport
+  /// may leave it where it is for a moment before it asks for a place: whoever waits may be on the way.
+  virtual bool is_expected(int from, const FrameHeader& header) {
+    (void)from, (void)header;
+    return true;
+  }
   /// Where shall this payload go? Exactly header.size_bytes long, or empty: it is not wanted, and is dropped.
   /// The room is good until advance() returns: a transport that has not written all of it by then asks again,
   /// with the same header, before it goes on. What is written stays. A transport whose hardware writes cannot

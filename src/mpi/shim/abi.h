@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define COHORT_MPI_SHIM_VERSION 1u
+#define COHORT_MPI_SHIM_VERSION 2u
 
 typedef uint64_t CohortMpiHandle;
 
@@ -31,10 +31,12 @@ enum CohortMpiOperation {
   kCohortMpiAllToAll,
 };
 
-/// The first five can be combined; the others are moved, by width.
+/// The first seven can be combined; the others are moved, by width.
 enum CohortMpiType {
   kCohortMpiF32,
   kCohortMpiF64,
+  kCohortMpiI8,
+  kCohortMpiI16,
   kCohortMpiI32,
   kCohortMpiI64,
   kCohortMpiU8,
@@ -45,7 +47,15 @@ enum CohortMpiType {
 };
 
 /// A NaN in any input of min or max gives a NaN.
-enum CohortMpiReduction { kCohortMpiSum, kCohortMpiMin, kCohortMpiMax, kCohortMpiProduct };
+enum CohortMpiReduction {
+  kCohortMpiSum,
+  kCohortMpiMin,
+  kCohortMpiMax,
+  kCohortMpiProduct,
+  kCohortMpiAnd,
+  kCohortMpiOr,
+  kCohortMpiXor,
+};
 
 enum CohortMpiErrorKind {
   kCohortMpiFine,

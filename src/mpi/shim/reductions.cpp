@@ -44,6 +44,10 @@ MPI_Datatype datatype_of(CohortMpiType type) {
       return MPI_FLOAT;
     case kCohortMpiF64:
       return MPI_DOUBLE;
+    case kCohortMpiI8:
+      return MPI_INT8_T;
+    case kCohortMpiI16:
+      return MPI_INT16_T;
     case kCohortMpiI32:
       return MPI_INT32_T;
     case kCohortMpiI64:
@@ -73,6 +77,12 @@ MPI_Op reduction_of(CohortMpiReduction reduction, CohortMpiType type) {
       return is_float ? nan_min : MPI_MIN;
     case kCohortMpiMax:
       return is_float ? nan_max : MPI_MAX;
+    case kCohortMpiAnd:
+      return MPI_BAND;
+    case kCohortMpiOr:
+      return MPI_BOR;
+    case kCohortMpiXor:
+      return MPI_BXOR;
   }
   return MPI_OP_NULL;
 }

@@ -34,7 +34,7 @@ TEST_P(Failure, MistakesAreRefusedAndDoNotStick) {
       const Call mistakes[] = {
           broadcast(std::span(numbers), seat.world()),
           all_reduce(std::span<const float>(numbers), std::span(others)),
-          all_reduce(Numbers(numbers.data(), 5, DType::kBool)),
+          all_reduce(Numbers(numbers.data(), 5, DType::kF32), ReduceOp::kAnd),
           barrier().within(milliseconds(0)),
           send(std::span<const float>(numbers), seat->rank()),
           all_gather(std::span<const float>(numbers), std::span(numbers).subspan(1)),

@@ -1,6 +1,7 @@
 #include "comm/conformance/kind.h"
 #include "comm/conformance/values.h"
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -93,6 +94,112 @@ TEST_P(Messages, OfOneTagStayInOrder) {
         return unexpected(seat, "message {} came out of order", i);
     }
     return {};
+  });
+}
+
+// Nobody keeps them for the receiver, however many they are.
+TEST_P(Messages, OfManyNumbersWaitForTheirReceive) {
+  run(2, [](Seat& seat) -> Status {
+    constexpr std::size_t kCount = 100'000;
+    const std::int32_t word = 1;
+    std::int32_t answer = 0;
+    std::vector<std::int64_t> numbers = numbered(seat->rank(), kCount);
+    if (seat->rank() == 0) {
+      const Work sent = seat->start(send(std::span<const std::int64_t>(numbers), 1, 2));
+      COHORT_RETURN_IF_ERROR(seat->run(send(std::span(&word, 1), 1, 3)));
+      COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(&answer, 1), 1, 3)));
+      if (sent.is_done()) return unexpected(seat, "they were sent to somebody who has not asked for them");
+      COHORT_RETURN_IF_ERROR(seat->run(send(std::span(&word, 1), 1, 3)));
+      return sent.wait();
+    }
+    COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(&answer, 1), 0, 3)));
+    COHORT_RETURN_IF_ERROR(seat->run(send(std::span(&word, 1), 0, 3)));
+    COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(&answer, 1), 0, 3)));
+    COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(numbers), 0, 2)));
+    return numbers == numbered(0, kCount) ? Status() : unexpected(seat, "they came out wrong");
+  });
+}
+
+TEST_P(Messages, MayBeShorterThanTheRoomForThem) {
+  run(2, [](Seat& seat) -> Status {
+    for (const std::size_t count : {std::size_t{0}, std::size_t{3}, std::size_t{70'001}}) {
+      std::vector<std::int64_t> numbers = numbered(seat->rank(), count + 5);
+      if (seat->rank() == 0) {
+        COHORT_RETURN_IF_ERROR(seat->run(send(std::span<const std::int64_t>(numbers).first(count), 1)));
+        continue;
+      }
+      COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(numbers), 0).or_fewer()));
+      std::vector<std::int64_t> expected = numbered(1, count + 5);
+      const std::vector<std::int64_t> sent = numbered(0, count);
+      std::copy(sent.begin(), sent.end(), expected.begin());
+      if (numbers != expected) return unexpected(seat, "{} numbers came out wrong", count);
+    }
+    return {};
+  });
+}
+
+// Rank 0 takes all of them, whoever is first, and those of one rank in their order; what it has received from
+// a certain rank before and afterwards stays in order, too.
+TEST_P(Messages, CanBeReceivedFromAnybody) {
+  run(4, [](Seat& seat) -> Status {
+    constexpr std::int32_t kEach = 20;
+    if (seat->rank() != 0) {
+      for (std::int32_t i = 0; i < kEach; ++i) {
+        const std::int32_t number = seat->rank() * 100 + i;
+        COHORT_RETURN_IF_ERROR(seat->run(send(std::span(&number, 1), 0, 5)));
+      }
+      return seat->run(barrier());
+    }
+    std::vector<std::int32_t> next(4, 0);
+    const auto check = [&](int from, std::int32_t number) -> Status {
+      if (number == from * 100 + next[static_cast<std::size_t>(from)]++) return {};
+      return unexpected(seat, "{} came from rank {}", number, from);
+    };
+    std::int32_t number = -1;
+    COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(&number, 1), 2, 5)));
+    COHORT_RETURN_IF_ERROR(check(2, number));
+    for (std::int32_t i = 0; i < 3 * kEach - 3; ++i) {
+      int source = -1;
+      COHORT_RETURN_IF_ERROR(seat->run(receive_any(std::span(&number, 1), source, 5)));
+      if (source < 1 || source > 3) return unexpected(seat, "the source is {}", source);
+      COHORT_RETURN_IF_ERROR(check(source, number));
+    }
+    for (int from = 1; from < 4; ++from) {
+      while (next[static_cast<std::size_t>(from)] < kEach) {
+        COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(&number, 1), from, 5)));
+        COHORT_RETURN_IF_ERROR(check(from, number));
+      }
+    }
+    return seat->run(barrier());
+  });
+}
+
+TEST_P(Messages, OfAnybodyAreWaitedForInTheOrderOfReceives) {
+  run(3, [](Seat& seat) -> Status {
+    const std::int32_t go = 1;
+    if (seat->rank() == 0) {
+      std::int32_t first = -1, second = -1, third = -1;
+      int source = -1;
+      const Work any = seat->start(receive_any(std::span(&first, 1), source, 9));
+      const Work of_two = seat->start(receive(std::span(&second, 1), 2, 9));
+      const Work of_one = seat->start(receive(std::span(&third, 1), 1, 9));
+      COHORT_RETURN_IF_ERROR(any.wait());
+      COHORT_RETURN_IF_ERROR(of_two.wait());
+      COHORT_RETURN_IF_ERROR(seat->run(send(std::span(&go, 1), 1)));
+      COHORT_RETURN_IF_ERROR(of_one.wait());
+      if (source != 2 || first != 20 || second != 21 || third != 10) {
+        return unexpected(seat, "{} of rank {}, {} and {}", first, source, second, third);
+      }
+      return seat->run(barrier());
+    }
+    if (seat->rank() == 1) {
+      std::int32_t gone = 0;
+      COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(&gone, 1), 0)));
+    }
+    for (const std::int32_t number : seat->rank() == 1 ? std::vector{10} : std::vector{20, 21}) {
+      COHORT_RETURN_IF_ERROR(seat->run(send(std::span(&number, 1), 0, 9)));
+    }
+    return seat->run(barrier());
   });
 }
 

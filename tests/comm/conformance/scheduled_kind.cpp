@@ -4,6 +4,12 @@
 #include "comm/scheduled_member.h"
 
 namespace cohort::test {
+namespace {
+
+// Nobody freezes here; threads of many ranks on few cores may have to wait for their turn.
+constexpr std::chrono::seconds kLiveness(10);
+
+}  // namespace
 
 Kind scheduled_kind(const NetworkKind& kind, const PlanFacts& facts) {
   const std::string name = facts.name.empty() ? kind.name : kind.name + "_" + facts.name;
@@ -11,7 +17,7 @@ Kind scheduled_kind(const NetworkKind& kind, const PlanFacts& facts) {
                                                    const SeatOptions& options) {
     const Network network = kind.make(world);
     return run_world(world, [=](RankContext& rank) -> Status {
-      ScheduledMember member(network.take(rank.rank()), network, rank.rank());
+      ScheduledMember member(network.take(rank.rank()), network, rank.rank(), {.liveness = kLiveness});
       comm::PlanOptions here = plan;
       here.hosts = network.hosts;
       COHORT_ASSIGN_OR_RETURN(

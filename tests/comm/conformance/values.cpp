@@ -15,6 +15,17 @@ void put(T value, std::byte* at) {
   std::memcpy(at, &value, sizeof value);
 }
 
+std::int64_t combined_bits(ReduceOp op, int world, std::size_t index) {
+  std::int64_t result = value_of(0, index);
+  for (int r = 1; r < world; ++r) {
+    const std::int64_t next = value_of(r, index);
+    if (op == ReduceOp::kAnd) result &= next;
+    if (op == ReduceOp::kOr) result |= next;
+    if (op == ReduceOp::kXor) result ^= next;
+  }
+  return result;
+}
+
 }  // namespace
 
 std::int64_t value_of(int rank, std::size_t index) {
@@ -22,6 +33,9 @@ std::int64_t value_of(int rank, std::size_t index) {
 }
 
 double combined_value(ReduceOp op, int world, std::size_t index) {
+  if (op == ReduceOp::kAnd || op == ReduceOp::kOr || op == ReduceOp::kXor) {
+    return static_cast<double>(combined_bits(op, world, index));
+  }
   auto result = static_cast<double>(value_of(0, index));
   for (int r = 1; r < world; ++r) {
     const auto next = static_cast<double>(value_of(r, index));
@@ -38,6 +52,8 @@ double combined_value(ReduceOp op, int world, std::size_t index) {
         break;
       case ReduceOp::kProduct:
         result *= next;
+        break;
+      default:
         break;
     }
   }

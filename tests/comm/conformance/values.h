@@ -11,9 +11,9 @@
 
 namespace cohort::test {
 
-/// The kinds of numbers that can be combined.
-inline constexpr DType kCombinable[] = {DType::kF32, DType::kF64, DType::kBF16, DType::kF16,
-                                        DType::kI32, DType::kI64, DType::kU8};
+/// The kinds of numbers that can be combined, besides truth values.
+inline constexpr DType kCombinable[] = {DType::kF32, DType::kF64, DType::kBF16, DType::kF16, DType::kI8,
+                                        DType::kI16, DType::kI32, DType::kI64,  DType::kU8};
 
 /// What rank r has at index i: 1, 2 or 3, other ones for other ranks and indices. Sums and products of eight
 /// of them are exact in every type that is not an integer, and integers wrap.

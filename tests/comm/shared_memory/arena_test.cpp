@@ -7,6 +7,7 @@
 #include <numeric>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -204,6 +205,24 @@ TEST(Mapping, OfDifferentColoursLieAtDifferentLowerAddresses) {
   one.data()[kMiB - 1] = std::byte{77};
   EXPECT_EQ(other.data()[kMiB - 1], std::byte{77});
   EXPECT_EQ(arena->data()[kMiB - 1], std::byte{77});
+}
+
+TEST(Arena, AChildOfAForkWritesToACopyOfItsOwn) {
+  const auto arena = make_arena(kMiB);
+  const ArenaBlock block = take(*arena, 3 * kPage);
+  block.bytes()[5] = std::byte{1};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool sees = block.bytes()[5] == std::byte{1};
+    spoil(block);
+    const bool takes_none = !arena->allocate(kPage);
+    ::_exit(sees && takes_none ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(block.bytes()[5], std::byte{1});
+  EXPECT_EQ(block.bytes()[6], std::byte{0});
 }
 
 }  // namespace

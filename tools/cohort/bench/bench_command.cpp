@@ -51,13 +51,13 @@ class BenchCommCommand final : public Command {
     app.add_option("--sizes", sizes_, "Bytes of a rank's buffer: 4,64KiB or 4..64MiB for every power of two");
     app.add_option("--kinds", kinds_, "What becomes a row: arena, ordinary, tcp, tls, or a peer")
         ->delimiter(',');
-    app.add_option("--against", against_, "Peers beside it: gloo, gloo_pinned, openmpi, memcpy")
+    app.add_option("--against", against_, "Peers beside it: gloo, gloo_pinned, openmpi, memcpy, bare_tcp")
         ->delimiter(',');
     app.add_option("--rounds", rounds_, "Turns of every contender in every cell");
     app.add_option("--time", time_, "Time for one contender in one cell, all rounds");
     app.add_option("--batch", batch_,
                    "Calls per sample; if absent, 64 for small sizes down to 1 from 256 KiB");
-    app.add_flag("--pin", pin_, "Keep every rank of ours and of memcpy on a core of its own");
+    app.add_flag("--pin", pin_, "Keep every rank of ours, of memcpy and of bare_tcp on a core of its own");
     app.add_option("--python", python_, "The Python whose torch is the peer gloo");
     app.add_option("--limit", limit_, "How long one turn of a contender may last");
     app.add_option("--plot", plot_, "Write time over size to this file (SVG)");
@@ -67,7 +67,7 @@ class BenchCommCommand final : public Command {
   std::vector<std::string> candidates(const std::string& option) const override {
     if (option == "--operations") return operation_names();
     if (option == "--kinds") return contender_names();
-    if (option == "--against") return {"gloo", "gloo_pinned", "openmpi", "memcpy"};
+    if (option == "--against") return {"gloo", "gloo_pinned", "openmpi", "memcpy", "bare_tcp"};
     return {};
   }
 

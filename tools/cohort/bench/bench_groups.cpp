@@ -42,7 +42,7 @@ std::optional<measure::ContenderName> contender_named(const std::string& word) {
 
 std::vector<std::string> contender_names() {
   auto names = bench_kinds();
-  names.insert(names.end(), {"tcp", "tls", "memcpy", "openmpi", "gloo", "gloo_pinned"});
+  names.insert(names.end(), {"tcp", "tls", "memcpy", "bare_tcp", "openmpi", "gloo", "gloo_pinned"});
   return names;
 }
 

@@ -1,6 +1,7 @@
 #include "bench/bench_communicator.h"
 #include "bench/communicator_contender.h"
 #include "bench/copy_contender.h"
+#include "bench/socket_contender.h"
 #include "bench/tcp_communicator.h"
 #include "commands.h"
 #include "measure/contender.h"
@@ -18,7 +19,7 @@ class BenchRankCommand final : public Command {
   std::vector<std::string> words() const override { return {"bench-rank"}; }
   std::string summary() const override { return ""; }
   void add_options(CLI::App& app) override {
-    app.add_option("group", group_, "cohort, tcp, tls or memcpy")->required();
+    app.add_option("group", group_, "cohort, tcp, tls, memcpy or bare_tcp")->required();
     app.add_option("rank", seat_.rank, "This rank")->required();
     app.add_option("ranks", seat_.ranks, "Their number")->required();
     app.add_option("folder", seat_.folder, "A folder that they share")->required();
@@ -45,6 +46,10 @@ class BenchRankCommand final : public Command {
     if (group_ == "memcpy") {
       COHORT_ASSIGN_OR_RETURN(StartGate gate, StartGate::open(seat_.folder + "/gate", seat_.ranks));
       return std::make_unique<CopyContender>(std::move(gate), seat_.rank, seat_.ranks);
+    }
+    if (group_ == "bare_tcp") {
+      COHORT_ASSIGN_OR_RETURN(auto contender, SocketContender::open(seat_.folder, seat_.rank, seat_.ranks));
+      return std::unique_ptr<measure::Contender>(std::move(contender));
     }
     if (group_ == "tcp" || group_ == "tls") {
       const auto secrecy = group_ == "tls" ? net::Secrecy::kTls : net::Secrecy::kClear;

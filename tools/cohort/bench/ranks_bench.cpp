@@ -1,6 +1,6 @@
 #include "bench/ranks_bench.h"
 
-#include "bench/bare_link.h"
+#include "bench/bare_ring.h"
 #include "bench/communicator_contender.h"
 #include "comm/schedule/algorithm.h"
 #include "world/hosts_world.h"
@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 constexpr double kMostIterations = 64;
 constexpr std::size_t kWarmUpElements = 16384;
 constexpr auto kCallLimit = 5min;
+constexpr int kRingsInARound = 2;
 
 /// An operation at a size, of one algorithm; an empty name is whichever is chosen.
 struct Cell {
@@ -118,15 +119,21 @@ class RanksBench {
 
   // As many bytes as the largest cell has.
   Status measure_link(Communicator& group) {
-    if (!link_) {
-      COHORT_ASSIGN_OR_RETURN(BareLink link, BareLink::open(group, facts_.links.interfaces));
-      link_.emplace(std::move(link));
-      COHORT_RETURN_IF_ERROR(link_->seconds_for(std::size_t{1} << 20, kCallLimit));
+    if (!ring_) {
+      COHORT_ASSIGN_OR_RETURN(BareRing ring, BareRing::open(group, facts_.links.interfaces));
+      ring_.emplace(std::move(ring));
+      COHORT_RETURN_IF_ERROR(ring_->seconds_of_all(std::size_t{1} << 20, kCallLimit));
     }
     link_bytes_ = std::max<std::uint64_t>(options_.sizes.back(), std::uint64_t{1} << 20);
     COHORT_RETURN_IF_ERROR(group.run(barrier()));
-    COHORT_ASSIGN_OR_RETURN(const double seconds, link_->seconds_for(link_bytes_, kCallLimit));
-    if (facts_.rank == 0) link_samples_.push_back(seconds * 1e9);
+    COHORT_ASSIGN_OR_RETURN(const double seconds, ring_->seconds_of_one(link_bytes_, kCallLimit));
+    link_samples_.push_back(seconds * 1e9);
+    for (int i = 0; i < kRingsInARound; ++i) {
+      COHORT_RETURN_IF_ERROR(group.run(barrier()));
+      COHORT_ASSIGN_OR_RETURN(double slowest, ring_->seconds_of_all(link_bytes_, kCallLimit));
+      COHORT_RETURN_IF_ERROR(group.run(all_reduce(std::span(&slowest, 1), ReduceOp::kMax)));
+      ring_samples_.push_back(slowest * 1e9);
+    }
     return group.run(barrier());  // nobody sends anything else meanwhile
   }
 
@@ -190,6 +197,7 @@ class RanksBench {
                        .link_bytes = link_bytes_,
                        .prices = plan_.prices};
     if (!link_samples_.empty()) report.link_times = measure::summarize(link_samples_);
+    if (!ring_samples_.empty()) report.ring_times = measure::summarize(ring_samples_);
     for (const auto& [cell, samples] : samples_) report.rows.push_back(row_of(cell, samples));
     return report;
   }
@@ -215,9 +223,10 @@ class RanksBench {
   std::uint64_t salt_ = 0;
   comm::PlanOptions plan_;
   std::optional<world::Pricing> pricing_;
-  std::optional<BareLink> link_;
+  std::optional<BareRing> ring_;
   std::uint64_t link_bytes_ = 0;
-  std::vector<double> link_samples_;  // on rank 0
+  std::vector<double> link_samples_;  // as rank 0 sees it
+  std::vector<double> ring_samples_;  // of the slowest rank
   std::map<Cell, std::vector<double>> samples_;
 };
 

@@ -38,6 +38,7 @@ struct RanksReport {
   int ranks = 1;
   int hosts = 1;
   measure::Summary link_times{};  ///< of the bare link from rank 0 to rank 1
+  measure::Summary ring_times{};  ///< of all bare links at once, each as many bytes to the next
   std::uint64_t link_bytes = 0;
   comm::Prices prices{};  ///< that were found when the ranks met
   std::vector<RanksRow> rows{};

@@ -116,13 +116,11 @@ TEST(Fence, KillsTheFrozenBeforeTheArenaIsUsedAgain) {
 
 TEST(Processes, MoreThanCoresGoOnTogether) {
   for (const int world : {4, 8}) {
-    const std::int64_t begin = now_ns();
     Ranks ranks({.rendezvous = fresh_rendezvous(), .world = world, .liveness = 2000ms, .task = "mixed"});
     for (int rank = 0; rank < world; ++rank) {
       EXPECT_EQ(ranks.wait(rank), ExitStatus{.code = 0}) << ranks.said_by(rank);
       EXPECT_EQ(number_in(ranks.said_by(rank), "code"), -1) << ranks.said_by(rank);
     }
-    fmt::print("{} ranks: 3000 collectives in {} ms\n", world, (now_ns() - begin) / 1'000'000);
   }
 }
 

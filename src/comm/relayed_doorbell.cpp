@@ -1,8 +1,8 @@
-#include "world/relayed_doorbell.h"
+#include "comm/relayed_doorbell.h"
 
-namespace cohort::world {
+namespace cohort::comm {
 
-RelayedDoorbell::RelayedDoorbell(std::unique_ptr<comm::Doorbell> first, comm::Doorbell& second)
+RelayedDoorbell::RelayedDoorbell(std::unique_ptr<Doorbell> first, Doorbell& second)
     : first_(std::move(first)),
       second_(second),
       watcher_([this](const std::stop_token& stop) { watch(stop); }) {}
@@ -13,13 +13,15 @@ RelayedDoorbell::~RelayedDoorbell() {
   watcher_.join();
 }
 
+// The ticket comes first: the watcher may ring, and watch no more, as soon as it is told to watch.
 std::uint32_t RelayedDoorbell::arm() {
+  const std::uint32_t ticket = second_.arm();
   {
     const std::lock_guard lock(mutex_);
     is_armed_ = true;
   }
   armed_.notify_one();
-  return second_.arm();
+  return ticket;
 }
 
 // Once it is armed it watches until something happens, though the sleeper may be up by then.
@@ -37,4 +39,4 @@ void RelayedDoorbell::watch(const std::stop_token& stop) {
   }
 }
 
-}  // namespace cohort::world
+}  // namespace cohort::comm

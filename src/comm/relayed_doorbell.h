@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-namespace cohort::world {
+namespace cohort::comm {
 
 /// Makes one doorbell ring another: a thread sleeps at the first whenever somebody is about to sleep at the
 /// second.
@@ -15,9 +15,9 @@ namespace cohort::world {
 /// Threads: every method from any thread.
 /// Lifetime: owns the first; the second must outlive it.
 /// Cost: a thread, and two switches between threads for what rings the first.
-class RelayedDoorbell final : public comm::Doorbell {
+class RelayedDoorbell final : public Doorbell {
  public:
-  RelayedDoorbell(std::unique_ptr<comm::Doorbell> first, comm::Doorbell& second);
+  RelayedDoorbell(std::unique_ptr<Doorbell> first, Doorbell& second);
   ~RelayedDoorbell() override;
 
   std::uint32_t arm() override;
@@ -28,12 +28,12 @@ class RelayedDoorbell final : public comm::Doorbell {
  private:
   void watch(const std::stop_token& stop);
 
-  const std::unique_ptr<comm::Doorbell> first_;
-  comm::Doorbell& second_;
+  const std::unique_ptr<Doorbell> first_;
+  Doorbell& second_;
   std::mutex mutex_;
   std::condition_variable_any armed_;
   bool is_armed_ = false;
   std::jthread watcher_;
 };
 
-}  // namespace cohort::world
+}  // namespace cohort::comm

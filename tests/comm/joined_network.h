@@ -1,8 +1,8 @@
 #pragma once
 
+#include "comm/relayed_doorbell.h"
 #include "comm/shared_memory/ring_network.h"
 #include "comm/transport/joined.h"
-#include "net/tcp_network.h"
 
 #include <algorithm>
 #include <memory>
@@ -10,14 +10,16 @@
 
 namespace cohort::test {
 
-/// Members of several hosts, all in this process: rings inside a host, sockets between hosts.
+/// Members of several hosts, all in this process: rings inside a host, a network `Far` between hosts.
 ///
 /// Lifetime: must outlive its transports and doorbells.
+template <class Far>
 class JoinedNetwork {
  public:
   /// `hosts`: which host each member is on.
-  JoinedNetwork(std::vector<int> hosts, const net::TcpOptions& options)
-      : hosts_(std::move(hosts)), sockets_(hosts_, options) {
+  template <class... Options>
+  explicit JoinedNetwork(std::vector<int> hosts, const Options&... options)
+      : hosts_(std::move(hosts)), far_(hosts_, options...) {
     const int num_hosts = 1 + *std::max_element(hosts_.begin(), hosts_.end());
     for (int host = 0; host < num_hosts; ++host) {
       rings_.push_back(std::make_unique<RingNetwork>(static_cast<int>(members_of(host).size())));
@@ -26,28 +28,28 @@ class JoinedNetwork {
 
   std::unique_ptr<comm::Transport> take(int member) {
     return std::make_unique<comm::JoinedTransport>(rings_of(member).take(number_of(member)),
-                                                   sockets_.take(member), members_of(host_of(member)));
+                                                   far_.take(member), members_of(host_of(member)));
   }
   std::unique_ptr<comm::Doorbell> make_doorbell(int member) {
     return std::make_unique<Bell>(rings_of(member).make_doorbell(number_of(member)),
-                                  sockets_.reactor(member));
+                                  far_.make_doorbell(member));
   }
-  Clock& clock() { return sockets_.clock(); }
+  Clock& clock() { return far_.clock(); }
   const std::vector<int>& hosts() const { return hosts_; }
 
  private:
   class Bell final : public comm::Doorbell {
    public:
-    Bell(std::unique_ptr<comm::Doorbell> inner, net::Reactor& reactor)
-        : inner_(std::move(inner)), bridged_(reactor, *inner_) {}
-    std::uint32_t arm() override { return bridged_.arm(); }
-    void sleep(std::uint32_t ticket, TimePoint until) override { bridged_.sleep(ticket, until); }
-    void disarm() override { bridged_.disarm(); }
-    void ring() override { bridged_.ring(); }
+    Bell(std::unique_ptr<comm::Doorbell> near, std::unique_ptr<comm::Doorbell> far)
+        : near_(std::move(near)), relayed_(std::move(far), *near_) {}
+    std::uint32_t arm() override { return relayed_.arm(); }
+    void sleep(std::uint32_t ticket, TimePoint until) override { relayed_.sleep(ticket, until); }
+    void disarm() override { relayed_.disarm(); }
+    void ring() override { relayed_.ring(); }
 
    private:
-    std::unique_ptr<comm::Doorbell> inner_;
-    net::BridgedDoorbell bridged_;
+    const std::unique_ptr<comm::Doorbell> near_;
+    comm::RelayedDoorbell relayed_;
   };
 
   int host_of(int member) const { return hosts_[static_cast<std::size_t>(member)]; }
@@ -65,7 +67,7 @@ class JoinedNetwork {
   }
 
   const std::vector<int> hosts_;
-  TcpNetwork sockets_;
+  Far far_;
   std::vector<std::unique_ptr<RingNetwork>> rings_;
 };
 
