@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` and `make test`. The rest is sugar; `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: demo test help setup build dev quick docs format format-check tidy asan asan-torch tsan gcc check install clean
+.PHONY: demo test help setup build dev quick python docs format format-check tidy asan asan-torch tsan gcc check install clean
 
 demo: ## install what is missing, build a release, train on real digits with two ranks
 	@dev/setup build
@@ -35,6 +35,11 @@ quick: ## build and run the pure tier only
 	@dev/setup build test
 	@dev/build release tier_pure
 	@dev/run-tests release -L pure
+
+python: ## build the wheel of cohort_c10d: Cohort as a backend of torch.distributed
+	@dev/setup build test
+	@dev/build release cohort_c10d
+	@COHORT_BUILD=$$PWD/build/release .venv/bin/python3 plugins/c10d/build_wheel.py build/release/wheels
 
 docs: ## write again what is generated in docs/
 	@dev/setup build

@@ -1,0 +1,54 @@
+"""Two functions of torch.distributed ask for a backend by its name, or for an accelerator, though any backend could
+serve them: monitored_barrier and split_group. Here they let Cohort's groups pass; all others go the way they went."""
+
+import contextlib
+import functools
+
+import torch
+import torch.distributed as dist
+from torch.distributed import distributed_c10d as c10d
+
+
+def open_for(name):
+    for function, through in (("monitored_barrier", _monitored_barrier), ("split_group", _split_group)):
+        original = getattr(c10d, function)
+        wrapper = functools.wraps(original)(functools.partial(through, name, original))
+        setattr(c10d, function, wrapper)
+        setattr(dist, function, wrapper)
+
+
+def _is_ours(name, group):
+    return not c10d._rank_not_in_group(group) and dist.get_backend(group) == name
+
+
+def _monitored_barrier(name, original, group=None, timeout=None, wait_all_ranks=False):
+    if not _is_ours(name, group):
+        return original(group, timeout, wait_all_ranks)
+    group = group or c10d._get_default_group()
+    if timeout is None:
+        timeout = group._get_backend(torch.device("cpu")).options._timeout
+    c10d._check_valid_timeout(timeout)
+    return group.monitored_barrier(timeout, wait_all_ranks=wait_all_ranks)
+
+
+def _split_group(name, original, parent_pg=None, split_ranks=None, timeout=None, pg_options=None, **others):
+    if not _is_ours(name, parent_pg):
+        return original(parent_pg, split_ranks, timeout, pg_options, **others)
+    parent = parent_pg or c10d._get_default_group()
+    options = pg_options or parent._get_backend(torch.device("cpu")).options
+    with _cpu_as_accelerator(c10d._get_default_group()):
+        return original(parent, split_ranks, timeout, options, **others)
+
+
+@contextlib.contextmanager
+def _cpu_as_accelerator(default_group):
+    """split_group looks at the backend of the current accelerator, and wants the default group bound to a device."""
+    accelerator = torch.accelerator
+    saved = accelerator.is_available, accelerator.current_accelerator, default_group.bound_device_id
+    accelerator.is_available = lambda: True
+    accelerator.current_accelerator = lambda *_, **__: torch.device("cpu")
+    default_group.bound_device_id = torch.device("cpu", 0)
+    try:
+        yield
+    finally:
+        accelerator.is_available, accelerator.current_accelerator, default_group.bound_device_id = saved

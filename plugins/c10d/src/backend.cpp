@@ -1,0 +1,172 @@
+#include "backend.h"
+
+#include "arena_allocator.h"
+#include "title.h"
+#include "without_python.h"
+
+#include <ATen/ops/from_blob.h>
+#include <algorithm>
+#include <fmt/format.h>
+
+// The life of a backend, and how what it is asked for is done.
+
+namespace cohort::c10d_plugin {
+namespace {
+
+constexpr std::chrono::seconds kFarewell{5};
+// Who says for ever means this.
+constexpr std::chrono::hours kLongest{24 * 365};
+
+ReduceOp op_of(const ::c10d::ReduceOp& op) {
+  switch (op.op_) {
+    case ::c10d::ReduceOp::SUM:
+      return ReduceOp::kSum;
+    case ::c10d::ReduceOp::AVG:
+      return ReduceOp::kMean;
+    case ::c10d::ReduceOp::PRODUCT:
+      return ReduceOp::kProduct;
+    case ::c10d::ReduceOp::MIN:
+      return ReduceOp::kMin;
+    case ::c10d::ReduceOp::MAX:
+      return ReduceOp::kMax;
+    case ::c10d::ReduceOp::BAND:
+      return ReduceOp::kAnd;
+    case ::c10d::ReduceOp::BOR:
+      return ReduceOp::kOr;
+    case ::c10d::ReduceOp::BXOR:
+      return ReduceOp::kXor;
+    default:
+      C10_THROW_ERROR(ValueError,
+                      "cohort: there is no reduction of this kind; scale the tensors, and take SUM");
+  }
+}
+
+}  // namespace
+
+c10::intrusive_ptr<CohortBackend> CohortBackend::make(const Place& place,
+                                                      c10::intrusive_ptr<Options> options) {
+  Result<Joined> joined = join(place);
+  if (!joined) {
+    raise_for_torch(joined.error().within(
+        fmt::format("rank {} of {} cannot join the process group", place.rank, place.world)));
+  }
+  return c10::make_intrusive<CohortBackend>(place.rank, place.world, std::move(options), std::move(*joined));
+}
+
+CohortBackend::CohortBackend(int rank, int world, c10::intrusive_ptr<Options> options, Joined joined)
+    : Backend(rank, world),
+      options_(std::move(options)),
+      store_(std::move(joined.store)),
+      arena_(std::move(joined.arena)),
+      group_(std::move(joined.group)) {}
+
+// A program that ends by a failure must not keep the others waiting.
+CohortBackend::~CohortBackend() {
+  end_within(kFarewell);
+}
+
+// What a process inherited by fork is not its own: it neither says farewell nor has the threads.
+void CohortBackend::leave_to_parent() {
+  new auto(std::move(group_));
+  new auto(arena_);
+}
+
+void CohortBackend::shutdown() {
+  end_within(limit_of(::c10d::kUnsetTimeout) + kFarewell);
+}
+
+// Somebody else may need what was begun here, though nobody here waits for it. A failure ends all of it.
+void CohortBackend::end_within(std::chrono::nanoseconds limit) {
+  if (::getpid() != process_) return leave_to_parent();
+  const WithoutPython without_python;
+  std::shared_ptr<Communicator> group;
+  {
+    const std::lock_guard lock(mutex_);
+    group = std::exchange(group_, nullptr);
+  }
+  if (!group) return;
+  open_tasks_->wait_for_none(limit);
+  if (group->failure()) give_no_more_of(arena_);
+}
+
+void CohortBackend::abort() {
+  if (::getpid() != process_) return leave_to_parent();
+  const std::lock_guard lock(mutex_);
+  if (group_) group_->abort(Error(ErrorCode::kAborted, "the process group was aborted"));
+}
+
+std::shared_ptr<Communicator> CohortBackend::group() const {
+  const std::lock_guard lock(mutex_);
+  TORCH_CHECK(group_ != nullptr, "this process group was shut down");
+  return group_;
+}
+
+std::string CohortBackend::kind() const {
+  return group()->traits().kind;
+}
+
+::c10d::ErrorType CohortBackend::getError() {
+  const std::lock_guard lock(mutex_);
+  const std::optional<Error> failure = group_ ? group_->failure() : std::nullopt;
+  if (!failure) return ::c10d::ErrorType::SUCCESS;
+  if (failure->code() == ErrorCode::kTimedOut) return ::c10d::ErrorType::TIMEOUT;
+  return failure->code() == ErrorCode::kPeerLost ? ::c10d::ErrorType::REMOTE_ERROR
+                                                 : ::c10d::ErrorType::COMM_ERROR;
+}
+
+c10::intrusive_ptr<::c10d::Backend> CohortBackend::split(const c10::intrusive_ptr<::c10d::Store>& store,
+                                                         const std::vector<int>& ranks,
+                                                         const c10::intrusive_ptr<Options>& options) {
+  const auto position = std::find(ranks.begin(), ranks.end(), rank_);
+  if (position == ranks.end()) return nullptr;
+  const Place place{.store = store,
+                    .rank = static_cast<int>(position - ranks.begin()),
+                    .world = static_cast<int>(ranks.size()),
+                    .limit = limit_of(options ? options->timeout : options_->timeout)};
+  auto own = c10::make_intrusive<Options>(*(options ? options : options_));
+  return make(place, std::move(own));
+}
+
+at::Tensor CohortBackend::allocateTensor(long size, at::TensorOptions options) {
+  TORCH_CHECK(size >= 0, "a tensor of ", size, " elements");
+  const std::size_t size_bytes = static_cast<std::size_t>(size) * options.dtype().itemsize();
+  Result<ArenaBlock> block = arena_->allocate(std::max<std::size_t>(size_bytes, 1));
+  if (!block) raise_for_torch(block.error());
+  auto held = std::make_shared<ArenaBlock>(std::move(*block));
+  void* const data = held->bytes().data();
+  return at::from_blob(
+      data, {size}, [held, arena = arena_](void*) mutable { held.reset(); }, options);
+}
+
+std::chrono::nanoseconds CohortBackend::limit_of(std::chrono::milliseconds timeout) const {
+  const auto said = timeout >= std::chrono::milliseconds::zero() ? timeout : options_->timeout;
+  return std::clamp<std::chrono::milliseconds>(said, std::chrono::milliseconds(1), kLongest);
+}
+
+CohortBackend::Work CohortBackend::launch(Task task, bool is_async, std::chrono::milliseconds timeout) {
+  num_calls_ += 1;
+  const std::chrono::nanoseconds limit = limit_of(timeout);
+  for (Call& call : task.calls()) {
+    if (check_call(call, rank_, size_)) continue;
+    task.set_apart(call);
+    if (const Status fault = check_call(call, rank_, size_); !fault)
+      C10_THROW_ERROR(ValueError, fault.error().text());
+  }
+  const std::shared_ptr<Communicator> talking = group();
+  auto work = c10::make_intrusive<CohortWork>(rank_, task, title_of(options_->backend, task.type()));
+  if (is_async) {
+    work->start(std::move(task), *talking, limit, open_tasks_);
+  } else {
+    work->run(task, *talking, limit);
+  }
+  return work;
+}
+
+ReduceOp op_for(const at::Tensor& tensor, const ::c10d::ReduceOp& op) {
+  const ReduceOp own = op_of(op);
+  TORCH_CHECK_VALUE(!tensor.is_complex() || own == ReduceOp::kSum || own == ReduceOp::kMean,
+                    "cohort: of complex numbers there are SUM and AVG");
+  return own;
+}
+
+}  // namespace cohort::c10d_plugin

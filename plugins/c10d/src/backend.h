@@ -1,0 +1,112 @@
+#pragma once
+
+#include "joining.h"
+#include "work.h"
+
+#include <atomic>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <unistd.h>
+
+namespace cohort::c10d_plugin {
+
+/// Cohort's communicator as a backend of torch.distributed, for CPU tensors.
+///
+/// Threads: as every backend: one at a time, in the same order on all ranks. What torch does not ask for
+/// asynchronously runs on the calling thread.
+/// Failure: a DistBackendError that names rank, operation and who is missing; a ValueError for what cannot be
+/// right. After a failure the group is over.
+/// Cost: a process has three threads and an arena for each group.
+class CohortBackend final : public ::c10d::Backend {
+ public:
+  using Work = c10::intrusive_ptr<::c10d::Work>;
+  using Tensors = std::vector<at::Tensor>;
+  using TensorLists = std::vector<std::vector<at::Tensor>>;
+
+  /// Waits for the other ranks.
+  static c10::intrusive_ptr<CohortBackend> make(const Place& place, c10::intrusive_ptr<Options> options);
+  CohortBackend(int rank, int world, c10::intrusive_ptr<Options> options, Joined joined);
+  ~CohortBackend() override;
+
+  const std::string getBackendName() const override { return options_->backend; }
+  /// A copy: torch writes into it when it makes other groups by it.
+  c10::intrusive_ptr<Options> getBackendOptions() override { return c10::make_intrusive<Options>(*options_); }
+  void setTimeout(std::chrono::milliseconds timeout) override { options_->timeout = timeout; }
+  bool supportsSplitting() const override { return true; }
+  c10::intrusive_ptr<Backend> split(const c10::intrusive_ptr<::c10d::Store>& store,
+                                    const std::vector<int>& ranks,
+                                    const c10::intrusive_ptr<Options>& options) override;
+  void setSequenceNumberForGroup() override {}
+  std::uint64_t getSequenceNumberForGroup() override { return num_calls_; }
+  ::c10d::ErrorType getError() override;
+  void abort() override;
+  void shutdown() override;
+  bool supportsTensorAlloc(c10::DeviceIndex) override { return true; }
+  at::Tensor allocateTensor(long size, at::TensorOptions options) override;
+  /// How its ranks talk.
+  std::string kind() const;
+  const std::shared_ptr<Arena>& arena() const { return arena_; }
+
+  // Collectives of one tensor.
+  Work broadcast(Tensors& tensors, const ::c10d::BroadcastOptions& options) override;
+  Work allreduce(Tensors& tensors, const ::c10d::AllreduceOptions& options) override;
+  Work allreduce_sparse(Tensors& tensors, const ::c10d::AllreduceOptions& options) override;
+  Work reduce(Tensors& tensors, const ::c10d::ReduceOptions& options) override;
+  Work _allgather_base(at::Tensor& output, at::Tensor& input,
+                       const ::c10d::AllgatherOptions& options) override;
+  Work _reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                            const ::c10d::ReduceScatterOptions& options) override;
+  Work alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<std::int64_t>& output_splits,
+                     std::vector<std::int64_t>& input_splits,
+                     const ::c10d::AllToAllOptions& options) override;
+  Work barrier(const ::c10d::BarrierOptions& options) override;
+  void monitoredBarrier(const ::c10d::BarrierOptions& options, bool wait_for_all) override;
+
+  // Of a list of tensors, one for each rank.
+  Work allgather(TensorLists& outputs, Tensors& inputs, const ::c10d::AllgatherOptions& options) override;
+  Work gather(TensorLists& outputs, Tensors& inputs, const ::c10d::GatherOptions& options) override;
+  Work scatter(Tensors& outputs, TensorLists& inputs, const ::c10d::ScatterOptions& options) override;
+  Work reduce_scatter(Tensors& outputs, TensorLists& inputs,
+                      const ::c10d::ReduceScatterOptions& options) override;
+  Work alltoall(Tensors& outputs, Tensors& inputs, const ::c10d::AllToAllOptions& options) override;
+
+  // Several at once.
+  Work allreduce_coalesced(Tensors& tensors, const ::c10d::AllreduceCoalescedOptions& options) override;
+  Work allgather_coalesced(TensorLists& outputs, Tensors& inputs,
+                           const ::c10d::AllgatherOptions& options) override;
+  Work allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                       const ::c10d::AllgatherOptions& options) override;
+  Work reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                       const ::c10d::ReduceScatterOptions& options) override;
+
+  // From one to another.
+  Work send(Tensors& tensors, int to, int tag) override;
+  Work recv(Tensors& tensors, int from, int tag) override;
+  Work recvAnysource(Tensors& tensors, int tag) override;
+
+ private:
+  std::chrono::nanoseconds limit_of(std::chrono::milliseconds timeout) const;
+  std::shared_ptr<Communicator> group() const;
+  void leave_to_parent();
+  void end_within(std::chrono::nanoseconds limit);
+  /// Runs the task here, or lets it go on by itself.
+  Work launch(Task task, bool is_async, std::chrono::milliseconds timeout);
+  template <class Options>
+  Work launch(Task task, const Options& options) {
+    return launch(std::move(task), options.asyncOp, options.timeout);
+  }
+
+  const c10::intrusive_ptr<Options> options_;
+  const c10::intrusive_ptr<::c10d::Store> store_;
+  const std::shared_ptr<Arena> arena_;
+  const std::shared_ptr<OpenCount> open_tasks_ = std::make_shared<OpenCount>();
+  const pid_t process_ = ::getpid();
+  mutable std::mutex mutex_;
+  std::shared_ptr<Communicator> group_;  // null: it was shut down
+  std::atomic<std::uint64_t> num_calls_ = 0;
+  std::uint64_t num_monitored_barriers_ = 0;
+};
+
+/// Which of ours it is. Throws for those that there is no such thing of.
+ReduceOp op_for(const at::Tensor& tensor, const ::c10d::ReduceOp& op);
+
+}  // namespace cohort::c10d_plugin

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Cohort as a backend of torch.distributed: ranks are processes of Python that call torch alone.
+
+  backend_test.py PYTHON PACKAGES CLASS    PACKAGES: the folder that holds cohort_c10d"""
+
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "hosts"))
+from cluster import Cluster, missing  # noqa: E402
+
+PYTHON, PACKAGES = sys.argv[1:3]
+LIMIT_S = 150
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def environment(rank, world, address="127.0.0.1", port="", packages=PACKAGES):
+    return {**os.environ, "RANK": str(rank), "WORLD_SIZE": str(world), "MASTER_ADDR": address, "MASTER_PORT": port, "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": packages, "TORCH_CPP_LOG_LEVEL": "ERROR", "PYTHONWARNINGS": "ignore"}
+
+
+class Ranks(unittest.TestCase):
+    def finish(self, processes, expected=()):
+        """The output of rank 0. `expected`: exit codes other than 0, by rank."""
+        deadline = time.monotonic() + LIMIT_S
+        texts = []
+        try:
+            for process in processes:
+                texts.append(process.communicate(timeout=max(1, deadline - time.monotonic())))
+        finally:
+            for process in processes:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+        for rank, process in enumerate(processes):
+            wanted = dict(expected).get(rank, 0)
+            self.assertEqual(process.returncode, wanted, f"rank {rank}: {texts[rank][1][-3000:]}")
+        return texts[0][0]
+
+    def start(self, world, script, *words, packages=PACKAGES, **variables):
+        port = free_port()
+        return [subprocess.Popen([PYTHON, str(HERE / script), *words],
+                                 env=environment(rank, world, port=port, packages=packages) | variables,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(world)]
+
+    def run_class(self, name, world, expected=(), **variables):
+        text = self.finish(self.start(world, "rank.py", name, **variables), expected)
+        self.assertIn(" passed", text)
+
+
+class OneHost(Ranks):
+    def test_collectives(self):
+        self.run_class("Collectives", 3)
+
+    def test_a_world_of_one(self):
+        text = self.finish(self.start(1, "rank.py", "Collectives", "test_lists", "test_means", "test_barriers", "test_objects"))
+        self.assertIn(" passed", text)
+
+    def test_messages(self):
+        self.run_class("Messages", 3)
+
+    def test_groups(self):
+        self.run_class("Groups", 4)
+
+    def test_arenas(self):
+        self.run_class("Arenas", 2)
+
+
+class Broken(Ranks):
+    def test_failures(self):
+        self.run_class("Failures", 2)
+
+    def test_killed(self):
+        self.run_class("Killed", 2, expected=[(1, -9)])
+
+    def test_frozen(self):
+        self.run_class("Frozen", 2, expected=[(1, -9)], COHORT_LIVENESS="1s")
+
+    def test_a_liveness_that_is_none_is_named(self):
+        [process] = self.start(1, "rank.py", "Frozen", COHORT_LIVENESS="soon")
+        self.assertIn("COHORT_LIVENESS", process.communicate(timeout=LIMIT_S)[1])
+
+    def test_who_does_not_come_is_named(self):
+        port = free_port()
+        script = ("import datetime, torch.distributed as d; "
+                  "d.init_process_group('gloo'); d.new_group([0], backend='cohort'); "
+                  "g = d.new_group(backend='cohort', timeout=datetime.timedelta(seconds=2)) if d.get_rank() == 0 else None")
+        processes = [subprocess.Popen([PYTHON, "-c", script], env=environment(rank, 2, port=port), stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True) for rank in range(2)]
+        text = processes[0].communicate(timeout=LIMIT_S)[1]
+        processes[1].communicate(timeout=LIMIT_S)
+        self.assertNotEqual(processes[0].returncode, 0)
+        self.assertRegex(text, r"rank 1 has not come")
+
+
+class Training(Ranks):
+    def test_examples(self):
+        examples = HERE.parents[1] / "examples" / "pytorch"
+        self.assertRegex(self.finish(self.start(2, examples / "ddp.py")), r"2 ranks, last loss 0\.[0-4]")
+        self.finish(self.start(2, examples / "arena.py"))
+
+    def losses(self, kind, backend):
+        return json.loads(self.finish(self.start(2, "train.py", kind, backend)))
+
+    def test_ddp_is_the_same_as_with_gloo(self):
+        self.compare("ddp")
+
+    def test_fsdp_is_the_same_as_with_gloo(self):
+        self.compare("fsdp")
+
+    def compare(self, kind):
+        ours = self.losses(kind, "cohort")
+        self.assertEqual(ours, self.losses(kind, "gloo"))
+        self.assertLess(ours[-1], ours[0])
+
+    def test_checkpoints(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.finish(self.start(2, "checkpoint.py", folder))
+
+
+class SeveralHosts(Ranks):
+    def run_on_hosts(self, **variables):
+        if missing():
+            self.skipTest(missing())
+        with Cluster("a", "b") as hosts:
+            processes = []
+            for rank in range(4):
+                words = environment(rank, 4, hosts.address("a"), "29611")
+                told = [f"{name}={words[name]}" for name in words if name not in os.environ or words[name] != os.environ[name]]
+                told += [f"{name}={value}" for name, value in variables.items()]
+                processes.append(subprocess.Popen(hosts.inside("ab"[rank // 2], "env", *told, PYTHON, str(HERE / "rank.py"), "Several"),
+                                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            self.assertIn("test_kind passed", self.finish(processes))
+
+    def test_by_tls(self):
+        self.run_on_hosts()
+
+    def test_by_ucx(self):
+        self.run_on_hosts(COHORT_ENGINE="ucx", UCX_TLS="tcp", EXPECTED_KIND="hosts over ucx")
+
+
+class Wheel(Ranks):
+    def test_is_found_by_torch_without_an_import(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([PYTHON, str(HERE.parents[1] / "plugins" / "c10d" / "build_wheel.py"), folder], check=True, capture_output=True,
+                           env={**os.environ, "COHORT_BUILD": str(pathlib.Path(PACKAGES).parent)})
+            [wheel] = pathlib.Path(folder).glob("*.whl")
+            installed = pathlib.Path(folder) / "installed"
+            subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", installed, wheel], check=True)
+            text = self.finish(self.start(2, "rank.py", "Collectives", "test_means", packages=str(installed)))
+            self.assertIn("test_means passed", text)
+            libraries = subprocess.run(["ldd", *installed.glob("cohort_c10d/_C*.so")], capture_output=True, text=True).stdout
+            needed = {line.split()[0].split(".so")[0].split("/")[-1] for line in libraries.splitlines()}
+            known = {"linux-vdso", "libtorch_python", "libtorch_cpu", "libc10", "libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64",
+                     "libpthread", "libdl", "libgomp-98b21ff3", "libgomp", "librt"}
+            self.assertLessEqual(needed, known | {name for name in needed if name.startswith("libtorch") or name.startswith("libgomp")})
+
+
+class Upstream(Ranks):
+    """A few of the tests in torch's own wheel; tests/c10d/upstream.py runs all of them."""
+
+    def test_selection(self):
+        names = ["test_all_to_all_single_equal_split", "test_DistributedDataParallelCPU_grad_is_view", "test_send_recv_any_source_torch_profiler",
+                 "test_monitored_barrier_gloo_subgroup", "test_sparse_all_reduce_sum"]
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        run = subprocess.run([PYTHON, str(HERE / "upstream.py"), "--as", "gloo", *names], capture_output=True, text=True, timeout=LIMIT_S,
+                             env={**os.environ, "PYTHONPATH": PACKAGES, "TEMP_DIR": folder})
+        self.assertEqual(run.returncode, 0, run.stdout[-3000:])
+        self.assertRegex(run.stdout, r" [3-9] passed, 0 failed")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

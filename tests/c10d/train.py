@@ -1,0 +1,51 @@
+"""A small training, the same with every backend: `train.py ddp|fsdp BACKEND`. Rank 0 prints the losses."""
+
+import json
+import sys
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+
+def model():
+    torch.manual_seed(7)
+    return nn.Sequential(nn.Linear(40, 64), nn.ReLU(), nn.BatchNorm1d(64), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+
+
+def wrapped(kind, net):
+    if kind == "ddp":
+        return nn.parallel.DistributedDataParallel(net, bucket_cap_mb=0.01)
+    from torch.distributed.fsdp import fully_shard
+
+    for layer in net:
+        if isinstance(layer, nn.Linear):
+            fully_shard(layer)
+    return fully_shard(net)
+
+
+def main():
+    kind, backend = sys.argv[1:]
+    torch.set_num_threads(1)
+    dist.init_process_group(backend)
+    net = wrapped(kind, model())
+    rule = torch.optim.AdamW(net.parameters(), lr=0.01)
+    torch.manual_seed(100 + dist.get_rank())
+    losses = []
+    for _ in range(12):
+        inputs = torch.randn(32, 40)
+        loss = nn.functional.cross_entropy(net(inputs), (inputs.sum(1) > 0).long())
+        rule.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        rule.step()
+        mean = loss.detach().clone()
+        dist.all_reduce(mean)
+        losses.append(mean.item() / dist.get_world_size())
+    if dist.get_rank() == 0:
+        print(json.dumps(losses))
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
