@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` and `make test`. The rest is sugar; `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: demo test help setup build dev quick python docs format format-check tidy asan asan-torch tsan gcc check install clean
+.PHONY: demo test help setup build dev quick python docs format format-check tidy tidy-recent asan asan-torch tsan gcc gcc-recent check install clean
 
 demo: ## install what is missing, build a release, train on real digits with two ranks
 	@dev/setup build
@@ -58,6 +58,10 @@ tidy: ## static analysis of the torch-free folders
 	@dev/setup build test check
 	@dev/tidy
 
+tidy-recent: ## the same of what the last 30 commits have changed
+	@dev/setup build test check
+	@dev/tidy --recent
+
 asan: ## run pure, world and process tiers below the torch line under the address and undefined-behaviour sanitizers
 	@dev/setup build test check
 	@dev/build asan tier_pure tier_world tier_process
@@ -77,6 +81,10 @@ gcc: ## compile the folders below the torch line with the other compiler
 	@dev/setup build check
 	@dev/build --without-tests gcc cohort_world cohort_mpi cohort_ucx cohort_machine cohort_measure cohort_observe \
 	  cohort_records cohort_state cohort_update cohort_layout
+
+gcc-recent: ## the same of what the last 30 commits have changed
+	@dev/setup build check
+	@dev/gcc-recent
 
 check: format-check tidy asan tsan gcc ## all of the five above
 
