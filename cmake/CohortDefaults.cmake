@@ -38,6 +38,11 @@ if(COHORT_SANITIZE)
     target_compile_options(cohort_options INTERFACE -Wno-tsan)
   endif()
 endif()
+if(COHORT_SANITIZE MATCHES address)
+  add_library(cohort_sanitizer_settings OBJECT "${PROJECT_SOURCE_DIR}/cmake/sanitizer_settings.cpp")
+  target_sources(cohort_options INTERFACE
+    "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:cohort_sanitizer_settings>>")
+endif()
 
 find_program(COHORT_CCACHE ccache)
 if(COHORT_CCACHE)
