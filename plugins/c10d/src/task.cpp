@@ -81,7 +81,7 @@ void Task::finish() const {
 void Task::set_apart(Call& call) {
   const std::byte* const input_end = call.input.data + call.input.size_bytes();
   const std::byte* const output_end = call.output.data + call.output.size_bytes();
-  if (call.input.data != nullptr || input_end || output_end) return;
+  if (call.input.data >= output_end || call.output.data >= input_end) return;
   const at::Tensor copy = keep(at::empty({static_cast<std::int64_t>(call.input.size_bytes())}, at::kByte));
   std::memcpy(copy.data_ptr(), call.input.data, call.input.size_bytes());
   call.input = {copy.data_ptr(), call.input.count, call.input.dtype};
