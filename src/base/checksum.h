@@ -9,7 +9,8 @@ namespace cohort {
 
 /// CRC-32C (Castagnoli, reflected 0x82F63B78): guards frames and records against bit errors. Pass the result
 /// of one call as `before` of the next to go on over several pieces.
-/// Cost: one instruction per 8 bytes with SSE 4.2, one table look-up per byte without.
+/// Cost: memory speed with AVX-512 and VPCLMULQDQ, one instruction per 8 bytes with SSE 4.2, one table
+/// look-up per byte without.
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before = 0);
 
 /// A 64-bit hash of content (XXH3): tells whether two states, files or replicas hold the same bytes. Not

@@ -1,4 +1,5 @@
 #include "base/checksum.h"
+#include "base/crc_kernels.h"
 
 #include <gtest/gtest.h>
 #include <string_view>
@@ -26,16 +27,19 @@ TEST(Crc32c, GoesOnOverPieces) {
   }
 }
 
-// Long pieces are summed in blocks side by side, short ones word by word.
-TEST(Crc32c, LongPiecesHaveTheSumOfTheirParts) {
+// Long pieces are summed in blocks side by side, or folded, short ones word by word.
+TEST(Crc32c, EveryKernelGivesTheSameSum) {
   std::vector<std::byte> record(100'003);
   for (std::size_t i = 0; i < record.size(); ++i) record[i] = static_cast<std::byte>(i * 7 + i / 251);
-  for (const std::size_t size :
-       {std::size_t{6143}, std::size_t{6144}, std::size_t{6151}, record.size() - 1}) {
+  const std::vector<CrcKernel> kernels = crc_kernels();
+  for (const std::size_t size : {0u, 7u, 255u, 1023u, 1024u, 1025u, 1279u, 6143u, 6144u, 6151u, 100'002u}) {
     const auto piece = std::span<const std::byte>(record).subspan(1, size);
-    std::uint32_t by_bytes = 0;
-    for (std::size_t i = 0; i < size; ++i) by_bytes = crc32c(piece.subspan(i, 1), by_bytes);
-    EXPECT_EQ(crc32c(piece), by_bytes) << size;
+    for (const std::uint32_t before : {0u, 0xFFFFFFFFu, 0x12345678u}) {
+      const std::uint32_t by_table = kernels.front().add(piece, before);
+      for (const CrcKernel& kernel : kernels) {
+        EXPECT_EQ(kernel.add(piece, before), by_table) << kernel.name << " of " << size;
+      }
+    }
   }
 }
 
