@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <span>
 #include <sys/socket.h>
+#include <vector>
 
 namespace cohort::net {
 namespace {
@@ -32,10 +34,14 @@ using MethodPointer = std::unique_ptr<BIO_METHOD, Freer<BIO_meth_free>>;
 
 // ----- a socket as OpenSSL sees it: one that raises no signal when the other side is gone -----
 
+// It reads ahead: many records with one call of the kernel. OpenSSL could, too, but moves all that it has
+// read ahead for every record that it takes out.
 struct SocketEnd {
   int socket = -1;
   bool has_more = false;  // more is written right after this
   std::uint64_t num_come = 0;
+  std::vector<char> ahead{};
+  std::span<const char> left{};  // of it
 };
 
 SocketEnd& end_of(BIO* bio) {
@@ -61,13 +67,26 @@ int write_socket(BIO* bio, const char* bytes, int size) {
   return -1;
 }
 
+int take_from_ahead(SocketEnd& end, char* bytes, int size) {
+  const std::size_t count = std::min(end.left.size(), static_cast<std::size_t>(size));
+  std::copy_n(end.left.begin(), count, bytes);
+  end.left = end.left.subspan(count);
+  return static_cast<int>(count);
+}
+
 int read_socket(BIO* bio, char* bytes, int size) {
   BIO_clear_retry_flags(bio);
   SocketEnd& end = end_of(bio);
-  const ssize_t got = ::recv(end.socket, bytes, static_cast<std::size_t>(size), MSG_DONTWAIT);
-  if (got > 0) end.num_come += static_cast<std::uint64_t>(got);
-  if (got < 0 && comes_later()) BIO_set_retry_read(bio);
-  return static_cast<int>(got);
+  if (!end.left.empty()) return take_from_ahead(end, bytes, size);
+  end.ahead.resize(kReadAhead);
+  const ssize_t got = ::recv(end.socket, end.ahead.data(), end.ahead.size(), MSG_DONTWAIT);
+  if (got <= 0) {
+    if (got < 0 && comes_later()) BIO_set_retry_read(bio);
+    return static_cast<int>(got);
+  }
+  end.num_come += static_cast<std::uint64_t>(got);
+  end.left = std::span(end.ahead).first(static_cast<std::size_t>(got));
+  return take_from_ahead(end, bytes, size);
 }
 
 long control_socket(BIO*, int command, long, void*) {
@@ -182,9 +201,6 @@ ContextPointer make_context(End end) {
   SSL_CTX_set_num_tickets(raw, 0);
   SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(raw, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  // Many records with one call of the kernel.
-  SSL_CTX_set_read_ahead(raw, 1);
-  SSL_CTX_set_default_read_buffer_len(raw, kReadAhead);
   SSL_CTX_set_psk_use_session_callback(raw, use_session);
   SSL_CTX_set_psk_find_session_callback(raw, find_session);
   return context;
