@@ -499,16 +499,32 @@ class Frozen(Ranks):
             os.kill(other, signal.SIGKILL)
 
 
+def lies_in_an_arena(tensor):
+    return any("cohort-arena" in line and int(line.split("-")[0], 16) <= tensor.data_ptr() < int(line.split("-")[1].split()[0], 16)
+               for line in open("/proc/self/maps"))
+
+
 class Arenas(Ranks):
+    def test_buckets_of_ddp_lie_in_the_arena(self):
+        net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(50, 20), gradient_as_bucket_view=True)
+        net(torch.ones(3, 50)).sum().backward()
+        assert lies_in_an_arena(net.module.weight.grad)
+        equal(net.module.weight.grad, torch.full((20, 50), 3.0))
+
+    def test_what_the_arena_has_no_room_for_lies_elsewhere(self):
+        backend = dist.group.WORLD._get_backend(torch.device("cpu"))
+        if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") > 12 << 30:  # else nobody has that much, touched or not
+            tensor = backend.allocate_tensor(9 << 30, dtype=torch.uint8, device=torch.device("cpu"))
+            assert tensor.nbytes == 9 << 30 and not lies_in_an_arena(tensor)
+        raises(ValueError, ["meta"], lambda: backend.allocate_tensor(1, dtype=torch.float32, device=torch.device("meta")))
+
     def test_large_tensors_lie_in_the_arena(self):
         import cohort_c10d
 
         assert cohort_c10d.kind() == "shared memory"
         cohort_c10d.allocate_in_arena(at_least=1 << 20)
         tensor = given(self.rank, shape=(1 << 20,))
-        mapped = any("memfd" in line and int(line.split("-")[0], 16) <= tensor.data_ptr() < int(line.split("-")[1].split()[0], 16)
-                     for line in open("/proc/self/maps"))
-        assert mapped
+        assert lies_in_an_arena(tensor)
         dist.all_reduce(tensor)
         equal(tensor, self.combined(dist.ReduceOp.SUM, torch.float32, shape=(1 << 20,)))
         cohort_c10d.allocate_as_usual()

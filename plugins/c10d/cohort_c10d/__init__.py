@@ -56,7 +56,19 @@ def _backend(group):
 def _create(options, _backend_options, name=NAME):
     from . import _C
 
+    _let_ddp_ask()
     return _C.create(options, name)
+
+
+def _let_ddp_ask():
+    """DDP asks the backend for the memory of its buckets where this variable says so; then they lie in the arena. NCCL
+    would be asked, too, which is for others to decide."""
+    import os
+
+    import torch
+
+    if not torch.cuda.is_available():
+        os.environ.setdefault("DDP_DISABLE_COMM_MEM", "0")
 
 
 register()

@@ -4,6 +4,7 @@
 #include "title.h"
 #include "without_python.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <algorithm>
 #include <fmt/format.h>
@@ -129,9 +130,11 @@ c10::intrusive_ptr<::c10d::Backend> CohortBackend::split(const c10::intrusive_pt
 
 at::Tensor CohortBackend::allocateTensor(long size, at::TensorOptions options) {
   TORCH_CHECK(size >= 0, "a tensor of ", size, " elements");
+  TORCH_CHECK_VALUE(options.device().is_cpu(), "cohort: memory of ", options.device(),
+                    " is not shared by ranks; ask for that of the CPU");
   const std::size_t size_bytes = static_cast<std::size_t>(size) * options.dtype().itemsize();
   Result<ArenaBlock> block = arena_->allocate(std::max<std::size_t>(size_bytes, 1));
-  if (!block) raise_for_torch(block.error());
+  if (!block) return at::empty({size}, options);
   auto held = std::make_shared<ArenaBlock>(std::move(*block));
   void* const data = held->bytes().data();
   return at::from_blob(

@@ -41,6 +41,7 @@ class CohortBackend final : public ::c10d::Backend {
   void abort() override;
   void shutdown() override;
   bool supportsTensorAlloc(c10::DeviceIndex) override { return true; }
+  /// In the arena; elsewhere if that is full. DDP asks for its buckets here, see __init__.py.
   at::Tensor allocateTensor(long size, at::TensorOptions options) override;
   /// How its ranks talk.
   std::string kind() const;
