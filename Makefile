@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` and `make test`. The rest is sugar; `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: demo test help setup build dev quick python docs format format-check tidy tidy-recent asan asan-torch tsan gcc gcc-recent check install clean
+.PHONY: demo test soak help setup build dev quick python docs format format-check tidy asan asan-torch tsan gcc check install clean
 
 demo: ## install what is missing, build a release, train on real digits with two ranks
 	@dev/setup build
@@ -16,6 +16,11 @@ test: ## install what is missing, build, run every test
 	@dev/setup build test
 	@dev/build release
 	@dev/run-tests release
+
+soak: ## run in full what `make test` runs in part: kill, chaos and fuzz runs, whole matrices
+	@dev/setup build test
+	@dev/build release
+	@dev/run-tests release -L soak
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -54,39 +59,31 @@ format-check: ## fail if a C++ file is not formatted
 	@dev/setup check
 	@dev/format --check
 
-tidy: ## static analysis of the torch-free folders
+tidy: ## static analysis of the folders that changed, below the torch line
 	@dev/setup build test check
-	@dev/tidy
+	@dev/check-changed tidy
 
-tidy-recent: ## the same of what the last 30 commits have changed
+asan: ## tests that see the change, below the torch line, under the address and undefined-behaviour sanitizers
 	@dev/setup build test check
-	@dev/tidy --recent
+	@dev/check-changed asan
 
-asan: ## run pure, world and process tiers below the torch line under the address and undefined-behaviour sanitizers
-	@dev/setup build test check
-	@dev/build asan tier_pure tier_world tier_process
-	@dev/run-tests asan -L 'pure|world|process' -LE 'slow|torch'
-
-asan-torch: ## the same above the torch line: for whoever changes tensor, data, model or train
+asan-torch: ## the tests above the torch line: for whoever changes tensor, data, model or train
 	@dev/setup build test check
 	@dev/build asan tier_torch
 	@dev/run-tests asan -L torch
 
-tsan: ## run the world tier below the torch line under the thread sanitizer
+tsan: ## tests that see the change and whose ranks are threads, under the thread sanitizer
 	@dev/setup build test check
-	@dev/build tsan tier_world
-	@dev/run-tests tsan -L world
+	@dev/check-changed tsan
 
-gcc: ## compile the folders below the torch line with the other compiler
+gcc: ## compile the folders that changed, below the torch line, with the other compiler
 	@dev/setup build check
-	@dev/build --without-tests gcc cohort_world cohort_mpi cohort_ucx cohort_machine cohort_measure cohort_observe \
-	  cohort_records cohort_state cohort_update cohort_layout
+	@dev/check-changed gcc
 
-gcc-recent: ## the same of what the last 30 commits have changed
-	@dev/setup build check
-	@dev/gcc-recent
-
-check: format-check tidy asan tsan gcc ## all of the five above
+check: ## format, then tidy, both sanitizers and g++ on every folder, whatever changed
+	@$(MAKE) --no-print-directory format-check
+	@dev/setup build test check
+	@for check in tidy asan tsan gcc; do dev/check-changed $$check --all || exit 1; done
 
 install: ## install into PREFIX (default: build/install)
 	@dev/setup build

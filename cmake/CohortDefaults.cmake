@@ -1,10 +1,10 @@
-# What every target of the project shares: language, output places, warnings, sanitizers, compiler cache.
+# Settings of every target: language, output folders, warnings, sanitizers, compiler cache.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-# Programs are compiled like libraries, so that both can use the same precompiled headers.
+# Programs are compiled with -fPIC like libraries, so that both can use the same precompiled headers.
 set(CMAKE_CXX_COMPILE_OPTIONS_PIE -fPIC)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
@@ -12,20 +12,20 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 
-# Line tables are cheap, full debug information of torch headers is not: only the dev preset has the latter.
-# The checks with sanitizers and the other compiler want to be built fast rather than to run fast.
-set(COHORT_OPTIMIZE "-O2 -g1" CACHE STRING "How much a release build optimises")
+# Debug information takes compile time, line tables alone (-g1) an eighth of it: a release build has none. The dev preset has
+# all of it, the presets for sanitizers have line tables. They and the preset for g++ optimise less: their builds are run once.
+set(COHORT_OPTIMIZE "-O2" CACHE STRING "Optimisation and debug flags of a release build")
 set(CMAKE_CXX_FLAGS_RELEASE "${COHORT_OPTIMIZE}")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
 
 option(COHORT_WARNINGS_AS_ERRORS "Treat compiler warnings in Cohort's own code as errors" ON)
 set(COHORT_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
 
-# Cohort's own code links this target. Third-party headers come in as system headers and stay silent.
+# All code of Cohort links this target. Third-party headers are system headers and give no warnings.
 add_library(cohort_options INTERFACE)
 target_compile_options(cohort_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual
-  # One rounding per written operation, so that the same source gives the same bits with every compiler.
+  # No fused multiply-add: every operation rounds once, so all compilers give the same bits.
   -ffp-contract=off
   "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/="
   $<$<BOOL:${COHORT_WARNINGS_AS_ERRORS}>:-Werror>)
@@ -44,12 +44,13 @@ if(COHORT_SANITIZE MATCHES address)
     "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:cohort_sanitizer_settings>>")
 endif()
 
+
+# ccache serves every clone on the machine: paths inside the project are made relative before they are hashed.
 find_program(COHORT_CCACHE ccache)
 if(COHORT_CCACHE)
-  # Precompiled headers are only cached when their time stamps are left out of the key.
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
-    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${COHORT_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_CURRENT_LIST_DIR}/compiler-cache" "${PROJECT_SOURCE_DIR}" "${COHORT_CCACHE}")
   message(STATUS "ccache: ${COHORT_CCACHE}")
+  target_compile_options(cohort_options INTERFACE "-ffile-prefix-map=../../=")
   if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     target_compile_options(cohort_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
   endif()

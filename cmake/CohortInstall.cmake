@@ -1,4 +1,4 @@
-# `cmake --install` gives include/cohort, libcohort, the tool, and a package config that finds libtorch again.
+# `cmake --install` installs include/cohort, libcohort, the tool, and a package config that finds libtorch again.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

@@ -1,23 +1,22 @@
-# Finds libtorch and makes the imported target libtorch::torch out of it. Used by the build and, installed beside
-# the package config, by everybody who builds against Cohort.
+# Finds libtorch and makes the imported target libtorch::torch. Used by the build and, installed with the package
+# config, by projects that use Cohort.
 #
-# Looked for in this order; the first place that holds a libtorch is taken:
-#   1. COHORT_LIBTORCH, as a CMake or environment variable: named by the user, so it must be right
+# The search order; the first folder with a libtorch is taken:
+#   1. COHORT_LIBTORCH, as a CMake or environment variable: a wrong path is an error
 #   2. the entries of CMAKE_PREFIX_PATH, as a CMake or environment variable
-#   3. COHORT_PROJECT_VENV: the .venv of the project, where there is one
-#   4. COHORT_BUILT_AGAINST: the place an installed Cohort was built against
+#   3. COHORT_PROJECT_VENV: the .venv of the project, if it exists
+#   4. COHORT_BUILT_AGAINST: the libtorch that an installed Cohort was built against
 #   5. the torch of the active Python (found without importing it)
-# A place may be an unpacked libtorch zip, a wheel's folder `torch`, or the `share/cmake` folder inside either.
+# A folder may be an unpacked libtorch zip, the folder `torch` of a wheel, or the `share/cmake` folder inside either.
 #
-# An own target instead of find_package(Torch): it takes only libtorch_cpu and libc10, so a CUDA wheel needs no
-# CUDA toolkit, and it leaves no stray flags, paths or targets behind.
+# The reasons for a target of our own instead of find_package(Torch) are in docs/decisions/0003-own-libtorch-target.md.
 
 include_guard(GLOBAL)
 
-# Sets `out` to the root folder (the one with include/ and lib/) that `place` means, or to nothing.
-function(_cohort_libtorch_root place out)
+# Sets `out` to the root (the folder with include/ and lib/) of the libtorch at `folder`, or to an empty string.
+function(_cohort_libtorch_root folder out)
   set(${out} "" PARENT_SCOPE)
-  foreach(root "${place}" "${place}/torch" "${place}/libtorch" "${place}/../.." "${place}/../../..")
+  foreach(root "${folder}" "${folder}/torch" "${folder}/libtorch" "${folder}/../.." "${folder}/../../..")
     if(EXISTS "${root}/lib/libtorch_cpu.so" AND EXISTS "${root}/lib/libc10.so"
        AND EXISTS "${root}/include/ATen/ATen.h")
       file(REAL_PATH "${root}" root)
@@ -54,14 +53,14 @@ function(_cohort_libtorch_of_python out)
   execute_process(
     COMMAND "${COHORT_ACTIVE_PYTHON}" -c
       "import importlib.util as u; s = u.find_spec('torch'); print(s.submodule_search_locations[0] if s else '')"
-    OUTPUT_VARIABLE place OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed TIMEOUT 30)
+    OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed TIMEOUT 30)
   if(NOT failed)
-    set(${out} "${place}" PARENT_SCOPE)
+    set(${out} "${folder}" PARENT_SCOPE)
   endif()
 endfunction()
 
-# A CUDA build's libtorch_cpu.so loads two small CUDA libraries. pip brings them as packages of their own, which an
-# installation without dependencies leaves out.
+# The libtorch_cpu.so of a CUDA build loads two small CUDA libraries. In pip they are packages of their own, which an
+# installation without dependencies lacks.
 function(_cohort_check_cuda_build root)
   execute_process(COMMAND ldd "${root}/lib/libtorch_cpu.so" OUTPUT_VARIABLE needed ERROR_QUIET)
   string(REGEX MATCHALL "[^ \t\n]+ => not found" missing "${needed}")
@@ -83,9 +82,9 @@ function(_cohort_check_cuda_build root)
     "into the same Python; or use a CPU build of torch.")
 endfunction()
 
-# Ends the calling function with `root` and `why` set in its caller, if `place` holds a libtorch.
-macro(_cohort_take_if_libtorch place reason)
-  _cohort_libtorch_root("${place}" root)
+# If there is a libtorch at `folder`, sets `root` and `why` in the caller of the calling function and returns from it.
+macro(_cohort_take_if_libtorch folder reason)
+  _cohort_libtorch_root("${folder}" root)
   if(root)
     set(root "${root}" PARENT_SCOPE)
     set(why "${reason}" PARENT_SCOPE)
@@ -93,7 +92,7 @@ macro(_cohort_take_if_libtorch place reason)
   endif()
 endmacro()
 
-# Sets `root` and `why` in the caller; leaves them alone if there is no libtorch anywhere.
+# Sets `root` and `why` in the caller, or leaves them unchanged if no libtorch was found.
 function(_cohort_choose_libtorch)
   set(named "${COHORT_LIBTORCH}")
   if(NOT named)
@@ -102,32 +101,32 @@ function(_cohort_choose_libtorch)
   if(named)
     _cohort_take_if_libtorch("${named}" "named by COHORT_LIBTORCH")
     message(FATAL_ERROR
-      "COHORT_LIBTORCH is '${named}', but there is no libtorch: lib/libtorch_cpu.so and include/ATen/ATen.h are "
+      "COHORT_LIBTORCH is '${named}', but there is no libtorch there: lib/libtorch_cpu.so and include/ATen/ATen.h are "
       "missing.\nName the folder of an unpacked libtorch zip, or the folder 'torch' in a Python's site-packages, "
       "or unset COHORT_LIBTORCH.")
   endif()
 
   string(REPLACE ":" ";" prefixes "$ENV{CMAKE_PREFIX_PATH}")
-  foreach(place IN LISTS CMAKE_PREFIX_PATH prefixes)
-    _cohort_take_if_libtorch("${place}" "named by CMAKE_PREFIX_PATH")
+  foreach(folder IN LISTS CMAKE_PREFIX_PATH prefixes)
+    _cohort_take_if_libtorch("${folder}" "named by CMAKE_PREFIX_PATH")
   endforeach()
   if(COHORT_PROJECT_VENV)
-    file(GLOB places "${COHORT_PROJECT_VENV}/lib/python3*/site-packages/torch")
-    foreach(place IN LISTS places)
-      _cohort_take_if_libtorch("${place}" "in the project's .venv")
+    file(GLOB folders "${COHORT_PROJECT_VENV}/lib/python3*/site-packages/torch")
+    foreach(folder IN LISTS folders)
+      _cohort_take_if_libtorch("${folder}" "in the project's .venv")
     endforeach()
   endif()
   if(COHORT_BUILT_AGAINST)
-    _cohort_take_if_libtorch("${COHORT_BUILT_AGAINST}" "what this Cohort was built against")
+    _cohort_take_if_libtorch("${COHORT_BUILT_AGAINST}" "the libtorch this Cohort was built against")
   endif()
-  _cohort_libtorch_of_python(place)
-  if(place)
-    _cohort_take_if_libtorch("${place}" "the torch of the active Python")
+  _cohort_libtorch_of_python(folder)
+  if(folder)
+    _cohort_take_if_libtorch("${folder}" "the torch of the active Python")
   endif()
 endfunction()
 
 # cohort_find_libtorch(MINIMUM <version>)
-# Sets COHORT_LIBTORCH_ROOT and COHORT_LIBTORCH_VERSION and makes libtorch::torch.
+# Sets COHORT_LIBTORCH_ROOT and COHORT_LIBTORCH_VERSION, and makes libtorch::torch.
 function(cohort_find_libtorch)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "MINIMUM" "")
   set(root "")
@@ -140,7 +139,7 @@ function(cohort_find_libtorch)
 
   _cohort_libtorch_version("${root}" version)
   if(NOT version)
-    message(FATAL_ERROR "The libtorch in ${root} (${why}) does not say its version; it may be damaged. "
+    message(FATAL_ERROR "The libtorch in ${root} (${why}) has no version header; it may be damaged. "
       "Reinstall it, or name another with -D COHORT_LIBTORCH=<folder>.")
   endif()
   if(version VERSION_LESS arg_MINIMUM)

@@ -1,15 +1,14 @@
-# Precompiled headers for the whole build: reading headers is most of the time a file takes.
-#   cohort_precompiled_plain    the standard library's and fmt's, below the torch line: every torch-free folder has it
-#   cohort_precompiled_tool     that and CLI11
-#   cohort_precompiled_test     that and GoogleTest (tests/CMakeLists.txt)
-#   cohort_precompiled_tensor   ATen and the autograd engine: files that work on tensors
-#   cohort_precompiled_nn       torch/nn.h: files that define or train modules
-# A target takes one with cohort_precompile(<target> plain|tool|test|tensor|nn). With COHORT_PRECOMPILE_PLAIN off, as in the preset
-# gcc, torch-free files see only what they include themselves.
+# Precompiled headers for the whole build: parsing headers takes most of the compile time of a file.
+#   cohort_precompiled_plain    standard library and fmt: every folder below the torch line
+#   cohort_precompiled_tool     plain, CLI11 and JSON
+#   cohort_precompiled_test     plain and GoogleTest (tests/CMakeLists.txt)
+#   cohort_precompiled_nn       torch/nn.h: files above the torch line
+# A target uses one with cohort_precompile(<target> plain|tool|test|nn). With COHORT_PRECOMPILE_PLAIN off, as in the preset
+# gcc, torch-free files see only the headers that they include themselves.
 option(COHORT_PRECOMPILE_PLAIN "Precompile the headers that torch-free files share" ON)
 
-# libtorch as Cohort's own files see it. Its include folder carries a fmt of its own, newer than the distribution's and
-# without a compiled half: files above the torch line get that one, header-only.
+# libtorch for files of Cohort. Its include folder has its own fmt, newer than that of the distribution and
+# without a compiled half: files above the torch line use that fmt, header-only.
 add_library(cohort_torch INTERFACE)
 target_link_libraries(cohort_torch INTERFACE libtorch::torch)
 target_compile_definitions(cohort_torch INTERFACE FMT_HEADER_ONLY=1)
@@ -20,24 +19,35 @@ function(_cohort_precompiled name)
   file(CONFIGURE OUTPUT "${source}" CONTENT "// Carrier of a precompiled header.\n")
   add_library(${target} OBJECT "${source}")
   target_link_libraries(${target} PRIVATE cohort_options)
-  if(name MATCHES "tensor|nn")
+  set(torch_includes "")
+  if(name STREQUAL nn)
     target_link_libraries(${target} PRIVATE cohort_torch)
+    get_target_property(torch_includes libtorch::torch INTERFACE_INCLUDE_DIRECTORIES)
   endif()
   target_precompile_headers(${target} PRIVATE ${ARGN})
+  if(COHORT_CCACHE)
+    _cohort_sum_headers(${target} "${torch_includes}" ${ARGN})
+  endif()
+endfunction()
+
+# Lays down the checksum of a precompiled header's content where cmake/compiler-cache looks for it.
+function(_cohort_sum_headers target includes)
+  list(TRANSFORM ARGN PREPEND "#include ")
+  list(JOIN ARGN "\n" text)
+  set(header "${CMAKE_BINARY_DIR}/precompiled/${target}.h")
+  file(CONFIGURE OUTPUT "${header}" CONTENT "${text}\n" @ONLY)
+  list(TRANSFORM includes PREPEND "-isystem")
+  execute_process(COMMAND python3 "${PROJECT_SOURCE_DIR}/cmake/header_sum.py"
+    "${CMAKE_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.pch.sum" "${header}"
+    "${CMAKE_CXX_COMPILER}" -std=c++20 -DFMT_HEADER_ONLY=1 ${includes} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
 if(COHORT_PRECOMPILE_PLAIN)
   set(_plain <algorithm> <array> <atomic> <chrono> <condition_variable> <functional> <map> <memory> <mutex> <optional> <set>
     <span> <string> <string_view> <thread> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
   _cohort_precompiled(plain ${_plain})
-  _cohort_precompiled(tool ${_plain} <CLI/CLI.hpp>)
+  _cohort_precompiled(tool ${_plain} <CLI/CLI.hpp> <nlohmann/json.hpp>)
 endif()
-_cohort_precompiled(tensor
-  <ATen/ATen.h>
-  <torch/csrc/autograd/custom_function.h>
-  <torch/csrc/autograd/engine.h>
-  <torch/csrc/autograd/function.h>
-  <torch/csrc/autograd/variable.h>)
 _cohort_precompiled(nn <torch/nn.h>)
 
 function(cohort_precompile target name)

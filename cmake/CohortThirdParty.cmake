@@ -1,5 +1,5 @@
-# Every third-party library of the build, all from the distribution's packages (dev/packages.txt says why each).
-# Headers alone are taken, and zlib as an archive, on purpose: who links libcohort inherits libtorch and nothing else.
+# Every third-party library of the build, all from packages of the distribution (dev/packages.txt has the reasons).
+# They are header-only or static archives, so that a program that links libcohort needs libtorch and nothing else.
 
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)

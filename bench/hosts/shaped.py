@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Communication between hosts of known links: network namespaces of this machine, each with a cable of so many Mbit/s.
+"""Benchmarks between hosts with links of known bandwidth. The hosts are network namespaces of this machine.
 
-  bench/hosts/shaped.py goodput    bus bandwidth beside bare TCP, with and without encryption, 2 to 5 hosts
-  bench/hosts/shaped.py regret     every algorithm by force: what the choice costs beside the best, and the formula
-  bench/hosts/shaped.py step       training 2 hosts x 2 ranks beside PyTorch's DDP on Gloo over the same links
+  bench/hosts/shaped.py goodput    bus bandwidth relative to plain TCP, with and without TLS, 2 to 5 hosts
+  bench/hosts/shaped.py regret     times of all algorithms: how much slower the chosen one is than the best, and than predicted
+  bench/hosts/shaped.py step       training steps on 2 hosts x 2 ranks, compared with PyTorch's DDP on Gloo over the same links
 
-Needs root, a release build and, for `step`, `dev/setup bench`. `--help` lists what can be chosen."""
+Needs root, a release build and, for `step`, `dev/setup bench`. `--help` lists the options."""
 
 import argparse
 import json
@@ -55,7 +55,7 @@ def goodput(arguments):
                         row_line((rate, 6), (n, 6), (secrecy, 9), (row["operation"], 16), (row["bytes"], 10),
                                  (f"{report['bare_tcp_mbps']:.1f}", 13), (f"{report['bare_ring_mbps']:.1f}", 13), (f"{row['bus_mbps']:.1f}", 12),
                                  (f"{row['by_bare_tcp']:.3f}", 8), (goal, 6))
-    print(f"{short} of these are short of their goal")
+    print(f"{short} rows miss their goal")
 
 
 def regret(arguments):
@@ -79,7 +79,7 @@ def regret(arguments):
                          (f"{100 * row['regret']:.1f} %", 9), (f"{row['by_predicted']:.2f}", 12))
     if arguments.json:
         pathlib.Path(arguments.json).write_text(json.dumps(rows, indent=1))
-    print(f"the worst choice costs {100 * worst:.1f} % more than the best; the formula is off by a factor of {worst_formula:.2f} at most")
+    print(f"the chosen algorithm is at most {100 * worst:.1f} % slower than the best; predictions are off by a factor of {worst_formula:.2f} at most")
 
 
 JOB = """
@@ -90,11 +90,12 @@ test_samples = 10
 [model]
 kind = "mlp"
 hidden = [3200, 3200, 3200]
-[update]
-rule = "momentum"
+[optimizer]
+name = "sgd"
+momentum = 0.9
 learning_rate = 0.01
 [train]
-batch = {batch}
+batch_size = {batch}
 steps = {steps}
 evaluate_every = 0
 bucket_bytes = "{bucket}"
@@ -105,7 +106,7 @@ threads_per_rank = 1
 
 
 def our_step(hosts, arguments, shares):
-    """Milliseconds of the steps of `cohort train`, without the first two."""
+    """Milliseconds of each step of `cohort train`, without the first two."""
     with tempfile.TemporaryDirectory() as folder:
         job = pathlib.Path(folder) / "job.toml"
         job.write_text(JOB.format(batch=4 * arguments.batch, steps=arguments.steps + 2, bucket=arguments.bucket, directory=folder + "/run"))
@@ -118,18 +119,18 @@ def our_step(hosts, arguments, shares):
 
 
 def gloo_step(hosts, arguments):
-    """The same of DistributedDataParallel on Gloo, two ranks on each host."""
+    """Milliseconds of each step of DistributedDataParallel on Gloo, two ranks on each host, without the first two."""
     script = ROOT / "bench" / "peers" / "torch_step.py"
     ranks = []
     for rank in range(4):
         variables = {"RANK": rank, "WORLD_SIZE": 4, "MASTER_ADDR": hosts.address("a"), "MASTER_PORT": 29511,
                      "GLOO_SOCKET_IFNAME": "eth0", "OMP_NUM_THREADS": 1, "MKL_NUM_THREADS": 1}
         words = ["env", *[f"{name}={value}" for name, value in variables.items()], ROOT / ".venv" / "bin" / "python3", script,
-                 "--model", "mlp", "--ddp", "--batch", arguments.batch, "--rule", "momentum", "--steps", arguments.steps + 2]
+                 "--model", "mlp", "--ddp", "--batch", arguments.batch, "--optimizer", "sgd", "--momentum", 0.9, "--steps", arguments.steps + 2]
         ranks.append(subprocess.Popen(hosts.inside("ab"[rank // 2], *words), stdout=subprocess.PIPE, text=True))
     texts = [rank.communicate()[0] for rank in ranks]
     if any(rank.returncode for rank in ranks):
-        sys.exit("the peer failed: dev/setup bench installs what it needs")
+        sys.exit("torch_step.py failed: dev/setup bench installs its requirements")
     steps = [[json.loads(line)["ms"] for line in text.splitlines() if '"ms"' in line] for text in texts]
     return [max(times) for times in zip(*steps)][2:]
 
@@ -144,25 +145,25 @@ def step(arguments):
             peers += gloo_step(hosts, arguments)
     parameters = 784 * 3200 + 2 * 3200 * 3200 + 3200 * 10 + 3 * 3200 + 10
     wire_ms = 4 * parameters * 8 / link / 1000
-    print(f"{arguments.rates[0]} Mbit/s, bare TCP {link:.1f}; 2 hosts x 2 ranks, {parameters / 1e6:.1f} M parameters, batch {arguments.batch} of a rank")
-    print(f"ours {min(ours):.0f} ms (median {sorted(ours)[len(ours) // 2]:.0f}), DDP on Gloo {min(peers):.0f} ms"
+    print(f"{arguments.rates[0]} Mbit/s, plain TCP {link:.1f}; 2 hosts x 2 ranks, {parameters / 1e6:.1f} M parameters, batch size {arguments.batch} per rank")
+    print(f"Cohort {min(ours):.0f} ms (median {sorted(ours)[len(ours) // 2]:.0f}), DDP on Gloo {min(peers):.0f} ms"
           f" (median {sorted(peers)[len(peers) // 2]:.0f}): {min(peers) / min(ours):.2f} times faster")
-    print(f"the bytes that must cross take {wire_ms:.0f} ms: ours is {min(ours) / wire_ms:.3f} of that")
+    print(f"transfer of the gradients alone takes {wire_ms:.0f} ms: Cohort's step takes {min(ours) / wire_ms:.3f} times that")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["goodput", "regret", "step"])
-    parser.add_argument("--rates", type=lambda text: [int(word) for word in text.split(",")], help="Mbit/s, by comma")
+    parser.add_argument("--rates", type=lambda text: [int(word) for word in text.split(",")], help="link bandwidths in Mbit/s, separated by commas")
     parser.add_argument("--hosts", type=lambda text: [int(word) for word in text.split(",")], default=[2, 3, 4, 5])
-    parser.add_argument("--sizes", help="as of cohort bench ranks")
+    parser.add_argument("--sizes", help="see cohort bench ranks")
     parser.add_argument("--operations", default="all_reduce,reduce_scatter,all_gather")
     parser.add_argument("--rounds", default=5)
-    parser.add_argument("--time", default="4s", help="for one algorithm in one cell")
-    parser.add_argument("--json", help="a file for all rows")
-    parser.add_argument("--batch", type=int, default=64, help="of step: samples of a rank")
-    parser.add_argument("--steps", type=int, default=4, help="of step: in each round")
-    parser.add_argument("--bucket", default="4 MiB", help="of step: gradients that are reduced together")
+    parser.add_argument("--time", default="4s", help="duration of one measurement")
+    parser.add_argument("--json", help="write all rows to this file")
+    parser.add_argument("--batch", type=int, default=64, help="step: batch size per rank")
+    parser.add_argument("--steps", type=int, default=4, help="step: steps in each round")
+    parser.add_argument("--bucket", default="4 MiB", help="step: bucket size of gradients")
     arguments = parser.parse_args()
     if missing():
         sys.exit(missing())

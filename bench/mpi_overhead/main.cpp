@@ -1,5 +1,5 @@
-// What Cohort adds to a collective of MPI: the same all_reduce by MPI's own blocking call and by a
-// communicator over it, in turns, in one run. Started by mpirun:
+// The time that Cohort adds to an all_reduce of MPI. One run measures MPI's own blocking call and the same
+// call through an MpiCommunicator, in turns. mpirun starts it:
 //
 //   mpirun -np 2 cohort-mpi-overhead openmpi|mpich SHIM_DIRECTORY [LIBMPI]
 
@@ -26,7 +26,7 @@ void must(const Status& status) {
   std::exit(1);
 }
 
-// Of one batch, in nanoseconds for each call.
+// Nanoseconds per call, averaged over one batch.
 double time_of(int repetitions, const std::function<void()>& barrier, const std::function<void()>& call) {
   barrier();
   const auto begin = steady_clock::now();
@@ -42,8 +42,7 @@ double median(std::vector<double>& times) {
 
 struct Contestants {
   mpi::Library& library;
-  Communicator& bounded;
-  Communicator& watched;
+  Communicator& group;
 };
 
 void compare(const Contestants& with, std::size_t size_bytes) {
@@ -58,28 +57,21 @@ void compare(const Contestants& with, std::size_t size_bytes) {
   CohortMpiCollective meeting{};
   meeting.comm = bare.comm;
   const auto barrier = [&] { with.library.shim().run(&meeting); };
-  const auto own = [&](Communicator& group) {
-    return [&] { must(group.run(all_reduce(std::span(numbers)))); };
-  };
+  const auto own = [&] { must(with.group.run(all_reduce(std::span(numbers)))); };
   const int repetitions = static_cast<int>(std::clamp<std::size_t>((1 << 20) / size_bytes, 1, 200));
-  std::vector<double> of_bare, of_watched, of_bounded;
+  std::vector<double> of_bare, of_cohort;
   for (int i = 0; i < kBatches; ++i) {
     of_bare.push_back(time_of(repetitions, barrier, [&] { with.library.shim().run(&bare); }));
-    of_watched.push_back(time_of(repetitions, barrier, own(with.watched)));
-    of_bounded.push_back(time_of(repetitions, barrier, own(with.bounded)));
+    of_cohort.push_back(time_of(repetitions, barrier, own));
   }
   if (with.library.rank() > 0) return;
   const double base = median(of_bare);
-  const double watched = median(of_watched);
-  const double bounded = median(of_bounded);
-  fmt::print("{:>10} {:>12.2f} {:>12.2f} {:>8.3f} {:>12.2f} {:>8.3f}\n", size_bytes, base / 1e3,
-             watched / 1e3, watched / base, bounded / 1e3, bounded / base);
+  const double cohort = median(of_cohort);
+  fmt::print("{:>10} {:>12.2f} {:>12.2f} {:>8.3f}\n", size_bytes, base / 1e3, cohort / 1e3, cohort / base);
 }
 
-std::unique_ptr<mpi::MpiCommunicator> world_of(const std::shared_ptr<mpi::Library>& library,
-                                               mpi::Waiting waiting) {
-  auto made = mpi::MpiCommunicator::make_world(
-      library, {.on_failure = [](const Error&) { std::_Exit(1); }, .waiting = waiting});
+std::unique_ptr<mpi::MpiCommunicator> world_of(const std::shared_ptr<mpi::Library>& library) {
+  auto made = mpi::MpiCommunicator::make_world(library, {.on_failure = [](const Error&) { std::_Exit(1); }});
   if (!made) must(made.error());
   return *std::move(made);
 }
@@ -96,16 +88,14 @@ int main(int argc, char** argv) {
   if (!loaded) must(loaded.error());
   const std::shared_ptr<mpi::Library> library = *loaded;
   {
-    const auto bounded = world_of(library, mpi::Waiting::kBounded);
-    const auto watched = world_of(library, mpi::Waiting::kWatched);
+    const auto group = world_of(library);
     if (library->rank() == 0) {
       fmt::print("{}, {} ranks, all_reduce of f32, medians of {} batches in µs\n", library->text(),
-                 library->world(), kBatches);
-      fmt::print("{:>10} {:>12} {:>12} {:>8} {:>12} {:>8}\n", "bytes", "bare", "watched", "ratio", "bounded",
-                 "ratio");
+                 library->size(), kBatches);
+      fmt::print("{:>10} {:>12} {:>12} {:>8}\n", "bytes", "MPI", "Cohort", "ratio");
     }
-    for (const std::size_t size : kSizes) compare({*library, *bounded, *watched}, size);
-    must(watched->run(barrier()));
+    for (const std::size_t size : kSizes) compare({*library, *group}, size);
+    must(group->run(barrier()));
   }
   must(library->finish());
   return 0;

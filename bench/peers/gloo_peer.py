@@ -1,7 +1,8 @@
-"""One rank of the peer 'gloo' of `cohort bench comm`: torch.distributed, measured as every other participant is.
+"""One rank of the peer 'gloo' of `cohort bench comm`: torch.distributed, measured like every other participant.
 
-Arguments: RANK RANKS FOLDER NAME; a NAME of gloo_pinned keeps the rank on one core. COHORT_BENCH_CONTROL names the controller's socket (abstract). The loop and the numbers are
-those of src/measure/contender.cpp and pattern.cpp; src/measure/protocol.h has the messages.
+Arguments: RANK RANKS FOLDER NAME; the NAME gloo_pinned pins the rank to one core. COHORT_BENCH_CONTROL names the controller's
+abstract socket. The loop and the values are those of tools/measure/contender.cpp and pattern.cpp; tools/measure/protocol.h
+documents the messages.
 """
 
 import os
@@ -93,7 +94,7 @@ class Gloo:
         return [memory[i * slot_size(size):i * slot_size(size) + size] for i in range(batch)]
 
     def expected(self, operation, elements, root):
-        """Pieces (offset, count, first index, ranks) as in src/measure/rank_layout.cpp."""
+        """Pieces (offset, count, first index, ranks) as in tools/measure/rank_layout.cpp."""
         part, everybody = elements // self.ranks, range(self.ranks)
         mine = self.rank * part
         if operation == "all_reduce" or operation == "reduce" and self.rank == root:
@@ -193,7 +194,7 @@ def answer(gloo, line):
     except RuntimeError as error:
         kind = "unsupported" if "support" in str(error) else "failed"
         return f"{kind} {one_line(error)}"
-    except Exception as error:  # whatever it is, the controller tells the user
+    except Exception as error:  # the controller reports every failure
         return f"failed {type(error).__name__}: {one_line(error)}"
 
 

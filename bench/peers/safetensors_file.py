@@ -24,7 +24,7 @@ def read(path):
     for name, entry in header.items():
         first, last = entry["data_offsets"]
         dtype, shape = DTYPES[entry["dtype"]], entry["shape"]
-        # A copy: bytes in a file need not lie where a tensor wants them.
+        # A copy, because the bytes of a file may not be aligned for the type.
         tensors[name] = torch.empty(shape, dtype=dtype)
         ctypes.memmove(tensors[name].data_ptr(), bytes(data[first:last]), last - first)
     return tensors, metadata

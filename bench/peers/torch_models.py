@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 @dataclasses.dataclass
 class Spec:
-    """What make_model() is told: keys of [model] and facts about the data."""
+    """The arguments of make_model(): keys of [model] and facts about the data."""
 
     kind: str
     hidden: tuple = ()
@@ -26,7 +26,7 @@ class Spec:
     context: int = 0
 
 
-# Those of `cohort bench step`.
+# The models of `cohort bench step`.
 BENCH = {
     "mlp": Spec("mlp", hidden=(3200, 3200, 3200), input_shape=(784,), classes=10),
     "gpt": Spec("gpt", layers=6, width=384, heads=6, input_shape=(256,), vocabulary=65, context=256),

@@ -1,14 +1,14 @@
-"""Trains a model of torch_models.py for some steps and says how long each took: the peer of `cohort bench step`.
+"""Trains a model of torch_models.py for some steps and prints the time of each: the peer of `cohort bench step`.
 
-Prints a JSON line {"step", "loss", "ms"} after each step and a final object. With --ddp it is one rank of several, told who
-it is by RANK and WORLD_SIZE and where to meet by MASTER_ADDR and MASTER_PORT, or by --meeting; then a step begins with a
-barrier that is not timed, and every rank prints its own lines.
+Prints a JSON line {"step", "loss", "ms"} after each step and a final object. With --ddp the process is one of
+several ranks: RANK and WORLD_SIZE are its identity, MASTER_ADDR and MASTER_PORT, or --meeting, the rendezvous. A step then begins
+with a barrier that is not timed, and every rank prints its own lines.
 
-With --serve it is a participant of `cohort bench step`: it greets the controller whose socket COHORT_BENCH_CONTROL names and
-makes steps as it is asked to; src/measure/protocol.h has the messages.
+With --serve the process is a participant of `cohort bench step`: it greets the controller whose socket COHORT_BENCH_CONTROL names
+and runs the steps that the controller asks for; tools/measure/protocol.h documents the messages.
 
-Data of --data: tensors "inputs" and "targets" with the step as first dimension and samples as second; after the last step
-it starts again. With --ddp each rank takes its share of the samples. Without --data every rank makes --batch samples.
+Data of --data: tensors "inputs" and "targets" with the step as first dimension and samples as second; after the last step the
+first follows again. With --ddp each rank takes its share of the samples. Without --data every rank makes --batch samples.
 """
 
 import argparse
@@ -34,7 +34,7 @@ import torch_models
 
 
 def seconds_since_start():
-    """Since this process was started by the kernel: the interpreter and its imports count."""
+    """Seconds since the kernel started this process, including the interpreter and its imports."""
     with open("/proc/self/stat", encoding="ascii") as file:
         ticks = int(file.read().rsplit(")", 1)[1].split()[19])
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
@@ -45,12 +45,12 @@ def options_of(arguments):
     parser.add_argument("--model", required=True, choices=sorted(torch_models.BENCH))
     parser.add_argument("--spec", help="JSON object that overrides what the model is made of, such as {\"hidden\": [64]}")
     parser.add_argument("--batch", type=int, default=8, help="samples of this rank in a step")
-    parser.add_argument("--rule", default="sgd", choices=["sgd", "momentum", "nesterov", "adam", "adamw"])
+    parser.add_argument("--optimizer", default="sgd", choices=["sgd", "adam", "adamw"])
     parser.add_argument("--lr", type=float, default=0.01)
-    parser.add_argument("--momentum", type=float, default=0.9)
-    parser.add_argument("--beta1", type=float, default=0.9)
-    parser.add_argument("--beta2", type=float, default=0.999)
-    parser.add_argument("--epsilon", type=float, default=1e-8)
+    parser.add_argument("--momentum", type=float, default=0.0)
+    parser.add_argument("--nesterov", action="store_true")
+    parser.add_argument("--betas", type=float, nargs=2, default=(0.9, 0.999))
+    parser.add_argument("--eps", type=float, default=1e-8)
     parser.add_argument("--weight-decay", type=float, default=0.0)
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
@@ -86,11 +86,10 @@ def load_weights(model, path):
 
 def optimizer_of(options, parameters):
     common = {"lr": options.lr, "weight_decay": options.weight_decay, "fused": True}
-    if options.rule in ("adam", "adamw"):
-        rule = torch.optim.Adam if options.rule == "adam" else torch.optim.AdamW
-        return rule(parameters, betas=(options.beta1, options.beta2), eps=options.epsilon, **common)
-    momentum = 0.0 if options.rule == "sgd" else options.momentum
-    return torch.optim.SGD(parameters, momentum=momentum, nesterov=options.rule == "nesterov", **common)
+    if options.optimizer in ("adam", "adamw"):
+        optimizer = torch.optim.Adam if options.optimizer == "adam" else torch.optim.AdamW
+        return optimizer(parameters, betas=tuple(options.betas), eps=options.eps, **common)
+    return torch.optim.SGD(parameters, momentum=options.momentum, nesterov=options.nesterov, **common)
 
 
 class Batches:
@@ -170,7 +169,7 @@ def serve_steps(training, line):
         return "unsupported only 'steps N' is understood"
     try:
         taken = [training.step() for _ in range(int(words[1]))]
-    except Exception as error:  # whatever it is, the controller tells the user
+    except Exception as error:  # the controller reports every failure
         return " ".join(f"failed {type(error).__name__}: {error}".split())[:2000]
     if not math.isfinite(taken[-1][0].item()):
         return "failed the loss is not finite"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""torch.distributed with the backend cohort beside Gloo, both through Python, in turns in one run on this machine.
+"""Compares the backends cohort and gloo of torch.distributed, interleaved in one run on this machine.
 
   bench/pytorch/against_gloo.py [--what all_reduce,ddp,fsdp] [--ranks 2] [--arena]
 
@@ -23,13 +23,13 @@ def parse():
     parser.add_argument("--what", default="all_reduce,ddp,fsdp")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--arena", action="store_true", help="cohort_c10d.allocate_in_arena() for what is measured with cohort")
-    parser.add_argument("--json", help="a file for the figures")
+    parser.add_argument("--arena", action="store_true", help="allocate large tensors of the backend cohort in shared memory")
+    parser.add_argument("--json", help="write the figures to this file")
     return parser.parse_args()
 
 
 def in_turns(steps, rounds, each, arena):
-    """Seconds of each backend's step, `each` in a row, the backends taking turns; the slowest rank counts."""
+    """Median seconds of each backend's step on the slowest rank. The backends take turns, `each` steps at a time."""
     import torch
     import torch.distributed as dist
 
@@ -46,7 +46,7 @@ def in_turns(steps, rounds, each, arena):
             use_arena("", arena)
             slowest = torch.tensor(took, dtype=torch.float64)
             dist.all_reduce(slowest, op=dist.ReduceOp.MAX)
-            if round_number > 0:  # the first one warms up
+            if round_number > 0:  # round 0 warms up
                 times[name] += slowest.tolist()
     return {name: statistics.median(values) for name, values in times.items()}
 
@@ -74,12 +74,12 @@ def bench_all_reduce(rank, groups, arguments, rows):
 
 
 def arena_of(arguments, groups):
-    """The group whose arena tensors are to lie in, or nothing."""
+    """The group in whose shared memory tensors are allocated, or None."""
     return groups["cohort"] if arguments.arena else None
 
 
 def use_arena(name, group):
-    """From now on tensors are those of this backend."""
+    """Allocates later tensors in the group's shared memory if `name` is cohort, else as usual."""
     if group is None:
         return
     import cohort_c10d
@@ -107,16 +107,16 @@ def bench_ddp(rank, groups, arguments, rows):
             def make(group=group):
                 torch.manual_seed(1)
                 net = nn.parallel.DistributedDataParallel(mlp(), process_group=group)
-                rule = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9, fused=True)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9, fused=True)
                 inputs, labels = torch.randn(batch, 784), torch.randint(0, 10, (batch,))
 
                 def step():
-                    rule.zero_grad()
+                    optimizer.zero_grad()
                     nn.functional.cross_entropy(net(inputs), labels).backward()
-                    rule.step()
+                    optimizer.step()
 
                 step()
-                step()  # the buckets are laid out anew after the first one
+                step()  # DDP rebuilds its buckets after the first step
                 return step
 
             use_arena(name, arena_of(arguments, groups))
@@ -146,12 +146,12 @@ def gpt(blocks=6, heads=6, width=384, length=128, words=65):
     class Gpt(nn.Module):
         def __init__(self):
             super().__init__()
-            self.words, self.places = nn.Embedding(words, width), nn.Embedding(length, width)
+            self.words, self.positions = nn.Embedding(words, width), nn.Embedding(length, width)
             self.blocks = nn.ModuleList([Block() for _ in range(blocks)])
             self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, words, bias=False)
 
         def forward(self, tokens):
-            x = self.words(tokens) + self.places(torch.arange(tokens.shape[1]))
+            x = self.words(tokens) + self.positions(torch.arange(tokens.shape[1]))
             for block in self.blocks:
                 x = block(x)
             return self.head(self.norm(x))
@@ -174,14 +174,14 @@ def bench_fsdp(rank, groups, arguments, rows):
             for block in net.blocks:
                 fully_shard(block, mesh=mesh)
             fully_shard(net, mesh=mesh)
-            rule = torch.optim.AdamW(net.parameters(), lr=1e-3)
+            optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
             tokens = torch.randint(0, 65, (batch, length))
 
-            def step(net=net, rule=rule, tokens=tokens):
-                rule.zero_grad()
+            def step(net=net, optimizer=optimizer, tokens=tokens):
+                optimizer.zero_grad()
                 logits = net(tokens)
                 nn.functional.cross_entropy(logits.flatten(0, 1), tokens.flatten()).backward()
-                rule.step()
+                optimizer.step()
 
             steps[name] = step
         say(rank, f"FSDP2 step, GPT of 10.8 M, {batch} x {length}", in_turns(steps, arguments.rounds, 2, arena_of(arguments, groups)), 1.3, rows)
@@ -210,7 +210,7 @@ def be_rank(arguments):
 def launch(arguments):
     packages = ROOT / "build" / "release" / "python"
     if not list(packages.glob("cohort_c10d/_C*.so")):
-        sys.exit(f"{packages} has no cohort_c10d: make build")
+        sys.exit(f"no cohort_c10d in {packages}: run make build first")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -64,14 +64,14 @@ class Bare final : public Side {
   static constexpr ucp_tag_t kTag = 7;
 
   void wait(void* request) {
-    if (!UCS_PTR_IS_PTR(request)) return check(UCS_PTR_STATUS(request), "a message");
+    if (!UCS_PTR_IS_PTR(request)) return check(UCS_PTR_STATUS(request), "sending or receiving a message");
     while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
-    check(ucp_request_check_status(request), "a message");
+    check(ucp_request_check_status(request), "sending or receiving a message");
     ucp_request_free(request);
   }
 
   const ErrorHandling error_handling_;
-  ucp_context_h context_ = nullptr;  // all of it ends with the process
+  ucp_context_h context_ = nullptr;  // never destroyed: the process ends
   ucp_worker_h worker_ = nullptr;
   ucp_ep_h endpoint_ = nullptr;
 };

@@ -1,4 +1,4 @@
-#include "measure/pin.h"
+#include "measure/contender.h"
 #include "measure/statistics.h"
 #include "side.h"
 
@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Two processes, each on a core of its own, send a message to and fro: bare UCX, bare UCX that tells of lost
-// peers as ours must, and Cohort's transport by turns, a batch of each at a time. What is compared is the
-// limit of the best decile.
+// Two processes, each on a core of its own, send a message back and forth: over bare UCX, over bare UCX with
+// error handling as Cohort needs it, and over Cohort's transport, one batch of each in turn. The 10th
+// percentile of the batches is compared.
 
 namespace cohort::bench {
 namespace {
@@ -27,14 +27,14 @@ struct Options {
 
 void write_all(int socket, const void* data, std::size_t size_bytes) {
   if (::write(socket, data, size_bytes) != static_cast<ssize_t>(size_bytes))
-    throw std::runtime_error("the other process is gone");
+    throw std::runtime_error("the other process has ended");
 }
 
 void read_all(int socket, void* data, std::size_t size_bytes) {
   auto* at = static_cast<char*>(data);
   for (std::size_t left = size_bytes; left > 0;) {
     const ssize_t got = ::read(socket, at, left);
-    if (got <= 0) throw std::runtime_error("the other process is gone");
+    if (got <= 0) throw std::runtime_error("the other process has ended");
     at += got;
     left -= static_cast<std::size_t>(got);
   }
@@ -51,7 +51,7 @@ void meet(Side& side, int member, int socket) {
   side.connect(member, member == 0 ? std::vector{mine, other} : std::vector{other, mine});
 }
 
-/// Nanoseconds of one way, on average over the batch.
+/// One-way nanoseconds, averaged over the batch.
 double run_batch(Side& side, int member, std::span<std::byte> room, int rounds) {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < rounds; ++i) {
@@ -63,7 +63,7 @@ double run_batch(Side& side, int member, std::span<std::byte> room, int rounds) 
   return took.count() / rounds / 2;
 }
 
-/// Both processes agree: the first one says.
+/// The number of rounds per batch; process 0 decides for both.
 int agree_rounds(int member, int socket, double one_way_ns, double batch_ms) {
   int rounds = static_cast<int>(std::clamp(batch_ms * 1e6 / (2 * one_way_ns), 3.0, 20000.0));
   if (member == 0) write_all(socket, &rounds, sizeof rounds);
@@ -101,7 +101,7 @@ void compare(const Options& options, int member, int socket) {
                        make_ours(settings)};
   for (const auto& side : sides) meet(*side, member, socket);
   if (member == 0) {
-    fmt::print("one way in us, best decile of {} batches; bare: tagged messages of UCX itself\n",
+    fmt::print("one way in µs, 10th percentile of {} batches; bare: tagged messages of UCX itself\n",
                options.batches);
     fmt::print("{:>9}  {:>10}  {:>10}  {:>10}  {:>9}  {:>9}\n", "bytes", "bare", "bare+err", "ours",
                "ours/bare", "ours/b+e");
@@ -113,12 +113,14 @@ void compare(const Options& options, int member, int socket) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("what the transport costs over bare UCX");
+  CLI::App app("Compares Cohort's UCX transport with bare UCX.");
   Options options;
-  app.add_option("--transports", options.transports, "what UCX_TLS would say")->capture_default_str();
-  app.add_option("--devices", options.devices, "what UCX_NET_DEVICES would say")->capture_default_str();
-  app.add_option("--batches", options.batches, "of each, for each size")->capture_default_str();
-  app.add_option("--batch-ms", options.batch_ms, "how long one takes, about")->capture_default_str();
+  app.add_option("--transports", options.transports, "value of UCX_TLS")->capture_default_str();
+  app.add_option("--devices", options.devices, "value of UCX_NET_DEVICES")->capture_default_str();
+  app.add_option("--batches", options.batches, "batches of each kind per message size")
+      ->capture_default_str();
+  app.add_option("--batch-ms", options.batch_ms, "approximate length of a batch in ms")
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) return 1;
@@ -132,7 +134,7 @@ int run(int argc, char** argv) {
   std::fflush(stdout);
   if (child == 0) ::_exit(0);
   ::waitpid(child, nullptr, 0);
-  ::_exit(0);  // neither side sees the other off
+  ::_exit(0);  // without waiting for the peer to leave
 }
 
 }  // namespace

@@ -30,12 +30,12 @@ class Ours final : public Side, private comm::FrameSink {
   }
 
  private:
-  // The other side answers only when it has been sent to, so the room is always there.
+  // The peer answers only after it was sent to, so the buffer is always there.
   std::span<std::byte> place(int, const comm::FrameHeader& header) override {
     return into_.first(header.size_bytes);
   }
   void arrived(int, const comm::FrameHeader&) override { has_arrived_ = true; }
-  void taken_back(int, const comm::FrameHeader&) override {}
+  void withdrawn(int, const comm::FrameHeader&) override {}
   void lost(int, const Error& why) override { raise(why); }
 
   RealClock clock_;

@@ -22,17 +22,17 @@ class Side {
 
   virtual Address address() const = 0;
   virtual void connect(int member, const std::vector<Address>& addresses) = 0;
-  /// Returns when the payload may be used again.
+  /// Returns when the payload may be changed again.
   virtual void send(std::span<const std::byte> payload) = 0;
   virtual void receive(std::span<std::byte> into) = 0;
 };
 
-/// Whether UCX tells of a peer that is gone: it keeps it from some of its ways.
+/// Whether UCX reports lost peers; some of its faster protocols do not work with that.
 enum class ErrorHandling { kOff, kOn };
 
-/// Tagged messages of UCX itself, without anything around them.
+/// Tagged messages of UCX itself, without a transport around them.
 std::unique_ptr<Side> make_bare(const Settings& settings, ErrorHandling error_handling);
-/// Cohort's transport, advanced by the thread that waits, as the progress thread does it.
+/// Cohort's transport, advanced by the waiting thread as the progress thread would.
 std::unique_ptr<Side> make_ours(const Settings& settings);
 
 }  // namespace cohort::bench

@@ -1,20 +1,20 @@
 #pragma once
 
-#include "update/rule.h"
+#include "update/optimizer.h"
 
 #include <ATen/ATen.h>
 #include <vector>
 
 namespace cohort::bench {
 
-/// What is done besides the update itself.
-enum class Extra { kNone, kScaleClipZero };
+/// Work that is timed besides the update itself.
+enum class Extra { kNone, kScaleClip };
 
-/// One rule on one set of tensors, updated by our kernels or by libtorch's: both work on the same memory, so
-/// that neither has the better pages.
+/// One optimizer on one set of tensors, updated by our kernels or by libtorch's: both work on the same
+/// memory, so that neither has the better pages.
 class Trial {
  public:
-  Trial(const Rule& rule, std::int64_t count, Extra extra);
+  Trial(const OptimizerSettings& settings, std::int64_t count, Extra extra);
 
   void ours();
   /// libtorch's fused kernel, with its other calls in a row before and after it.
@@ -23,7 +23,7 @@ class Trial {
  private:
   void fused();
 
-  const Rule rule_;
+  const OptimizerSettings settings_;
   const Extra extra_;
   std::int64_t steps_ = 0;
   std::vector<at::Tensor> parameters_, gradients_, first_, second_, counts_;

@@ -1,9 +1,12 @@
-// The loop of examples/one_process on as many ranks as were started, with all that may matter there.
+// The loop of examples/one_process on several ranks: parts of a batch, gradient accumulation, clipping,
+// evaluation, saving, and going on from saved files. `four_ranks FOLDER` reads and writes files there.
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <cohort/broadcast_state.h>
 #include <cohort/context.h>
 #include <cohort/data_parallel.h>
 #include <cohort/error.h>
+#include <filesystem>
 #include <iostream>
 #include <numbers>
 #include <torch/nn/functional/loss.h>
@@ -30,7 +33,7 @@ struct Points {
   }
 };
 
-// Points of a square, and whether they lie in a circle: half of them do.
+// Random points in a square. The class of a point tells whether it lies in a circle; half of them do.
 Points draw_points(int count) {
   const at::Tensor input = at::rand({count, 2}) * 2 - 1;
   return {input, (input.square().sum(1) < 2 / std::numbers::pi).to(at::kLong)};
@@ -42,10 +45,10 @@ at::Tensor summed_loss(Net& net, const Points& points) {
 }
 
 at::Tensor part_of(const cohort::Context& context, const at::Tensor& batch) {
-  return batch.tensor_split(context.world())[static_cast<std::size_t>(context.rank())];
+  return batch.tensor_split(context.size())[static_cast<std::size_t>(context.rank())];
 }
 
-double share_of_right_answers(cohort::Context& context, Net& net, const Points& points) {
+double accuracy_of(cohort::Context& context, Net& net, const Points& points) {
   const at::NoGradGuard no_grad;
   const Points mine = points.select(part_of(context, at::arange(points.input.size(0))));
   at::Tensor right = net.forward(mine.input).argmax(1).eq(mine.target).sum();
@@ -61,26 +64,35 @@ int main(int argc, char** argv) try {
   auto net = std::make_shared<Net>();
   cohort::DataParallel parallel(context, *net);
   torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
+  const std::filesystem::path folder = argc > 1 ? argv[1] : "";
+  if (context.rank() == 0 && exists(folder / "net.pt")) {
+    torch::load(net, folder / "net.pt");
+    torch::load(optimizer, folder / "optimizer.pt");
+  }
+  cohort::broadcast_state(context, *net, optimizer);
   at::Generator order = at::make_generator<at::CPUGeneratorImpl>(/*seed=*/5);
   for (int epoch = 0; epoch < 5; ++epoch) {
     for (const at::Tensor& batch : at::randperm(4000, order).split(64)) {
       const auto halves = part_of(context, batch).tensor_split(2);
-      const double scale = static_cast<double>(context.world()) / static_cast<double>(batch.size(0));
+      const double scale = static_cast<double>(context.size()) / static_cast<double>(batch.size(0));
       optimizer.zero_grad();
       {
-        const auto adding_up = parallel.accumulate();  // no communication yet
+        const auto accumulation = parallel.accumulate();  // no communication yet
         (scale * summed_loss(*net, points.select(halves[0]))).backward();
       }
-      (scale * summed_loss(*net, points.select(halves[1]))).backward();  // averages both
+      (scale * summed_loss(*net, points.select(halves[1]))).backward();  // averages the sum of both
       torch::nn::utils::clip_grad_norm_(net->parameters(), /*max_norm=*/1);
       optimizer.step();
     }
   }
 
-  const double accuracy = share_of_right_answers(context, *net, unseen);
+  const double accuracy = accuracy_of(context, *net, unseen);
   if (context.rank() == 0) {
-    std::cout << context.world() << " ranks: " << 100 * accuracy << " % are right\n";
-    if (argc > 1) torch::save(net, argv[1]);
+    std::cout << context.size() << " ranks: " << 100 * accuracy << " % are right\n";
+    if (!folder.empty()) {
+      torch::save(net, folder / "net.pt");
+      torch::save(optimizer, folder / "optimizer.pt");
+    }
   }
   return accuracy > 0.9 ? 0 : 1;
 } catch (const cohort::Error& error) {

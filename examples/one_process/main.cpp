@@ -1,4 +1,4 @@
-// A training loop of one process, before Cohort: docs/from-your-loop-to-four-ranks.md starts here.
+// A training loop in one process, without Cohort: the start of docs/from-your-loop-to-four-ranks.md.
 #include <ATen/ATen.h>
 #include <iostream>
 #include <numbers>
@@ -24,13 +24,13 @@ struct Points {
   }
 };
 
-// Points of a square, and whether they lie in a circle: half of them do.
+// Random points in a square. The class of a point tells whether it lies in a circle; half of them do.
 Points draw_points(int count) {
   const at::Tensor input = at::rand({count, 2}) * 2 - 1;
   return {input, (input.square().sum(1) < 2 / std::numbers::pi).to(at::kLong)};
 }
 
-double share_of_right_answers(Net& net, const Points& points) {
+double accuracy_of(Net& net, const Points& points) {
   const at::NoGradGuard no_grad;
   return net.forward(points.input).argmax(1).eq(points.target).to(at::kFloat).mean().item<double>();
 }
@@ -51,7 +51,7 @@ int main() {
     }
   }
 
-  const double accuracy = share_of_right_answers(*net, unseen);
+  const double accuracy = accuracy_of(*net, unseen);
   std::cout << 100 * accuracy << " % are right\n";
   return accuracy > 0.9 ? 0 : 1;
 }

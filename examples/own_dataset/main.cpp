@@ -1,4 +1,4 @@
-// A data set of your own: signals, whose frequency is to be told.
+// Your own data set: signals that a model classifies by their frequency.
 #include <ATen/ATen.h>
 #include <cohort/context.h>
 #include <cohort/error.h>
@@ -17,7 +17,7 @@
 constexpr int kClasses = 4;
 constexpr int kPoints = 48;
 
-// Two functions make a data set. Samples are made by their number, so that all ranks see the same ones.
+// A data set has two functions. Sample i is a function of i, so it is the same on all ranks.
 struct Signals : cohort::Dataset {
   std::int64_t size() const override { return 3000; }
 
@@ -41,7 +41,7 @@ cohort::Sample with_noise(cohort::Sample sample, std::int64_t index) {
 int main() try {
   torch::manual_seed(1);
   cohort::Context context;
-  // Views over views: noise is added, the result is kept; a part of it is not learned from.
+  // Views can be nested: transform() adds noise, cache() keeps the result, subset() divides it.
   const auto signals = cohort::cache(cohort::transform(std::make_shared<Signals>(), with_noise));
   const auto train = cohort::subset(signals, 0, 2500), test = cohort::subset(signals, 2500, 3000);
 
@@ -50,12 +50,12 @@ int main() try {
   const auto loss = cohort::mean_loss([&](const cohort::Batch& batch) {
     return torch::nn::functional::cross_entropy(net->forward(batch.input), batch.target);
   });
-  cohort::Trainer trainer(context, net.ptr(), loss, {.batch = 50, .epochs = 3});
+  cohort::Trainer trainer(context, net.ptr(), loss, {.batch_size = 50, .epochs = 3});
   const double before = trainer.evaluate(*test).loss;
   const cohort::TrainingReport report = trainer.fit(train, test);
 
   if (context.rank() == 0) {
-    std::cout << report.steps << " steps on " << context.world() << " ranks: the loss went from " << before
+    std::cout << report.steps << " steps on " << context.size() << " ranks: the loss went from " << before
               << " to " << report.last->loss << " on signals not seen before\n";
   }
   return report.last->loss < before / 4 ? 0 : 1;

@@ -1,4 +1,4 @@
-// A module and a loop of your own, on as many ranks as were started: one line was added.
+// Your own module and training loop on several ranks, with one added line.
 #include <ATen/ATen.h>
 #include <cohort/context.h>
 #include <cohort/data_parallel.h>
@@ -23,13 +23,13 @@ struct Points {
   at::Tensor target;
 };
 
-// Points of a square, and whether they lie in a circle: half of them do.
+// Random points in a square. The class of a point tells whether it lies in a circle; half of them do.
 Points draw_points(int count) {
   const at::Tensor input = at::rand({count, 2}) * 2 - 1;
   return {input, (input.square().sum(1) < 2 / std::numbers::pi).to(at::kLong)};
 }
 
-double share_of_right_answers(Net& net, const Points& points) {
+double accuracy_of(Net& net, const Points& points) {
   const at::NoGradGuard no_grad;
   return net.forward(points.input).argmax(1).eq(points.target).to(at::kFloat).mean().item<double>();
 }
@@ -40,20 +40,20 @@ int main() try {
   const Points unseen = draw_points(1000);
 
   cohort::Context context;
-  torch::manual_seed(10 + static_cast<std::uint64_t>(context.rank()));  // every rank draws points of its own
+  torch::manual_seed(10 + static_cast<std::uint64_t>(context.rank()));  // every rank draws other points
 
   auto net = std::make_shared<Net>();
   cohort::DataParallel parallel(context, *net);  // the added line
   torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.3).momentum(0.9));
   for (int step = 0; step < 300; ++step) {
-    const Points points = draw_points(kBatch / context.world());
+    const Points points = draw_points(kBatch / context.size());
     optimizer.zero_grad();
     torch::nn::functional::cross_entropy(net->forward(points.input), points.target).backward();
     optimizer.step();
   }
 
-  const double accuracy = share_of_right_answers(*net, unseen);
-  if (context.rank() == 0) std::cout << context.world() << " ranks: " << 100 * accuracy << " % are right\n";
+  const double accuracy = accuracy_of(*net, unseen);
+  if (context.rank() == 0) std::cout << context.size() << " ranks: " << 100 * accuracy << " % are right\n";
   return accuracy > 0.9 ? 0 : 1;
 } catch (const cohort::Error& error) {
   std::cerr << error.text() << "\n";

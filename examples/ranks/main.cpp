@@ -10,7 +10,7 @@ int main() try {
   for (float& sum : sums) sum = static_cast<float>(context.rank() + 1);
   context.all_reduce(sums);
 
-  if (context.rank() == 0) std::cout << context.world() << " ranks, sum " << sums[0] << "\n";
+  if (context.rank() == 0) std::cout << context.size() << " ranks, sum " << sums[0] << "\n";
   return 0;
 } catch (const cohort::Error& error) {
   std::cerr << error.text() << "\n";

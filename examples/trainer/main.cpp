@@ -1,5 +1,5 @@
-// The trainer with most of its options: a rule, a schedule, groups, dropout, evaluation, and the same bits on
-// any number of ranks.
+// The trainer with most of its options: optimizer, learning-rate schedule, parameter groups, dropout,
+// evaluation, and the same bits on any number of ranks.
 #include <ATen/ATen.h>
 #include <cmath>
 #include <cohort/context.h>
@@ -14,7 +14,7 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/utils.h>
 
-// Two arms of a spiral; the arm is to be told from the place.
+// Points on two arms of a spiral; the class of a point is its arm.
 struct Spirals : cohort::Dataset {
   std::int64_t size() const override { return 2000; }
 
@@ -41,7 +41,7 @@ struct Net : torch::nn::Module {
   }
 };
 
-// Sums over samples, so that parts of uneven size add up; and how many answers were right.
+// Sums over samples, so that parts of uneven size can be added, and the number of correct answers.
 cohort::Evaluation evaluate(Net& net, const cohort::Batch& batch) {
   const at::Tensor answer = net.forward(batch.input);
   const auto samples = static_cast<double>(batch.samples.size());
@@ -62,20 +62,18 @@ int main() try {
   };
 
   auto net = std::make_shared<Net>();
-  cohort::Trainer trainer(context, net, [&](const cohort::Batch& batch) { return evaluate(*net, batch); },
-                          {.rule = {.kind = cohort::RuleKind::kAdamW, .weight_decay = 0.01},
-                           .schedule = {.kind = cohort::ScheduleKind::kCosine,
-                                        .learning_rate = 0.01,
-                                        .warmup_steps = 10,
-                                        .period_steps = 240},
-                           .groups = {"*.bias: weight_decay=0"},
-                           .clip_norm = 1,
-                           .batch = 64,
-                           .slots = 4,  // whoever computes them: 1, 2 or 4 ranks
-                           .epochs = 8,
-                           .patience = 4,
-                           .deterministic = cohort::Deterministic::kAnyWorld,
-                           .on_evaluation = say});
+  cohort::Trainer trainer(
+      context, net, [&](const cohort::Batch& batch) { return evaluate(*net, batch); },
+      {.optimizer = {.kind = cohort::OptimizerKind::kAdamW, .learning_rate = 0.01, .weight_decay = 0.01},
+       .schedule = {.kind = cohort::LearningRateScheduleKind::kCosine, .warmup_steps = 10, .t_max = 240},
+       .groups = {{.patterns = {"*.bias"}, .weight_decay = 0}},
+       .clip_grad_norm = 1,
+       .batch_size = 64,
+       .micro_batches = 4,  // computed by 1, 2 or 4 ranks
+       .epochs = 8,
+       .patience = 4,
+       .deterministic = cohort::Deterministic::kAnyWorld,
+       .on_evaluation = say});
   const auto data = std::make_shared<Spirals>();
   const cohort::TrainingReport report = trainer.fit(data, data);
   if (context.rank() == 0)

@@ -1,127 +1,93 @@
 #pragma once
 
+#include <cohort/default_limit.h>
 #include <cohort/export.h>
+#include <cohort/group.h>
 #include <cohort/link_settings.h>
-#include <cohort/numbers.h>
-#include <cohort/reduce_op.h>
+#include <cohort/log.h>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string_view>
-
-namespace at {
-class Tensor;
-}
 
 namespace cohort {
 
-class Arena;
-class Communicator;
-
 struct ContextOptions {
-  /// How long a call waits for the other ranks. There is no endless wait.
-  std::chrono::nanoseconds limit = std::chrono::seconds(30);
-  /// How long a rank may show no sign of life before it counts as lost. A slow one shows signs of life.
-  std::chrono::nanoseconds liveness = std::chrono::milliseconds(500);
-  /// How long another host may be out of reach before its ranks count as lost; what was under way when a
-  /// connection broke goes on when it comes back before. A process that ended is seen at once.
-  std::chrono::nanoseconds link_limit = std::chrono::seconds(5);
-  /// How long all ranks may take to come together.
-  std::chrono::nanoseconds meeting_limit = std::chrono::seconds(30);
-  /// Address space for memory that ranks share; it takes memory only as far as it is used.
+  /// Timeout of every collective call, send and receive. An endless wait cannot be asked for. Default:
+  /// COHORT_LIMIT, or DefaultLimit::kCall.
+  std::optional<std::chrono::nanoseconds> limit{};
+  /// A rank without a heartbeat for this long counts as lost. A rank that is merely slow still has a
+  /// heartbeat; a process that has ended is noticed at once. Default: COHORT_LIVENESS, or
+  /// DefaultLimit::kLiveness.
+  std::optional<std::chrono::nanoseconds> liveness{};
+  /// A host that stays unreachable for this long counts as lost, with all its ranks. If its connections come
+  /// back earlier, transfers in flight resume at the byte where they broke off. A process that has ended is
+  /// noticed at once, whatever this limit is.
+  std::chrono::nanoseconds link_limit = DefaultLimit::kLink;
+  /// Timeout of the rendezvous: how long the constructor waits for all ranks to start.
+  std::chrono::nanoseconds meeting_limit = DefaultLimit::kMeeting;
+  /// Address space reserved for memory that ranks of a host share. Pages take memory only once they are
+  /// written.
   std::size_t arena_bytes = std::size_t{8} << 30;
-  /// What carries calls from rank to rank. What is set here wins over COHORT_ENGINE and COHORT_ALGORITHM.
+  /// Backend, algorithm and connections. A value set here wins over its environment variable.
   LinkSettings links{};
+  /// Receives warnings, such as that a rank shows no sign of life, and notes. Must outlive the Context.
+  /// Called from other threads. Null: they are dropped.
+  LogSink* log = nullptr;
+  LogLevel log_level = LogLevel::kWarning;  ///< records below this level are not made
 };
 
-/// This process as one of the ranks that were started together, by `cohort run`, mpirun, srun or torchrun.
-/// Started by nobody, it is the only rank of a world of one, and everything works the same.
+/// Membership of this process in a job: its rank, and the group of all ranks. Like MPI_COMM_WORLD, or
+/// torch.distributed after init_process_group(). Rank and number of ranks come from the launcher: `cohort
+/// run`, mpirun, srun or torchrun. A program started without a launcher is rank 0 of 1, and every call works.
 ///
 ///     cohort::Context context;
 ///     std::vector<float> sums = …;
-///     context.all_reduce(std::span(sums));
+///     context.all_reduce(sums);
 ///
-/// Threads: every method from any thread, but all ranks must make the same calls in the same order.
-/// Lifetime: memory from allocate() lives as long as this. The destructor waits for nobody.
-/// Failure: throws Error; the first failure sticks. kPeerLost names the rank that is gone, kTimedOut the one
-/// that has not arrived, UsageError the calls that do not fit each other. With the engine mpi, where MPI does
-/// not go on without lost ranks, a failure ends the job instead, with its cause on standard error.
-/// Cost: the constructor waits for all ranks. With the engine mpi a process that ends well waits for all
-/// ranks to do so.
-class COHORT_EXPORT Context {
+/// Threads: as Group.
+/// Lifetime: memory from allocate() lives as long as the Context. Groups, a Trainer or a DataParallel that were
+/// made with the Context may outlive it.
+/// Failure: methods throw Error, as those of Group; after the first failure every later call throws the same
+/// error, until shrink(). The backend mpi, if the MPI library is not fault-tolerant, ends the whole job
+/// instead and writes the cause to standard error.
+/// Cost: the constructor waits for all ranks. With the backend mpi, a process that ends normally waits for
+/// all other ranks, as MPI_Finalize does.
+class COHORT_EXPORT Context : public Group {
  public:
   explicit Context(const ContextOptions& options = {});
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  int rank() const;
-  int world() const;
-  int local_rank() const;   ///< among the ranks of this host
-  int local_world() const;  ///< the number of ranks on this host
+  int local_rank() const;  ///< among the ranks of this host
+  int local_size() const;  ///< the number of ranks on this host
 
-  /// Nobody returns before everybody has called.
-  void barrier();
-  /// Every rank's numbers are combined; every rank gets the result, in place.
-  void all_reduce(Numbers numbers, ReduceOp op = ReduceOp::kSum);
-  /// Only the root gets the result, in `to`.
-  void reduce(ConstNumbers from, Numbers to, int root, ReduceOp op = ReduceOp::kSum);
-  /// The root's numbers reach every rank.
-  void broadcast(Numbers numbers, int root = 0);
-  /// Rank r gets the r-th part of the combination.
-  void reduce_scatter(ConstNumbers from, Numbers to, ReduceOp op = ReduceOp::kSum);
-  /// Every rank gets every rank's numbers, in the order of ranks.
-  void all_gather(ConstNumbers from, Numbers to);
-  /// Only the root gets them.
-  void gather(ConstNumbers from, Numbers to, int root);
-  /// Rank r gets the r-th part of the root's numbers.
-  void scatter(ConstNumbers from, Numbers to, int root);
-  /// Part s of rank r's numbers becomes part r of what rank s gets.
-  void all_to_all(ConstNumbers from, Numbers to);
-  void send(ConstNumbers numbers, int to, std::uint32_t tag = 0);
-  void receive(Numbers numbers, int from, std::uint32_t tag = 0);
-
-  // The same on tensors in CPU memory, of any strides. The kinds must be equal on all ranks.
-  void all_reduce(const at::Tensor& tensor, ReduceOp op = ReduceOp::kSum);
-  void reduce(const at::Tensor& tensor, int root, ReduceOp op = ReduceOp::kSum);  ///< the root's, in place
-  void broadcast(const at::Tensor& tensor, int root = 0);
-  /// Rank r gets the r-th part of the combination along the first dim, which the world must divide.
-  at::Tensor reduce_scatter(const at::Tensor& tensor, ReduceOp op = ReduceOp::kSum);
-  /// Every rank's tensor, stacked along a new first dim.
-  at::Tensor all_gather(const at::Tensor& tensor);
-  /// Part s of rank r, along the first dim, becomes part r of what rank s gets.
-  at::Tensor all_to_all(const at::Tensor& tensor);
-  void send(const at::Tensor& tensor, int to, std::uint32_t tag = 0);
-  void receive(const at::Tensor& tensor, int from, std::uint32_t tag = 0);
-  /// A zeroed tensor in memory that the ranks of this host share, shaped like another.
-  at::Tensor allocate_like(const at::Tensor& tensor);
-
-  /// Zeroed memory that the ranks of this host share: calls on it copy nothing.
+  /// Zeroed memory that the ranks of this host share: collective calls inside the host read it in place,
+  /// without a copy.
   template <class T>
   std::span<T> allocate(std::size_t count) {
     return {static_cast<T*>(allocate_elements(count, sizeof(T))), count};
   }
+  /// A zeroed tensor of the same shape and dtype in such memory.
+  at::Tensor allocate_like(const at::Tensor& tensor);
 
-  /// Ends every call that is pending, on all ranks, with this reason.
-  void abort(std::string_view why);
-
-  /// Goes on with the ranks that are left, after kPeerLost; every one of them calls this, and nobody may be
-  /// in another call. rank() and world() are counted anew; local_rank() and local_world() stay what the
-  /// launcher said. kUnsupported where the engine cannot: MPI can, under `mpirun --with-ft ulfm`.
+  /// After kPeerLost, forms a group of the surviving ranks and continues with it (MPIX_Comm_shrink). Every
+  /// survivor must call it, with no other call pending. Survivors are renumbered without gaps; local_rank()
+  /// and local_size() remain as the launcher set them. Throws kUnsupported unless the backend is mpi,
+  /// started by `mpirun --with-ft ulfm`.
   void shrink();
 
-  /// What everything above is made with; another one after shrink().
-  Communicator& communicator();
-  Arena& arena();
-
  private:
+  struct World;
+  explicit Context(std::shared_ptr<World> world);
+  static std::shared_ptr<World> join(const ContextOptions& options);
   void* allocate_elements(std::size_t count, std::size_t element_bytes);
 
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  std::shared_ptr<World> world_;
 };
 
 }  // namespace cohort

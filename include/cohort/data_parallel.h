@@ -3,6 +3,7 @@
 #include <cohort/export.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace torch::nn {
@@ -13,14 +14,18 @@ namespace cohort {
 
 class Arena;
 class Communicator;
-class Context;
+class Group;
 
 struct DataParallelOptions {
-  std::size_t bucket_bytes = std::size_t{4} << 20;  ///< gradients are averaged in pieces of about this size
+  /// Gradients are all-reduced in buckets of about this size, as `bucket_cap_mb` of PyTorch's DDP.
+  std::size_t bucket_bytes = std::size_t{4} << 20;
+  /// The number of backwards between comparisons of the ranks' parameters; 0: never. The second backward
+  /// compares them as well.
+  std::int64_t hash_every = 100;
 };
 
-/// Makes a training loop of one process one of many: after backward(), every rank has the mean of all ranks'
-/// gradients.
+/// Data-parallel training for a training loop of your own, as DistributedDataParallel in PyTorch: after
+/// backward(), the gradients on every rank are the mean over all ranks.
 ///
 ///     cohort::Context context;
 ///     auto net = std::make_shared<Net>();
@@ -30,29 +35,35 @@ struct DataParallelOptions {
 ///     loss.backward();
 ///     optimizer.step();
 ///
-/// It starts with rank 0's parameters and buffers on all ranks. Gradients are averaged while backward goes
-/// on, and a parameter may have none until it returns; then they may be read, clipped, changed. A parameter
-/// that no rank used keeps no gradient, so that an optimizer leaves it alone. Running means of batch norms
-/// and the like are averaged, too.
+/// The constructor broadcasts rank 0's parameters and buffers. Gradients are averaged while backward() still
+/// runs; until it returns, the `grad` of a parameter may be undefined. After it has returned they may be
+/// read, clipped and changed. The gradient of a parameter that no rank used stays undefined, so that
+/// optimizers skip the parameter. Floating-point buffers, such as the running means of batch norm, are
+/// averaged as well.
+///
+/// The parameters may get other values meanwhile, as by torch::load(). After any other change of the module
+/// (Module::to() another type, a parameter that is added, replaced or unfrozen) make a new DataParallel:
+/// until then backward() throws UsageError that names the parameter.
 ///
 /// Threads: backward() from one thread at a time.
-/// Lifetime: context and module must outlive it. Gradients lie in memory shared with the other ranks: the
-/// next backward writes there, and they are gone when it is. Clone what you want to keep. Failure: backward()
-/// throws Error: kPeerLost names the rank that is gone, kTimedOut the one that has not arrived. Every rank
-/// must call backward() as often as the others: a batch that one leaves out, because its backward threw or
-/// for another reason, all must leave out. After a backward that threw when gradients had come already, none
-/// is possible any more. Gradients have no graph, even with create_graph.
+/// Lifetime: the module must outlive this object, which keeps what it needs of its group alive. Gradients lie in memory shared with other ranks:
+/// the next backward() overwrites them, and the destructor frees them. Clone a gradient to keep it.
+/// Failure: backward() throws Error: kPeerLost names the lost rank, kTimedOut the rank that has not arrived.
+/// All ranks must call backward() equally often: if one rank skips a batch, for instance because its forward
+/// or backward threw, all must skip it. kCorrupt names ranks whose parameters differ from those of the
+/// others. If backward() threw after the first gradients had arrived, every later backward() throws.
+/// Gradients carry no autograd graph, even with create_graph.
 class COHORT_EXPORT DataParallel {
  public:
-  DataParallel(Context& context, torch::nn::Module& module, const DataParallelOptions& options = {});
+  DataParallel(Group& group, torch::nn::Module& module, const DataParallelOptions& options = {});
   DataParallel(Communicator& group, Arena& arena, torch::nn::Module& module,
                const DataParallelOptions& options = {});
   ~DataParallel();
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
 
-  /// While it lives, backward() only adds up this rank's own gradients; the first backward() after it
-  /// averages them all.
+  /// Gradient accumulation, as `no_sync()` of PyTorch's DDP: while this object lives, backward() adds up the
+  /// rank's own gradients without communication. The first backward() afterwards averages the sums.
   class COHORT_EXPORT Accumulation {
    public:
     explicit Accumulation(DataParallel& parallel);

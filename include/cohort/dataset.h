@@ -9,7 +9,7 @@
 
 namespace cohort {
 
-/// One example: what a model is given, and what it should answer.
+/// One training example: the input of the model and the output it should give.
 struct Sample {
   at::Tensor input;
   at::Tensor target;
@@ -21,11 +21,12 @@ struct Sample {
 struct Batch {
   at::Tensor input;
   at::Tensor target;
-  std::vector<std::int64_t>
-      samples;  ///< their numbers in the data set; how many they are is the batch's weight
+  /// Indices of the samples in the data set. Their number is the weight of the batch in a mean over batches.
+  std::vector<std::int64_t> samples;
 };
 
-/// Samples by number: derive from it to train on data of your own.
+/// A map-style data set, as torch.utils.data.Dataset: a size, and a sample for each index. Derive from it to
+/// train on data of your own.
 ///
 ///     struct Squares : cohort::Dataset {
 ///       std::int64_t size() const override { return 100; }
@@ -35,15 +36,15 @@ struct Batch {
 ///     };
 ///
 /// Threads: at() and batch() are called from several threads at once.
-/// Failure: they may throw; whoever asked for the samples gets it, with their numbers.
+/// Failure: at() and batch() may throw. The reader of the batch gets the exception, with the sample indices.
 class COHORT_EXPORT Dataset {
  public:
   virtual ~Dataset();
 
   virtual std::int64_t size() const = 0;
-  /// The same sample whenever it is asked for; 0 <= index < size().
+  /// The sample at `index`, 0 <= index < size(). Every call with the same index must return the same sample.
   virtual Sample at(std::int64_t index) const = 0;
-  /// These samples as one batch, in this order. Unless overridden, at() of each, copied side by side.
+  /// The samples at these indices, stacked in this order. The default calls at() for each index and copies.
   virtual Batch batch(std::span<const std::int64_t> indices) const;
 };
 

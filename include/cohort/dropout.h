@@ -11,37 +11,40 @@
 
 namespace cohort {
 
-/// Which step of which run the next forward belongs to, and which samples of the data set its batch holds.
+/// The facts that decide which elements the next forward drops: seed and step of the run, and the indices of
+/// the batch's samples in the data set.
 struct DropoutStep {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
   std::span<const std::int64_t> samples{};
 };
 
-/// Zeroes elements at random and scales the others up, such that what is dropped is a pure function of (seed,
-/// step, layer, sample, element): however samples are spread over batches, slots and ranks, a sample loses
-/// the same elements.
+/// Dropout whose random choice does not depend on the number of ranks. Elements are zeroed at random and the
+/// others scaled up, as by torch::nn::Dropout, but the choice is a pure function of (seed, step, layer,
+/// sample, element): a sample loses the same elements however samples are spread over micro-batches and
+/// ranks.
 ///
 ///     dropout = register_module("dropout", std::make_shared<cohort::Dropout>(0.1));
 ///     …
 ///     cohort::set_step(model, {.seed = seed, .step = step, .samples = batch.samples});
 ///     loss = criterion(model.forward(batch.input), batch.target);
 ///
-/// In eval() mode, and with rate 0, it gives back its input.
+/// In eval() mode, and with rate 0, forward() returns its input.
+///
 /// Threads: one at a time.
-/// Failure: forward throws UsageError if set_step() was not told of as many samples as the input has rows.
-/// Cost: one pass over memory forward and one backward; nothing is kept for backward but the samples'
-/// numbers.
+/// Failure: forward() throws UsageError if set_step() named more or fewer samples than the input has rows.
+/// Cost: one pass over memory forward and one backward. For backward only the sample indices are kept, no
+/// mask.
 class COHORT_EXPORT Dropout : public torch::nn::Cloneable<Dropout> {
  public:
-  /// Each element is dropped with probability `rate`, 0 ≤ rate < 1, to the nearest multiple of 2^-32.
+  /// Drops each element with probability `rate`, 0 ≤ rate < 1, rounded to a multiple of 2^-32.
   explicit Dropout(double rate);
 
-  /// The first dimension counts samples.
+  /// The first dim of `input` runs over the samples of the batch.
   at::Tensor forward(const at::Tensor& input);
 
   double rate() const { return rate_; }
-  /// What set_step() says to every Dropout: `key` stands for (seed, step, layer).
+  /// Called by set_step(). `key` is a hash of (seed, step, layer).
   void set(std::uint64_t key, std::shared_ptr<const std::vector<std::int64_t>> samples);
 
   void reset() override {}
@@ -53,8 +56,8 @@ class COHORT_EXPORT Dropout : public torch::nn::Cloneable<Dropout> {
   std::shared_ptr<const std::vector<std::int64_t>> samples_;
 };
 
-/// Tells every Dropout below `module` (itself included) what the next forward is about. Layers are numbered
-/// in the order of registration.
+/// Prepares every Dropout inside `module`, and `module` itself, for the next forward. Layers are numbered in
+/// the order of registration.
 COHORT_EXPORT void set_step(torch::nn::Module& module, const DropoutStep& step);
 
 }  // namespace cohort

@@ -3,75 +3,82 @@
 #include <cohort/export.h>
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace cohort {
 
-/// What went wrong, in the few kinds a caller may want to tell apart.
+/// The kinds of failure that a caller may want to tell apart.
 enum class ErrorCode {
-  kUsage,          ///< the user's mistake: a key, a value, a flag, a file that is not what it should be
+  kUsage,          ///< the user's mistake: a wrong key, value, option or file
   kBug,            ///< a check inside Cohort failed
   kPeerLost,       ///< another rank or host is gone
   kTimedOut,       ///< a deadline passed
-  kAborted,        ///< somebody ended the work on purpose, or because of another failure
+  kAborted,        ///< the work was ended by abort(), or because another rank failed
   kStale,          ///< a message or handle of an earlier generation
   kCorrupt,        ///< bytes that fail their checksum or break their format
-  kNotFound,       ///< a file, key or program that is not there
-  kAlreadyExists,  ///< something is there that must not be
+  kNotFound,       ///< a file, key or program does not exist
+  kAlreadyExists,  ///< a file, port or name is taken already
   kPermission,     ///< the operating system refused
   kDiskFull,       ///< no space or quota left
   kExhausted,      ///< another resource ran out: memory, descriptors, processes
-  kUnsupported,    ///< this machine or library cannot do it
+  kUnsupported,    ///< this machine, library or version lacks the feature
   kIo,             ///< any other failure of the operating system
 };
 
 /// The code as written in logs and JSON: `peer_lost`, `timed_out`, …
 COHORT_EXPORT std::string_view name(ErrorCode code);
 
-/// A line in the source, taken where a function with a default argument `SourcePlace::here()` is called.
-struct SourcePlace {
+/// A line of source code. As default argument, `SourceLocation::here()` is the line of the caller.
+struct SourceLocation {
   const char* file = "";
   unsigned line = 0;
 
-  static constexpr SourcePlace here(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+  static constexpr SourceLocation here(const char* file = __builtin_FILE(),
+                                       unsigned line = __builtin_LINE()) {
     return {file, line};
   }
 };
 
-/// A failure with its causes: the outermost context first, the root last. Below the torch line it travels
-/// inside a Result; in the public API it is thrown.
+/// A failure and the chain of its causes, from the outermost context to the root cause. The public API throws
+/// it; code that does not use libtorch returns it inside a Result.
 ///
-/// Threads: immutable, may be copied and read anywhere.
-/// Lifetime: a value; causes are shared between copies.
-/// Cost: two allocations per level; only failures pay.
+/// Threads: immutable; may be copied and read from any thread.
+/// Lifetime: a value; copies share their causes.
+/// Cost: two allocations for each level of the chain.
 class COHORT_EXPORT Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, std::string message, SourcePlace place = SourcePlace::here());
+  Error(ErrorCode code, std::string message, SourceLocation location = SourceLocation::here());
 
-  /// The same failure seen from further out: "cannot load 'a.toml'" around "no such file". Keeps the code.
-  [[nodiscard]] Error within(std::string context, SourcePlace place = SourcePlace::here()) const;
-  /// The same failure with advice: a sentence that says what to do.
+  /// This failure as the cause of a wider one: "cannot load 'a.toml'" around "no such file". The code stays.
+  [[nodiscard]] Error within(std::string context, SourceLocation location = SourceLocation::here()) const;
+  /// This failure with advice to the user: a whole sentence that says what to do.
   [[nodiscard]] Error with_remedy(std::string remedy) const;
+  /// This failure with the rank that is lost, late or failed.
+  [[nodiscard]] Error with_rank(int rank) const;
 
   ErrorCode code() const noexcept;
-  /// This level's words only.
+  /// The message of this level only, without causes.
   const std::string& message() const noexcept;
-  SourcePlace place() const noexcept;
-  /// The next level inwards, or null at the root.
+  SourceLocation location() const noexcept;
+  /// The next level towards the root cause; null at the root.
   const Error* cause() const noexcept;
-  /// The innermost level.
+  /// The root cause.
   const Error& root() const noexcept;
-  /// The outermost advice on the chain, or empty.
+  /// The outermost advice in the chain; empty without advice.
   const std::string& remedy() const noexcept;
+  /// The rank that failed, as numbered in the group where it happened; the first of several. Taken from the
+  /// outermost level that names a rank.
+  std::optional<int> rank() const noexcept;
 
-  /// True where a new generation, a retry or a restart from a snapshot can help: not for mistakes and bugs.
+  /// Whether a retry, or a restart from a checkpoint, can succeed: false for usage errors and bugs.
   bool is_recoverable() const noexcept;
 
-  /// One paragraph for the person who caused it: contexts from the outside in, then the advice.
+  /// One paragraph for users: all messages from the outermost to the root cause, then the advice.
   std::string text() const;
-  // what() is the same paragraph with code and source place for whoever mends it.
+  // what() is the same paragraph with error code and source location, for developers.
 
  private:
   struct Level;
@@ -80,23 +87,23 @@ class COHORT_EXPORT Error : public std::runtime_error {
   std::shared_ptr<const Level> level_;
 };
 
-/// The user's mistake. The tool prints it and exits with 2.
+/// A mistake of the user (kUsage). The tool `cohort` prints it and exits with 2.
 class COHORT_EXPORT UsageError : public Error {
  public:
-  explicit UsageError(std::string message, SourcePlace place = SourcePlace::here())
-      : Error(ErrorCode::kUsage, std::move(message), place) {}
+  explicit UsageError(std::string message, SourceLocation location = SourceLocation::here())
+      : Error(ErrorCode::kUsage, std::move(message), location) {}
   explicit UsageError(const Error& error) : Error(error) {}
 };
 
-/// A check inside Cohort failed. The tool prints it and exits with 70.
+/// A failed internal check (kBug). The tool `cohort` prints it and exits with 70.
 class COHORT_EXPORT BugError : public Error {
  public:
-  explicit BugError(std::string message, SourcePlace place = SourcePlace::here())
-      : Error(ErrorCode::kBug, std::move(message), place) {}
+  explicit BugError(std::string message, SourceLocation location = SourceLocation::here())
+      : Error(ErrorCode::kBug, std::move(message), location) {}
   explicit BugError(const Error& error) : Error(error) {}
 };
 
-/// Throws `error` as the class its code stands for: UsageError, BugError or Error.
+/// Throws `error` as the class of its code: UsageError, BugError or Error.
 [[noreturn]] COHORT_EXPORT void raise(const Error& error);
 
 }  // namespace cohort

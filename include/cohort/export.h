@@ -1,4 +1,4 @@
 #pragma once
 
-/// Marks what libcohort shows to its users; everything else stays hidden inside it.
+/// Marks a symbol that libcohort.so exports; all others have hidden visibility.
 #define COHORT_EXPORT __attribute__((visibility("default")))

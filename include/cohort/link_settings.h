@@ -9,41 +9,43 @@
 
 namespace cohort {
 
-/// What carries calls from rank to rank.
-enum class Engine : std::uint8_t {
+/// The transport between ranks.
+enum class Backend : std::uint8_t {
   kAuto,  ///< shared memory between ranks of one host, TCP between hosts
-  kTcp,   ///< the same, whatever kAuto may come to mean
-  kUcx,   ///< shared memory between ranks of one host, UCX between hosts, where it encrypts nothing
+  kTcp,   ///< as kAuto today; kAuto may choose another backend in later versions
+  kUcx,   ///< shared memory between ranks of one host, UCX between hosts, without encryption
   kMpi,   ///< MPI between all ranks, which mpirun or srun must have started
 };
 
-inline constexpr Engine kAllEngines[] = {Engine::kAuto, Engine::kTcp, Engine::kUcx, Engine::kMpi};
+inline constexpr Backend kAllBackends[] = {Backend::kAuto, Backend::kTcp, Backend::kUcx, Backend::kMpi};
 
-/// `auto`, `tcp`, `ucx`, `mpi`.
-COHORT_EXPORT std::string_view name(Engine engine);
-COHORT_EXPORT std::optional<Engine> engine_named(std::string_view name);
+/// `auto`, `tcp`, `ucx`, `mpi`, as in job files.
+COHORT_EXPORT std::string_view name(Backend backend);
+/// The backend with this name; empty for an unknown name.
+COHORT_EXPORT std::optional<Backend> backend_named(std::string_view name);
 
-/// How ranks talk, as far as somebody has said so; the same on all ranks. What nobody says is left to Cohort.
+/// Settings of the communication between ranks, the same on all ranks. Cohort chooses the settings that are
+/// not set.
 struct LinkSettings {
-  std::optional<Engine> engine{};
-  /// Of every call between hosts that it serves (docs/algorithms.md); empty: whichever is predicted to be
-  /// fastest.
+  std::optional<Backend> backend{};
+  /// The algorithm (docs/algorithms.md) of every call between hosts that it supports. Empty: the algorithm
+  /// with the shortest predicted time.
   std::optional<std::string> algorithm{};
-  /// The longest message of calls that combine; longer ones travel in chunks. 0: whatever is predicted to be
-  /// fastest.
+  /// The longest message of reductions; longer ones are sent in chunks. 0: the length with the shortest
+  /// predicted time.
   std::optional<std::uint64_t> chunk_bytes{};
-  /// What sums travel as between hosts: `same`, `bf16` or `f16`.
+  /// The dtype in which f32 numbers of reductions are sent between hosts: `same`, `bf16` or `f16`.
   std::optional<std::string> wire{};
-  /// TCP connections between two ranks of different hosts, 1 to 8. 0: as many as the hosts have cables in
-  /// common, where they were found to carry more than one.
+  /// TCP connections between two ranks of different hosts, 1 to 8. 0: one per network that the hosts have in
+  /// common, if measurements show that several are faster than one.
   std::optional<int> sockets{};
-  /// Whether rank 0 says on standard error what was measured and chosen.
+  /// Whether rank 0 writes to standard error which links were measured and which algorithms were chosen.
   std::optional<bool> explain{};
 
-  /// What is said here, and where nothing is said here, what `others` say.
+  /// These settings, and for those that are not set here, the settings of `others`.
   LinkSettings over(const LinkSettings& others) const {
     const auto first = [](const auto& here, const auto& there) { return here ? here : there; };
-    return {.engine = first(engine, others.engine),
+    return {.backend = first(backend, others.backend),
             .algorithm = first(algorithm, others.algorithm),
             .chunk_bytes = first(chunk_bytes, others.chunk_bytes),
             .wire = first(wire, others.wire),

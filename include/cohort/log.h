@@ -13,18 +13,18 @@ enum class LogLevel { kTrace, kDebug, kInfo, kWarning, kError };
 /// `trace`, `debug`, `info`, `warning`, `error`.
 COHORT_EXPORT std::string_view name(LogLevel level);
 
-/// One thing that happened. The text lives only during LogSink::write.
+/// One log message. `text` is valid only during LogSink::write().
 struct LogRecord {
   LogLevel level = LogLevel::kInfo;
   std::chrono::system_clock::time_point time{};
-  std::optional<int> rank = std::nullopt;  ///< none before a rank is known: in the launcher and in tools
+  std::optional<int> rank = std::nullopt;  ///< empty in processes that are not ranks: launcher and tools
   std::string_view text{};
 };
 
-/// Where records go: injected, the library itself never prints.
+/// Receiver of log records. The program passes one in: the library itself never prints.
 ///
-/// Threads: write() is called from any thread; the sink orders the calls.
-/// Failure: write() must not throw; what cannot be written is lost.
+/// Threads: write() is called from any thread, also concurrently; the sink does the locking.
+/// Failure: write() must not throw. A record that the sink cannot write is lost.
 class COHORT_EXPORT LogSink {
  public:
   virtual ~LogSink() = default;

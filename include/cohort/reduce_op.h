@@ -8,8 +8,9 @@
 
 namespace cohort {
 
-/// How numbers of several ranks become one. The mean is the sum, divided once; integers have none. And, or
-/// and xor are of bits; floats have none. Of truth values sum and max are or, product and min are and.
+/// How a collective call combines the numbers of several ranks, element by element. kMean divides the sum by
+/// the number of ranks once, at the end, and needs floating-point numbers. kAnd, kOr and kXor are bitwise and
+/// need integers or bool. For bool, kSum and kMax are a logical or, kProduct and kMin a logical and.
 enum class ReduceOp : std::uint8_t { kSum, kMin, kMax, kProduct, kMean, kAnd, kOr, kXor };
 
 inline constexpr ReduceOp kAllReduceOps[] = {ReduceOp::kSum,     ReduceOp::kMin,  ReduceOp::kMax,

@@ -11,7 +11,7 @@ class Tensor;
 namespace cohort {
 
 /// The DType of a tensor.
-/// Failure: UsageError for one Cohort does not carry, such as complex numbers.
+/// Failure: throws UsageError for a scalar type without DType, such as complex numbers.
 COHORT_EXPORT DType dtype_of(const at::Tensor& tensor);
 
 /// Fills a floating-point tensor with uniform numbers from [low, high): the element at row-major position i
@@ -19,10 +19,10 @@ COHORT_EXPORT DType dtype_of(const at::Tensor& tensor);
 ///
 ///     cohort::fill_uniform(weight, cohort::RandomStream(seed, layer), -bound, bound);
 ///
-/// Failure: UsageError if the tensor is not a floating-point tensor in CPU memory.
+/// Failure: throws UsageError unless the tensor is a floating-point tensor in CPU memory.
 COHORT_EXPORT void fill_uniform(at::Tensor& tensor, const RandomStream& stream, double low, double high);
 
-/// The same with normal numbers.
+/// Like fill_uniform(), with normally distributed numbers.
 COHORT_EXPORT void fill_normal(at::Tensor& tensor, const RandomStream& stream, double mean, double deviation);
 
 }  // namespace cohort

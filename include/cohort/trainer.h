@@ -3,8 +3,10 @@
 #include <cohort/dataset.h>
 #include <cohort/evaluation.h>
 #include <cohort/export.h>
-#include <cohort/rule.h>
-#include <cohort/schedule.h>
+#include <cohort/learning_rate_schedule.h>
+#include <cohort/optimizer.h>
+#include <cohort/parameter_group.h>
+#include <cohort/step_report.h>
 
 #include <chrono>
 #include <cstdint>
@@ -22,87 +24,75 @@ namespace cohort {
 
 class Arena;
 class Communicator;
-class Context;
+class Group;
 
-/// What a batch is evaluated with: the sum of its samples' losses, differentiable, and how many they are.
+/// A function that computes the loss of a batch: the differentiable sum of the losses of its samples, and
+/// their number.
 using Objective = std::function<Evaluation(const Batch&)>;
 
-/// An objective out of a function that returns the mean loss of a batch, as losses of torch do.
+/// An objective from a function that returns the mean loss of a batch, as the losses of torch do.
 COHORT_EXPORT Objective mean_loss(std::function<at::Tensor(const Batch&)> loss);
 
-/// For which runs the same bits come out.
+/// The runs that give the same parameters to the last bit.
 enum class Deterministic {
-  kWorld,     ///< the same world, seed and thread count
-  kAnyWorld,  ///< any world of 1, 2, 4, … ranks that divides the slots, with the same seed and thread count
+  kWorld,     ///< runs with the same numbers of ranks and threads and the same seed
+  kAnyWorld,  ///< runs with the same number of threads and the same seed, on 1, 2, 4, … ranks, up to
+              ///< micro_batches
 };
 
-/// One step, as everybody saw it.
-struct StepReport {
-  std::int64_t step = 0;   ///< from 1
-  std::int64_t epoch = 0;  ///< from 1
-  double loss = 0;         ///< mean over the batch, before the update
-  double learning_rate = 0;
-  std::int64_t samples = 0;
-  double seconds = 0;
-  double communication_seconds = 0;       ///< that this rank waited for others
-  double stall_seconds = 0;               ///< that this rank waited for data
-  std::optional<double> gradient_norm{};  ///< where something asks for it
-  bool skipped = false;
-};
-
-/// What a model is worth on data it was not trained with.
+/// The loss and accuracy of the model on a data set that it is not trained with.
 struct EvaluationReport {
   std::int64_t epoch = 0;
   std::int64_t step = 0;
   double loss = 0;
-  std::optional<double> accuracy{};  ///< where there are classes
+  std::optional<double> accuracy{};  ///< if there are classes
   bool is_best = false;
 };
 
+/// The length, the optimizer and the other settings of a training run; docs/training.md explains them.
 struct TrainerOptions {
-  Rule rule{.kind = RuleKind::kMomentum};
-  Schedule schedule{};
-  /// `"*.bias: weight_decay=0"`: other settings for parameters whose names match.
-  std::vector<std::string> groups{};
-  double clip_norm = 0;   ///< the largest norm of the mean gradient; 0: none
-  double clip_value = 0;  ///< the largest element of it; 0: none
-  /// A step whose loss or gradients are not finite changes nothing. Otherwise such a loss is an error that
-  /// ends all, the parameters being spoilt already, and so is, where clip_norm asks for it, such a norm.
+  OptimizerSettings optimizer{};
+  LearningRateSchedule schedule{};
+  std::vector<ParameterGroup> groups{};  ///< for a parameter, the first group that matches its name counts
+  double clip_grad_norm = 0;             ///< the largest norm of the mean gradient; 0: no limit
+  double clip_grad_value = 0;            ///< the largest absolute value of its elements; 0: no limit
+  /// Skips a step whose loss or gradients are NaN or infinite. If false, such a loss ends the training with
+  /// an error, as does such a gradient norm if clip_grad_norm is set.
   bool skip_non_finite = false;
 
-  std::int64_t batch = 64;  ///< over all ranks; 0: all samples
-  int slots = 0;            ///< pieces a batch is cut into; 0: one per rank
+  std::int64_t batch_size = 64;  ///< samples over all ranks; 0: all samples of the data set
+  int micro_batches = 0;         ///< parts that a batch is cut into, over all ranks; 0: one per rank
   std::int64_t epochs = 1;
-  std::optional<std::int64_t> steps{};  ///< ends after so many, whatever the epochs
-  std::int64_t evaluate_every = 1;      ///< epochs; 0: at the end only
-  int patience = 0;                     ///< evaluations without a better loss before it ends; 0: no end
+  std::optional<std::int64_t> steps{};  ///< the largest number of steps; the epochs may end before
+  std::int64_t evaluate_every = 1;      ///< epochs between evaluations; 0: only at the end
+  int patience = 0;                     ///< ends after this many evaluations without a better loss; 0: never
   std::uint64_t seed = 1;
   bool shuffle = true;
   Deterministic deterministic = Deterministic::kWorld;
-  std::string directory{};  ///< where best.safetensors and last.safetensors go; empty: nothing is written
+  std::string directory{};  ///< for best.safetensors and last.safetensors; empty: no files are written
 
   std::size_t bucket_bytes = std::size_t{4} << 20;
   std::int64_t hash_every =
       100;  ///< steps between comparisons of the ranks' copies of the parameters; 0: never
-  /// All ranks of a host look at one copy of the parameters, and each updates its slices of it. Code of yours
-  /// that changes parameters between steps would do so once for each rank: turn it off then.
+  /// All ranks of a host share one copy of the parameters, and each rank updates its slices of it. Set this
+  /// to false if your code changes parameters between steps: every rank would change the same copy.
   bool one_copy = true;
   int loader_threads = 1;
   int prefetch = 4;
 
   std::function<void(const StepReport&)> on_step{};              ///< on every rank
   std::function<void(const EvaluationReport&)> on_evaluation{};  ///< on every rank
-  std::function<bool()> wants_to_stop{};                         ///< asked once a step; one rank is enough
+  std::function<bool()> wants_to_stop{};  ///< called once a step; training stops if it is true on any rank
 };
 
 enum class TrainingEnd { kDone, kPatience, kStopped };
 
-/// What training came to; the same on all ranks, but for times.
+/// The result of training; the same on all ranks, except for the times.
 struct TrainingReport {
   TrainingEnd end = TrainingEnd::kDone;
   std::int64_t steps = 0;
   std::int64_t epochs = 0;
-  double loss = 0;  ///< of the last step
+  double loss = 0;  ///< loss of the last step
   std::optional<EvaluationReport> last{};
   std::optional<EvaluationReport> best{};
   double seconds = 0;
@@ -112,10 +102,10 @@ struct TrainingReport {
   std::string parameters_hash{};
 };
 
-/// What a rank needs of memory, by kind.
+/// The bytes of memory that a rank uses.
 struct TrainerMemory {
-  std::size_t parameters = 0;  ///< its share, where all ranks look at one copy
-  std::size_t gradients = 0;   ///< at once, at most so far
+  std::size_t parameters = 0;  ///< a share of them, if the ranks of the host share one copy
+  std::size_t gradients = 0;   ///< the largest value so far
   std::size_t moments = 0;
 };
 
@@ -127,14 +117,15 @@ struct TrainerMemory {
 ///     }), {.epochs = 10});
 ///     const cohort::TrainingReport report = trainer.fit(train, test);
 ///
-/// Threads: one at a time.
-/// Lifetime: the context must outlive it; while it lives the module's parameters lie in memory shared with
-/// the other ranks. A gradient that a hook of yours keeps must not outlive the context.
-/// Failure: throws; what one rank throws, in its objective too, ends the step of all, and they throw what it
-/// was.
+/// Threads: one thread at a time.
+/// Lifetime: the trainer keeps what it needs of its group alive. While the trainer lives, the parameters of the module lie in
+/// memory shared with the other ranks. A gradient that one of your hooks keeps must not outlive context and
+/// trainer.
+/// Failure: throws Error. An exception on one rank, also in its objective, ends the step on all ranks; the
+/// others throw an Error with its text.
 class COHORT_EXPORT Trainer {
  public:
-  Trainer(Context& context, std::shared_ptr<torch::nn::Module> module, Objective objective,
+  Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Objective objective,
           TrainerOptions options = {});
   Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
           TrainerOptions options = {});
@@ -142,9 +133,10 @@ class COHORT_EXPORT Trainer {
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  /// Trains as the options say. All ranks give the same data.
+  /// Trains, and evaluates on `test` every `evaluate_every` epochs and at the end. All ranks must pass the
+  /// same data sets.
   TrainingReport fit(std::shared_ptr<const Dataset> train, std::shared_ptr<const Dataset> test = nullptr);
-  /// Mean loss, and the share of right answers; all ranks together.
+  /// The mean loss and the accuracy on `data`. All ranks call it together; each evaluates a part of the data.
   EvaluationReport evaluate(const Dataset& data);
   TrainerMemory memory() const;
 

@@ -8,9 +8,9 @@ namespace cohort {
 
 /// The version of this library, such as `0.1.0`.
 COHORT_EXPORT std::string_view version();
-/// The libtorch it was built against, such as `2.13.0`.
+/// The version of libtorch that this library was built against, such as `2.13.0`.
 COHORT_EXPORT std::string_view built_against_libtorch();
-/// The compiler it was built with, such as `Clang 14.0.6`.
+/// The compiler that this library was built with, such as `Clang 14.0.6`.
 COHORT_EXPORT std::string_view built_with_compiler();
 
 }  // namespace cohort

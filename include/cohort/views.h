@@ -7,31 +7,32 @@
 
 namespace cohort {
 
-/// Views are data sets over data sets: they hold no samples of their own (cache() aside) and may be put over
-/// each other.
+/// Views are data sets made from other data sets. They can be stacked, and except for cache() they hold no
+/// samples of their own.
 ///
 ///     auto train = cohort::shuffle(cohort::cache(cohort::transform(files, decode)), seed);
 ///
-/// Threads: as Dataset; what they are given must be too.
-/// Lifetime: a view keeps what it looks at.
+/// Threads: a view is as thread-safe as Dataset requires, if its source and its transform are.
+/// Lifetime: a view shares ownership of its source.
 /// Failure: UsageError for an index or a range outside of the data set.
 
-/// What a view does to a sample; the number is that of the sample in the data set below, so that chance can
-/// be keyed by it.
+/// A function applied to every sample. `index` is the sample's index in the source data set: random
+/// augmentation keyed by it gives the same result on every rank.
 using SampleTransform = std::function<Sample(Sample sample, std::int64_t index)>;
 
-/// Every sample as `change` returns it.
+/// The samples of `source`, each passed through `change` whenever it is read.
 COHORT_EXPORT std::shared_ptr<Dataset> transform(std::shared_ptr<const Dataset> source,
                                                  SampleTransform change);
 
-/// Keeps every sample once it was asked for. Nobody may write to the tensors it returns.
+/// The samples of `source`, each kept in memory once it was read. The returned tensors are shared: do not
+/// write to them.
 COHORT_EXPORT std::shared_ptr<Dataset> cache(std::shared_ptr<const Dataset> source);
 
-/// Samples first … last-1, numbered from 0.
+/// The samples first … last-1 of `source`, with indices from 0.
 COHORT_EXPORT std::shared_ptr<Dataset> subset(std::shared_ptr<const Dataset> source, std::int64_t first,
                                               std::int64_t last);
 
-/// All samples in another order, always the same one for the same seed.
+/// All samples of `source` in a random order that depends on `seed` only.
 COHORT_EXPORT std::shared_ptr<Dataset> shuffle(std::shared_ptr<const Dataset> source, std::uint64_t seed);
 
 }  // namespace cohort

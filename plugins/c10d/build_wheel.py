@@ -1,7 +1,7 @@
-"""Builds the wheel of cohort_c10d: what pip calls for `pip install ./plugins/c10d`, and `make python` by hand.
+"""Builds the wheel of cohort_c10d. Called by pip for `pip install ./plugins/c10d`, and by `make python`.
 
-The extension module is compiled by CMake against the torch of the Python that runs this. COHORT_BUILD names a build
-folder that is configured already; without it one is made in build/ of the project."""
+CMake compiles the extension module against the torch of the Python that runs this script. COHORT_BUILD names a
+configured build folder; without it the script configures one in build/ of the project."""
 
 import base64
 import hashlib
@@ -25,11 +25,11 @@ def version():
 
 
 def torch_folder():
-    for place in ("purelib", "platlib"):
-        folder = pathlib.Path(sysconfig.get_path(place)) / "torch"
+    for scheme in ("purelib", "platlib"):
+        folder = pathlib.Path(sysconfig.get_path(scheme)) / "torch"
         if (folder / "lib" / "libtorch_python.so").exists():
             return folder
-    sys.exit(f"cohort_c10d is built against the torch of {sys.executable}, which has none: pip install 'torch==2.13.*' first")
+    sys.exit(f"no torch with libtorch_python.so in the packages of {sys.executable}: run pip install 'torch==2.13.*' first")
 
 
 def configure():
@@ -43,7 +43,7 @@ def configure():
 
 
 def compiled_package():
-    """The folder that holds the package, compiled."""
+    """Compiles the package and returns its folder."""
     folder = pathlib.Path(os.environ["COHORT_BUILD"]) if "COHORT_BUILD" in os.environ else configure()
     jobs = subprocess.run([ROOT / "dev" / "jobs"], capture_output=True, text=True, check=True).stdout.strip()
     subprocess.run(["cmake", "--build", folder, "--parallel", jobs, "--target", "cohort_c10d"], check=True)

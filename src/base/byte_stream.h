@@ -11,7 +11,7 @@
 
 namespace cohort {
 
-/// Numbers and texts one after the other as bytes, little endian, without padding.
+/// Encodes numbers and strings one after the other: little endian, no padding.
 class ByteWriter {
  public:
   template <class Number>
@@ -21,7 +21,7 @@ class ByteWriter {
     bytes_.insert(bytes_.end(), first, first + sizeof value);
     return *this;
   }
-  /// Its length, in four bytes, and its bytes.
+  /// Appends the length as a 32-bit number, then the bytes of the string.
   ByteWriter& text(std::string_view text) {
     number(static_cast<std::uint32_t>(text.size()));
     const auto* first = reinterpret_cast<const std::byte*>(text.data());
@@ -34,10 +34,11 @@ class ByteWriter {
   std::vector<std::byte> bytes_;
 };
 
-/// Takes apart what a ByteWriter wrote. Once something is not there, or longer than allowed, nothing more is:
-/// ask is_fine() at the end.
+/// Decodes the output of a ByteWriter.
 ///
-/// Lifetime: the bytes must outlive it.
+/// Lifetime: the bytes must outlive the reader.
+/// Failure: after a read past the end, or of a string above its cap, reads give zero or an empty string.
+/// Decode everything, then ask is_fine() once.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -51,6 +52,7 @@ class ByteReader {
     rest_ = rest_.subspan(sizeof value);
     return value;
   }
+  /// A string of at most `cap` bytes.
   std::string text(std::size_t cap = std::size_t{1} << 20) {
     const auto length = number<std::uint32_t>();
     if (length > cap || length > rest_.size()) return fail(), std::string();

@@ -7,14 +7,14 @@
 #include <string>
 #include <type_traits>
 
-/// Checks of what must be true unless Cohort itself is wrong. They stay on in release builds, show both
-/// operands and throw BugError. A user's mistake is never reported by a check.
+/// Assertions that stay on in release builds. A failed check throws BugError and shows both operands. Checks
+/// are for bugs of Cohort only: a mistake of the user is an Error with code kUsage.
 ///
 ///     COHORT_CHECK(queue.empty());
 ///     COHORT_CHECK_EQ(parts.size(), world, "after split of {}", group);
 
-// Below the torch line fmt is the distribution's, above it libtorch's own: what instantiates fmt is kept
-// apart.
+// Folders without libtorch use the fmt of the distribution, folders with libtorch the fmt that libtorch
+// brings. The inline namespace keeps templates that were instantiated with different versions of fmt apart.
 #define COHORT_CONCAT_FMT_INNER(version) with_fmt_##version
 #define COHORT_CONCAT_FMT(version) COHORT_CONCAT_FMT_INNER(version)
 #define COHORT_FMT_NAMESPACE COHORT_CONCAT_FMT(FMT_VERSION)
@@ -45,9 +45,9 @@ std::string check_details(fmt::format_string<Args...> format, Args&&... args) {
 
 }  // namespace COHORT_FMT_NAMESPACE
 
-/// Throws the BugError.
+/// Throws the BugError of a failed check.
 [[noreturn]] void check_failed(const char* condition, const std::string& values, const std::string& details,
-                               SourcePlace place);
+                               SourceLocation location);
 
 }  // namespace cohort::base
 
@@ -55,7 +55,7 @@ std::string check_details(fmt::format_string<Args...> format, Args&&... args) {
   do {                                                                                         \
     if (!(condition)) [[unlikely]] {                                                           \
       ::cohort::base::check_failed(#condition, "", ::cohort::base::check_details(__VA_ARGS__), \
-                                   ::cohort::SourcePlace::here());                             \
+                                   ::cohort::SourceLocation::here());                          \
     }                                                                                          \
   } while (false)
 
@@ -67,7 +67,7 @@ std::string check_details(fmt::format_string<Args...> format, Args&&... args) {
       ::cohort::base::check_failed(                                                                     \
           #a " " #operation " " #b,                                                                     \
           " (" + ::cohort::base::shown(cohort_a) + " against " + ::cohort::base::shown(cohort_b) + ")", \
-          ::cohort::base::check_details(__VA_ARGS__), ::cohort::SourcePlace::here());                   \
+          ::cohort::base::check_details(__VA_ARGS__), ::cohort::SourceLocation::here());                \
     }                                                                                                   \
   } while (false)
 

@@ -1,7 +1,5 @@
 #include "base/checksum.h"
 
-#include "base/crc_kernels.h"
-
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

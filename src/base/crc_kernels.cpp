@@ -1,4 +1,4 @@
-#include "base/crc_kernels.h"
+#include "base/checksum.h"
 
 #include <array>
 #include <cstring>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kPolynomial = 0x82F63B78u;
 
-// A polynomial over bits, the highest power in the lowest bit, times x.
+// Multiplies a polynomial over GF(2) by x. Bit 0 holds the highest power (reflected representation).
 constexpr std::uint32_t times_x(std::uint32_t value) {
   return (value >> 1) ^ ((value & 1u) != 0 ? kPolynomial : 0u);
 }
@@ -39,9 +39,10 @@ std::uint32_t crc_by_table(std::span<const std::byte> bytes, std::uint32_t crc) 
 
 // ----- three blocks side by side -----
 
-// The instruction takes a word each cycle, and three until its result is there: three blocks side by side
-// keep it busy. What the sum of a block becomes by the zeros of a block behind it is linear in its bits, so
-// it is looked up byte by byte.
+// The CRC instruction has a throughput of one word per cycle and a latency of three cycles: three independent
+// blocks side by side keep the unit busy. Joining two CRCs needs the CRC of a block followed by as many zeros
+// as the next block has bytes. That function is linear in the bits of the CRC, so four tables of 256 entries
+// give it.
 constexpr std::size_t kBlock = 2048;
 using Shift = std::array<std::array<std::uint32_t, 256>, 4>;
 
@@ -54,15 +55,15 @@ constexpr std::uint32_t times(const std::array<std::uint32_t, 32>& matrix, std::
 }
 
 constexpr Shift make_shift() {
-  std::array<std::uint32_t, 32> matrix{};  // of one bit of zero
+  std::array<std::uint32_t, 32> matrix{};  // appends one zero bit
   for (std::size_t bit = 0; bit < 32; ++bit) matrix[bit] = times_x(1u << bit);
   for (std::size_t zeros = 1; zeros < 8 * kBlock; zeros *= 2) {
     const auto half = matrix;
     for (std::uint32_t& column : matrix) column = times(half, column);
   }
   Shift shift{};
-  for (std::size_t place = 0; place < shift.size(); ++place) {
-    for (std::uint32_t byte = 0; byte < 256; ++byte) shift[place][byte] = times(matrix, byte << (8 * place));
+  for (std::size_t index = 0; index < shift.size(); ++index) {
+    for (std::uint32_t byte = 0; byte < 256; ++byte) shift[index][byte] = times(matrix, byte << (8 * index));
   }
   return shift;
 }
@@ -107,17 +108,17 @@ __attribute__((target("sse4.2"))) std::uint32_t crc_by_instruction(std::span<con
 
 // ----- folding -----
 
-// Bytes that are `stride` bits from the end of what counts may be replaced by their product with x^stride,
-// modulo the polynomial: they are added to those that come a stride later. So a long piece becomes one
-// stride that has the same sum. (Gopal et al., Fast CRC Computation Using PCLMULQDQ Instruction, Intel 2009.)
+// A block of bytes contributes the same to the CRC when it is multiplied by x^stride modulo the polynomial
+// and added (xor) to the block one stride later. Repeating this folds a long piece into a single stride with
+// the same CRC. (Gopal et al., Fast CRC Computation Using PCLMULQDQ Instruction, Intel 2009.)
 constexpr std::size_t kStride = 256;
 
 constexpr long long power_of_x(std::size_t exponent) {
   std::uint32_t value = 0x80000000u;
   for (; exponent > 0; --exponent) value = times_x(value);
-  return static_cast<long long>(value) << 1;  // a product of turned polynomials is one bit short
+  return static_cast<long long>(value) << 1;  // a product of reflected polynomials is one bit short
 }
-// For the two words of which each 16 bytes consist.
+// Factors for the first and the second 64-bit word of every 16 bytes.
 constexpr long long kFirstFactor = power_of_x(8 * kStride + 32);
 constexpr long long kSecondFactor = power_of_x(8 * kStride - 32);
 
@@ -126,7 +127,7 @@ constexpr long long kSecondFactor = power_of_x(8 * kStride - 32);
 COHORT_TARGET inline __m512i fold(__m512i sum, __m512i factors, const std::byte* next) {
   const __m512i first = _mm512_clmulepi64_epi128(sum, factors, 0x00);
   const __m512i second = _mm512_clmulepi64_epi128(sum, factors, 0x11);
-  return _mm512_ternarylogic_epi64(first, second, _mm512_loadu_si512(next), 0x96);  // xor of all
+  return _mm512_ternarylogic_epi64(first, second, _mm512_loadu_si512(next), 0x96);  // xor of all three
 }
 
 COHORT_TARGET std::uint32_t crc_by_folding(std::span<const std::byte> bytes, std::uint32_t crc) {

@@ -7,17 +7,17 @@
 
 namespace cohort {
 
-/// Owns one descriptor of the operating system and closes it.
+/// Owns a file descriptor and closes it.
 ///
 ///     Descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
 ///     if (!file.is_open()) return failure(errno);
 ///
-/// Threads: one at a time; number() may be read by several while nobody closes or moves.
-/// Failure: the destructor closes silently; close() says what went wrong.
+/// Threads: one at a time; number() may be read by several threads while no thread closes or moves.
+/// Failure: the destructor ignores an error of close(2); close() returns it.
 class [[nodiscard]] Descriptor {
  public:
   Descriptor() = default;
-  /// Takes over `number`, as open(2) and its like return it: -1 gives a closed descriptor.
+  /// Takes ownership of `number`, the result of open(2) or a similar call; -1 gives a closed Descriptor.
   explicit Descriptor(int number) noexcept : number_(number) {}
   ~Descriptor() { close(); }
   Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
@@ -27,15 +27,15 @@ class [[nodiscard]] Descriptor {
   }
 
   bool is_open() const noexcept { return number_ != kClosed; }
-  /// For the calls of the operating system; still owned here.
+  /// The number to pass to system calls. Ownership stays here.
   int number() const noexcept { return number_; }
   /// Gives up ownership: the caller closes.
   [[nodiscard]] int release() noexcept { return std::exchange(number_, kClosed); }
 
-  /// Closes now, and returns the error number where the operating system reports one. Does nothing if closed.
+  /// Closes now and returns errno if that failed. Does nothing on a closed Descriptor.
   std::optional<int> close() noexcept {
     if (!is_open()) return std::nullopt;
-    // Whatever close(2) returns, the descriptor is gone: trying again could close somebody else's.
+    // Linux frees the number even when close(2) fails: a retry could close a file of another thread.
     if (::close(release()) == 0 || errno == EINTR) return std::nullopt;
     return errno;
   }

@@ -8,7 +8,7 @@ struct Row {
   bool floating;
 };
 
-// In the order of the enumerators.
+// Indexed by the value of the enumerator.
 constexpr Row kRows[] = {{"f32", true},  {"f64", true},  {"bf16", true}, {"f16", true}, {"i8", false},
                          {"i16", false}, {"i32", false}, {"i64", false}, {"u8", false}, {"bool", false}};
 static_assert(std::size(kRows) == std::size(kAllDTypes));

@@ -1,11 +1,13 @@
 #include <cohort/error.h>
 
+#include "base/check.h"
+
 #include <fmt/format.h>
 
 namespace cohort {
 namespace {
 
-constexpr std::string_view kNames[] = {
+constexpr std::string_view kCodeNames[] = {
     "usage",          "bug",        "peer_lost", "timed_out", "aborted",     "stale", "corrupt", "not_found",
     "already_exists", "permission", "disk_full", "exhausted", "unsupported", "io"};
 
@@ -27,15 +29,16 @@ void append_sentence(std::string& paragraph, std::string_view sentence) {
 }  // namespace
 
 std::string_view name(ErrorCode code) {
-  return kNames[static_cast<size_t>(code)];
+  return kCodeNames[static_cast<size_t>(code)];
 }
 
 struct Error::Level {
   ErrorCode code;
   std::string message;
   std::string remedy;
-  SourcePlace place;
+  SourceLocation location;
   std::shared_ptr<const Error> cause;
+  std::optional<int> rank{};
 
   std::string contexts() const { return cause ? message + ": " + cause->level_->contexts() : message; }
 
@@ -46,7 +49,7 @@ struct Error::Level {
   }
 
   std::string for_developer() const {
-    const SourcePlace where = cause ? cause->root().place() : place;
+    const SourceLocation where = cause ? cause->root().location() : location;
     std::string paragraph =
         fmt::format("{} [{} at {}:{}]", contexts(), name(code), short_file(where.file), where.line);
     append_sentence(paragraph, advice());
@@ -56,20 +59,26 @@ struct Error::Level {
   const std::string& advice() const { return remedy.empty() && cause ? cause->level_->advice() : remedy; }
 };
 
-Error::Error(ErrorCode code, std::string message, SourcePlace place)
-    : Error(std::make_shared<Level>(Level{code, std::move(message), {}, place, nullptr})) {}
+Error::Error(ErrorCode code, std::string message, SourceLocation location)
+    : Error(std::make_shared<Level>(Level{code, std::move(message), {}, location, nullptr})) {}
 
 Error::Error(std::shared_ptr<const Level> level)
     : std::runtime_error(level->for_developer()), level_(std::move(level)) {}
 
-Error Error::within(std::string context, SourcePlace place) const {
-  return Error(
-      std::make_shared<Level>(Level{code(), std::move(context), {}, place, std::make_shared<Error>(*this)}));
+Error Error::within(std::string context, SourceLocation location) const {
+  return Error(std::make_shared<Level>(
+      Level{code(), std::move(context), {}, location, std::make_shared<Error>(*this)}));
 }
 
 Error Error::with_remedy(std::string remedy) const {
   Level level = *level_;
   level.remedy = std::move(remedy);
+  return Error(std::make_shared<Level>(std::move(level)));
+}
+
+Error Error::with_rank(int rank) const {
+  Level level = *level_;
+  level.rank = rank;
   return Error(std::make_shared<Level>(std::move(level)));
 }
 
@@ -81,8 +90,8 @@ const std::string& Error::message() const noexcept {
   return level_->message;
 }
 
-SourcePlace Error::place() const noexcept {
-  return level_->place;
+SourceLocation Error::location() const noexcept {
+  return level_->location;
 }
 
 const Error* Error::cause() const noexcept {
@@ -97,6 +106,11 @@ const Error& Error::root() const noexcept {
 
 const std::string& Error::remedy() const noexcept {
   return level_->advice();
+}
+
+std::optional<int> Error::rank() const noexcept {
+  if (level_->rank || !level_->cause) return level_->rank;
+  return level_->cause->rank();
 }
 
 bool Error::is_recoverable() const noexcept {
@@ -131,4 +145,12 @@ void raise(const Error& error) {
   throw error;
 }
 
+namespace base {
+
+void check_failed(const char* condition, const std::string& values, const std::string& details,
+                  SourceLocation location) {
+  throw BugError(fmt::format("check failed: {}{}{}", condition, values, details), location);
+}
+
+}  // namespace base
 }  // namespace cohort

@@ -1,5 +1,5 @@
-// The compiled half of fmt, once for the whole project: files that format text then cost 1.8 s to compile
-// instead of 5, and nobody who links libcohort needs libfmt.
+// The non-inline half of fmt, compiled once for the whole project. Every other file that formats text
+// compiles faster for it, and programs that link libcohort do not need libfmt.
 
 #include <fmt/format-inl.h>
 

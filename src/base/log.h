@@ -10,14 +10,14 @@
 
 namespace cohort {
 
-/// Writes records of one rank to a sink.
+/// Formats messages of one rank and passes them to a sink.
 ///
 ///     const Log log(sink, clock, {.level = LogLevel::kInfo, .rank = 3});
 ///     log.info("joined {} peers", count);
 ///
 /// Threads: every method from any thread.
-/// Lifetime: a cheap value; sink and clock must outlive it.
-/// Cost: below the level, one comparison and no formatting.
+/// Lifetime: a value of three words; sink and clock must outlive it.
+/// Cost: one comparison for a message below the level, which is not formatted.
 class Log {
  public:
   struct Options {

@@ -4,19 +4,19 @@
 
 #include <mutex>
 #include <string>
-#include <vector>
 
 namespace cohort {
 
 enum class LogFormat { kText, kJson };
 
-/// `[3] 12:00:00.123 info  joined 4 peers`, without a line end. The rank stands in front, where there is one;
-/// further lines of the text are indented below the first.
+/// `[3] 12:00:00.123 info    joined 4 peers`, without a newline at the end. The rank in front is left out
+/// when the record has none; further lines of the message are indented below the first.
 std::string format_text(const LogRecord& record);
-/// `{"rank":3,"time":"2026-01-31T12:00:00.123Z","level":"info","text":"joined 4 peers"}`, without a line end.
+/// `{"rank":3,"time":"2026-01-31T12:00:00.123Z","level":"info","text":"joined 4 peers"}`, without a newline
+/// at the end.
 std::string format_json(const LogRecord& record);
 
-/// Writes lines to a descriptor, one write(2) per record, so that lines of several processes do not mix.
+/// Writes lines to a file descriptor, one write(2) per record, so that lines of several processes do not mix.
 ///
 /// Threads: any; one mutex.
 /// Lifetime: does not own the descriptor.
@@ -28,19 +28,6 @@ class DescriptorSink final : public LogSink {
  private:
   std::mutex mutex_;
   const int descriptor_;
-  const LogFormat format_;
-};
-
-/// Keeps lines in memory, for tests.
-class MemorySink final : public LogSink {
- public:
-  explicit MemorySink(LogFormat format = LogFormat::kText) : format_(format) {}
-  void write(const LogRecord& record) noexcept override;
-  std::vector<std::string> lines() const;
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<std::string> lines_;
   const LogFormat format_;
 };
 

@@ -6,7 +6,7 @@
 namespace cohort {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Rows of the usual table: two back (for swaps), one back, and the one being filled.
+  // Three rows of the dynamic-programming table: `before` and `last` precede `row`; swaps look two rows back.
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {

@@ -7,12 +7,12 @@
 
 namespace cohort {
 
-/// How many single-letter insertions, deletions, changes and swaps of neighbours turn one word into the
-/// other.
+/// The edit distance of two words: insertions, deletions and substitutions of a letter and swaps of adjacent
+/// letters count one each.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known word somebody probably meant, or nothing if none is close (more than a third of the letters
-/// differ).
+/// The known word closest to a misspelt one, or nothing if every known word differs in more than a third of
+/// the letters. Used for "did you mean" in error messages.
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> known);
 
 }  // namespace cohort

@@ -2,12 +2,12 @@
 
 namespace cohort::base {
 
-/// The natural logarithm of a normal positive number, within 1e-15 relative, the same bits on every IEEE
-/// machine.
+/// The natural logarithm of a positive, not subnormal number. The relative error is below 1e-15 and the bits
+/// are the same on every IEEE machine.
 double portable_log(double x);
 
-/// The x below which a standard normal variable falls with probability p, for 0 < p < 1; within 1e-15
-/// relative.
+/// The quantile function of the standard normal distribution, for 0 < p < 1. The relative error is below
+/// 1e-15.
 double normal_quantile(double p);
 
 }  // namespace cohort::base

@@ -12,7 +12,7 @@ void SerialLoop::run(std::size_t count, std::size_t grain, const Body& body) con
   if (count > 0) body(0, count);
 }
 
-/// A loop under way: whoever is free takes the next piece.
+/// A running loop: a thread that is free takes the next piece.
 struct ThreadedLoop::Loop {
   const Body& body;
   const std::size_t count;
@@ -23,7 +23,7 @@ struct ThreadedLoop::Loop {
 
   void work() {
     try {
-      // Never past `count` by more than a piece for each thread, so that the sum does not wrap.
+      // `next` passes `count` by at most one piece per thread, so the sum cannot wrap.
       for (std::size_t first = next.fetch_add(piece); first < count; first = next.fetch_add(piece)) {
         body(first, first + std::min(piece, count - first));
       }
@@ -58,7 +58,7 @@ void ThreadedLoop::stop() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-// A few pieces for each thread, so that one that is held up by others leaves them to the rest.
+// Several pieces per thread, so that the others take over the pieces of a thread that is slow or preempted.
 std::size_t ThreadedLoop::piece_of(std::size_t count, std::size_t grain) const {
   constexpr std::size_t kPiecesPerThread = 4;
   const std::size_t pieces = kPiecesPerThread * (threads_.size() + 1);
@@ -80,7 +80,7 @@ void ThreadedLoop::run(std::size_t count, std::size_t grain, const Body& body) c
   begun_.notify_all();
   loop.work();
   {
-    // Who comes now finds no loop; who is in it ends soon, since no piece is left.
+    // No piece is left: a worker that wakes now finds no loop, a worker in the loop is at its last piece.
     std::unique_lock lock(mutex_);
     loop_ = nullptr;
     ended_.wait(lock, [&] { return num_helping_ == 0; });

@@ -11,36 +11,36 @@
 
 namespace cohort {
 
-/// Runs a loop whose turns do not depend on each other, on as many threads as it has.
+/// A parallel for loop over independent iterations.
 ///
 /// Threads: run() from any thread; a body must not call run() of the same object.
-/// Failure: the first exception of a body is rethrown once no thread works any more; pieces that were not
-/// begun by then are left out.
+/// Failure: run() rethrows the first exception of a body after every thread has left the loop. Pieces that no
+/// thread had begun are skipped.
 class Parallel {
  public:
-  /// Works on the turns [first, last).
+  /// Runs the iterations [first, last).
   using Body = std::function<void(std::size_t first, std::size_t last)>;
 
   virtual ~Parallel() = default;
-  /// Gives [0, count) to `body`, each turn once, in pieces. All but the last are multiples of `grain` (at
-  /// least 1), which says how many turns are worth the way to another thread.
+  /// Calls `body` with pieces that cover [0, count), each iteration once. The length of every piece but the
+  /// last is a multiple of `grain` (at least 1), the number of iterations that are worth waking a thread for.
   virtual void run(std::size_t count, std::size_t grain, const Body& body) const = 0;
 };
 
-/// The caller's thread and no other.
+/// Runs the whole loop on the calling thread.
 class SerialLoop final : public Parallel {
  public:
   void run(std::size_t count, std::size_t grain, const Body& body) const override;
 };
 
-/// The caller's thread and others that sleep between loops.
+/// Runs loops on the calling thread and on worker threads that sleep between loops.
 ///
-/// Threads: several callers take turns.
-/// Lifetime: the destructor joins its threads; nobody may be in run().
-/// Cost: some 10 µs to wake the others; a loop of one grain wakes nobody.
+/// Threads: loops of several callers run one after the other.
+/// Lifetime: the destructor joins the workers; no thread may be in run() then.
+/// Cost: about 10 µs to wake the workers; a loop of at most one grain wakes none.
 class ThreadedLoop final : public Parallel {
  public:
-  /// With the caller's thread, `num_threads` (at least 1) work on a loop.
+  /// `num_threads` (at least 1) includes the calling thread.
   explicit ThreadedLoop(int num_threads);
   ~ThreadedLoop() override;
   ThreadedLoop(const ThreadedLoop&) = delete;
@@ -55,12 +55,12 @@ class ThreadedLoop final : public Parallel {
   void serve();
   void stop();
 
-  mutable std::mutex turn_;  ///< held by the caller whose loop it is
+  mutable std::mutex turn_;  ///< held by the caller whose loop runs
   mutable std::mutex mutex_;
   mutable std::condition_variable begun_;
   mutable std::condition_variable ended_;
-  mutable Loop* loop_ = nullptr;         ///< what the threads shall help with
-  mutable std::uint64_t num_loops_ = 0;  ///< tells a thread whether it has seen this one
+  mutable Loop* loop_ = nullptr;         ///< the loop that workers join; null between loops
+  mutable std::uint64_t num_loops_ = 0;  ///< number of the current loop: a worker joins each loop once
   mutable int num_helping_ = 0;
   bool stopped_ = false;
   std::vector<std::thread> threads_;

@@ -4,7 +4,8 @@
 //
 //     counter  [ index low | index high | stream low | stream high ]
 //                  └── multiply ──┐  ┌── multiply ──┘
-//     round    [ hi(c2)^c1^k0 | lo(c2) | hi(c0)^c3^k1 | lo(c0) ]        ten times, the key moves on each time
+//     round    [ hi(c2)^c1^k0 | lo(c2) | hi(c0)^c3^k1 | lo(c0) ]        ten rounds; the key advances after
+//     each
 
 #include <cohort/random.h>
 
@@ -61,12 +62,12 @@ std::uint64_t RandomStream::below(std::uint64_t limit, std::uint64_t index) cons
 }
 
 double RandomStream::normal(std::uint64_t index) const {
-  // The middle of a cell, so that neither 0 nor 1 is ever asked for.
+  // The centre of a cell of width 2^-52, so that the quantile is never asked for 0 or 1.
   return base::normal_quantile((static_cast<double>(bits(index) >> 12) + 0.5) * 0x1p-52);
 }
 
 RandomStream RandomStream::substream(std::uint64_t number) const {
-  // The key of a substream is the second half of a block; bits(), uniform() and normal() use the first.
+  // The seed of a substream is the second half of a block; bits(), uniform() and normal() use the first half.
   const auto words = block(number);
   const std::uint64_t seed = words[2] | (static_cast<std::uint64_t>(words[3]) << 32);
   return {seed, stream_ + 0x9E3779B97F4A7C15u};

@@ -7,7 +7,7 @@
 
 namespace cohort {
 
-/// A value, or the Error that prevented it. The way every function below the torch line reports failure.
+/// A value or an Error. Every function in a folder without libtorch reports failure this way.
 ///
 ///     Result<int> parse(std::string_view text) {
 ///       if (text.empty()) return Error(ErrorCode::kUsage, "a number is missing");
@@ -21,18 +21,17 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
   Result(Error error)
       : tl::expected<T, Error>(tl::unexpect, std::move(error)) {}  // NOLINT: implicit by design
 
-  /// This result, its error (if any) wrapped in one more context.
-  Result within(std::string context, SourcePlace place = SourcePlace::here()) && {
+  /// The same result; an error is wrapped in `context`.
+  Result within(std::string context, SourceLocation location = SourceLocation::here()) && {
     if (this->has_value()) return std::move(*this);
-    return this->error().within(std::move(context), place);
+    return this->error().within(std::move(context), location);
   }
 };
 
-/// Success, or the Error.
+/// Success or an Error.
 using Status = Result<void>;
 
-/// The one bridge to the throwing side: returns the value, or throws the error as the class its code stands
-/// for.
+/// Returns the value, or throws the error as UsageError, BugError or Error, depending on its code.
 template <class T>
 T value_or_throw(Result<T> result) {
   if (!result) raise(result.error());
@@ -44,7 +43,7 @@ T value_or_throw(Result<T> result) {
 #define COHORT_CONCAT_INNER(a, b) a##b
 #define COHORT_CONCAT(a, b) COHORT_CONCAT_INNER(a, b)
 
-/// Returns the error of `expression` from this function, if it has one.
+/// Evaluates `expression`, a Result, and returns its error from the enclosing function if there is an error.
 #define COHORT_RETURN_IF_ERROR(expression)                   \
   do {                                                       \
     if (auto cohort_status = (expression); !cohort_status) { \
@@ -52,7 +51,8 @@ T value_or_throw(Result<T> result) {
     }                                                        \
   } while (false)
 
-/// Puts the value of `expression` into `declaration`, or returns its error from this function.
+/// Initialises `declaration` with the value of `expression`, or returns its error from the enclosing
+/// function.
 #define COHORT_ASSIGN_OR_RETURN(declaration, expression) \
   COHORT_ASSIGN_OR_RETURN_INNER(COHORT_CONCAT(cohort_result_, __LINE__), declaration, expression)
 #define COHORT_ASSIGN_OR_RETURN_INNER(result, declaration, expression) \

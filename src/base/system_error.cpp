@@ -11,7 +11,7 @@ bool is_letter_case(int (*test)(int), char letter) {
   return test(static_cast<unsigned char>(letter)) != 0;
 }
 
-// A capital at the start of a word, not of an abbreviation, gives way.
+// The text of the C library in lower case; an abbreviation at its beginning keeps its capitals.
 std::string words_of(int error_number) {
   std::string words = std::generic_category().message(error_number);
   if (words.size() > 1 && is_letter_case(std::isupper, words[0]) && !is_letter_case(std::isupper, words[1])) {
@@ -23,16 +23,16 @@ std::string words_of(int error_number) {
 std::string_view remedy_of(int error_number) {
   switch (error_number) {
     case ENOSPC:
-      return "Free some space there, or choose a place on another disk.";
+      return "Free some space there, or choose a directory on another disk.";
     case EDQUOT:
       return "Free some space there, or ask for a larger quota.";
     case EACCES:
     case EPERM:
-      return "Check who owns it and which permissions it has.";
+      return "Check the owner and the permissions (ls -l).";
     case EROFS:
-      return "Choose a place that can be written to.";
+      return "The file system is mounted read-only: choose another directory.";
     case ESPIPE:
-      return "It is a pipe; name a regular file.";
+      return "The path is a pipe: name a regular file.";
     case EMFILE:
       return "Raise the limit on open files (ulimit -n).";
     default:
@@ -68,8 +68,8 @@ ErrorCode code_of(int error_number) {
   }
 }
 
-Error system_error(std::string_view action, int error_number, SourcePlace place) {
-  const Error error(code_of(error_number), fmt::format("{}: {}", action, words_of(error_number)), place);
+Error system_error(std::string_view action, int error_number, SourceLocation location) {
+  const Error error(code_of(error_number), fmt::format("{}: {}", action, words_of(error_number)), location);
   const std::string_view remedy = remedy_of(error_number);
   return remedy.empty() ? error : error.with_remedy(std::string(remedy));
 }

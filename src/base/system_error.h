@@ -8,14 +8,15 @@
 
 namespace cohort {
 
-/// The kind of failure an error number of the operating system stands for.
+/// The ErrorCode for an errno.
 ErrorCode code_of(int error_number);
 
-/// `cannot open '/a/b' for reading: no such file or directory`, with advice where there is some. `action` is
-/// the part before the colon.
-Error system_error(std::string_view action, int error_number, SourcePlace place = SourcePlace::here());
+/// An Error such as `cannot open '/a/b' for reading: no such file or directory`, with a remedy for the common
+/// error numbers. `action` is the part before the colon.
+Error system_error(std::string_view action, int error_number,
+                   SourceLocation location = SourceLocation::here());
 
-/// Makes a call of the operating system again for as long as a signal interrupts it.
+/// Repeats a system call while it fails with EINTR.
 template <class Call>
 auto uninterrupted(Call call) {
   auto result = call();

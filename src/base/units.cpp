@@ -42,7 +42,7 @@ struct Quantity {
   double factor;
 };
 
-// The digits and the unit, or nothing if the text is not a non-negative number followed by one of `units`.
+// The digits and the factor of the unit; nothing unless the text is a non-negative number and one of `units`.
 std::optional<Quantity> split_quantity(std::string_view text, std::span<const Unit> units) {
   text = trimmed(text);
   const auto end = std::min(text.find_first_not_of("0123456789."), text.size());
@@ -53,7 +53,7 @@ std::optional<Quantity> split_quantity(std::string_view text, std::span<const Un
   return std::nullopt;
 }
 
-// Whole numbers are multiplied exactly; a fraction is rounded to the nearest whole one.
+// Multiplies a whole number exactly and rounds a fraction to the nearest whole number.
 std::optional<std::uint64_t> multiplied(const Quantity& quantity) {
   const char* const begin = quantity.number.data();
   const char* const end = begin + quantity.number.size();
@@ -90,7 +90,7 @@ std::string format_quantity(double value, std::span<const Unit> units) {
   return fmt::format("{} {}", digits, unit->name);
 }
 
-// The largest unit that leaves no fraction.
+// Uses the largest unit that leaves no fraction.
 std::string exact_quantity(std::uint64_t value, std::span<const Unit> units) {
   const Unit* unit = &units.front();
   for (const Unit& candidate : units) {
@@ -108,7 +108,7 @@ constexpr Unit kShownTimes[] = {kTimeUnits[0], kTimeUnits[2], kTimeUnits[3],
 Result<std::uint64_t> parse_bytes(std::string_view text) {
   const auto bytes = parse_quantity(text, kByteUnits);
   if (!bytes) {
-    return Error(ErrorCode::kUsage, fmt::format("'{}' is not a number of bytes", text))
+    return Error(ErrorCode::kUsage, fmt::format("expected a number of bytes, found '{}'", text))
         .with_remedy("Write it like 4096, \"64 KiB\", \"1.5 GiB\" or \"2 GB\".");
   }
   return *bytes;
@@ -129,7 +129,7 @@ std::string format_bytes(std::uint64_t bytes) {
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   const auto nanoseconds = parse_quantity(text, kTimeUnits);
   if (!nanoseconds || *nanoseconds > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-    return Error(ErrorCode::kUsage, fmt::format("'{}' is not a duration", text))
+    return Error(ErrorCode::kUsage, fmt::format("expected a duration with a unit, found '{}'", text))
         .with_remedy("Write it like \"250ms\", \"30 s\", \"1.5 min\" or \"2 h\".");
   }
   return std::chrono::nanoseconds(static_cast<std::int64_t>(*nanoseconds));

@@ -1,4 +1,4 @@
-#include "config/check.h"
+#include "config/load.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -8,23 +8,24 @@
 namespace cohort::config {
 namespace {
 
-// Collects mistakes about keys of one config.
+// Collects the mistakes of one config.
 class Checker {
  public:
   explicit Checker(const Loaded& loaded) : loaded_(loaded) {}
 
   const Config& config() const { return loaded_.config; }
-  /// `keys` are what the mistake is about: it is told at the first of them that somebody has set.
+  /// `keys` are the keys of the mistake. The message begins with the location of the first of them that is
+  /// set.
   void add(std::initializer_list<std::string_view> keys, const std::string& mistake) {
-    mistakes_.push_back(fmt::format("{}: {}", place_of(keys), mistake));
+    mistakes_.push_back(fmt::format("{}: {}", location_of(keys), mistake));
   }
   std::vector<std::string> take() { return std::move(mistakes_); }
 
  private:
-  std::string place_of(std::initializer_list<std::string_view> keys) const {
+  std::string location_of(std::initializer_list<std::string_view> keys) const {
     for (const std::string_view key : keys) {
-      const auto found = loaded_.places.find(std::string(key));
-      if (found != loaded_.places.end()) return found->second;
+      const auto found = loaded_.locations.find(std::string(key));
+      if (found != loaded_.locations.end()) return found->second;
     }
     return "by default";
   }
@@ -41,35 +42,35 @@ void check_source(Checker& checker) {
   const DataConfig& data = checker.config().data;
   if (is_one_of(data.kind, {"idx", "csv", "text"}) && data.path.empty()) {
     checker.add({"data.kind"},
-                fmt::format("data.kind = \"{}\" wants data.path: name the file or folder", data.kind));
+                fmt::format("data.kind = \"{}\" requires data.path: name the file or folder", data.kind));
   }
   if (data.kind == "digits" && data.classes > 10) {
-    checker.add(
-        {"data.classes"},
-        fmt::format("data.classes = {} is more than the ten that data.kind = \"digits\" has", data.classes));
+    checker.add({"data.classes"},
+                fmt::format("data.classes = {} is above 10, the number of classes of data.kind = \"digits\"",
+                            data.classes));
   }
 }
 
-// Which models can take what the data gives, as far as its kind tells.
+// Whether the model can be trained on data of this kind.
 void check_model_for_data(Checker& checker) {
   const std::string& data = checker.config().data.kind;
   const std::string& model = checker.config().model.kind;
-  const auto clash = [&](std::string_view what_to_do) {
+  const auto clash = [&](std::string_view remedy) {
     checker.add({"model.kind", "data.kind"}, fmt::format("model.kind = \"{}\" cannot learn from data.kind = "
                                                          "\"{}\"; {}",
-                                                         model, data, what_to_do));
+                                                         model, data, remedy));
   };
   const bool tokens = is_one_of(data, {"text", "markov"});
   if (tokens && model != "gpt") {
-    clash("tokens want model.kind = \"gpt\"");
+    clash("tokens require model.kind = \"gpt\"");
   } else if (!tokens && model == "gpt") {
-    clash("it wants tokens: data.kind = \"text\" or \"markov\"");
+    clash("it requires tokens: data.kind = \"text\" or \"markov\"");
   } else if (is_one_of(model, {"lenet", "resnet18"}) && !is_one_of(data, {"idx", "digits"})) {
-    clash("it wants images: data.kind = \"idx\" or \"digits\"");
+    clash("it requires images: data.kind = \"idx\" or \"digits\"");
   } else if (data == "regression" && is_one_of(model, {"logistic", "softmax"})) {
-    clash("numbers are predicted by \"linear\" or \"mlp\"");
+    clash("regression requires model.kind = \"linear\" or \"mlp\"");
   } else if (is_one_of(data, {"idx", "digits", "spirals"}) && model == "linear") {
-    clash("classes are predicted by \"softmax\", \"mlp\" or, where there are two, \"logistic\"");
+    clash("classes require model.kind = \"softmax\", \"mlp\" or, if there are two, \"logistic\"");
   }
 }
 
@@ -78,44 +79,57 @@ void check_model(Checker& checker) {
   const ModelConfig& model = config.model;
   if (model.kind == "gpt" && model.width % model.heads != 0) {
     checker.add({"model.heads", "model.width"},
-                fmt::format("model.heads = {} do not divide model.width = {}", model.heads, model.width));
+                fmt::format("model.heads = {} does not divide model.width = {}", model.heads, model.width));
   }
   const bool has_classes = is_one_of(config.data.kind, {"digits", "spirals"});
   if (model.kind == "logistic" && has_classes && config.data.classes != 2) {
-    checker.add({"model.kind", "data.classes"},
-                fmt::format("model.kind = \"logistic\" tells two classes apart, and data.classes = {}; set "
-                            "data.classes = 2 or model.kind = \"softmax\"",
-                            config.data.classes));
+    checker.add(
+        {"model.kind", "data.classes"},
+        fmt::format(
+            "model.kind = \"logistic\" requires data.classes = 2, found {}; set that, or model.kind = "
+            "\"softmax\"",
+            config.data.classes));
   }
 }
 
-void check_update(Checker& checker) {
-  const UpdateConfig& update = checker.config().update;
-  if (is_one_of(update.schedule, {"step", "exponential"}) && update.schedule_steps == 0) {
-    checker.add({"update.schedule"},
-                fmt::format("update.schedule = \"{}\" wants update.schedule_steps: after how many steps the "
-                            "learning rate is multiplied by {}",
-                            update.schedule, update.schedule_factor));
+void check_optimizer(Checker& checker) {
+  const OptimizerConfig& optimizer = checker.config().optimizer;
+  if (optimizer.name == "sgd" && optimizer.nesterov && optimizer.momentum == 0) {
+    checker.add({"optimizer.nesterov", "optimizer.momentum"},
+                "optimizer.nesterov = true requires optimizer.momentum above 0, and it is 0");
   }
-  if (update.schedule == "cosine" && update.final_learning_rate > update.learning_rate) {
-    checker.add({"update.final_learning_rate", "update.learning_rate"},
-                fmt::format("update.final_learning_rate = {} is above update.learning_rate = {}",
-                            update.final_learning_rate, update.learning_rate));
+}
+
+void check_schedule(Checker& checker) {
+  const ScheduleConfig& schedule = checker.config().schedule;
+  if (is_one_of(schedule.name, {"step", "exponential"}) && schedule.step_size == 0) {
+    checker.add({"schedule.name"},
+                fmt::format("schedule.name = \"{}\" requires schedule.step_size: the number of steps after "
+                            "which the learning rate is multiplied by {}",
+                            schedule.name, schedule.gamma));
+  }
+  const double learning_rate = checker.config().optimizer.learning_rate;
+  if (schedule.name == "cosine" && schedule.eta_min > learning_rate) {
+    checker.add({"schedule.eta_min", "optimizer.learning_rate"},
+                fmt::format("schedule.eta_min = {} is above optimizer.learning_rate = {}; a cosine goes down",
+                            schedule.eta_min, learning_rate));
   }
 }
 
 void check_loop(Checker& checker) {
   const TrainConfig& train = checker.config().train;
-  if (train.deterministic == "any-world" && train.slots == 0) {
-    checker.add({"train.deterministic"},
-                "train.deterministic = \"any-world\" wants train.slots, for the cut of a batch must not "
-                "depend on the number of ranks: set it to a multiple of all numbers of ranks in question, "
-                "such as 8");
+  if (train.deterministic == "any-world" && train.micro_batches == 0) {
+    checker.add(
+        {"train.deterministic"},
+        "train.deterministic = \"any-world\" requires train.micro_batches, since the cut of a batch must "
+        "not depend on the number of ranks: set it to a multiple of every number of ranks in "
+        "question, such as 8");
   }
   if (train.patience > 0 && train.evaluate_every == 0) {
-    checker.add({"train.patience"},
-                "train.patience counts evaluations, and train.evaluate_every = 0 makes "
-                "none before the end");
+    checker.add(
+        {"train.patience"},
+        "train.patience counts evaluations, and train.evaluate_every = 0 evaluates only at the end: set it "
+        "to 1 or more");
   }
 }
 
@@ -123,7 +137,8 @@ void check_loop(Checker& checker) {
 
 std::vector<std::string> check_together(const Loaded& loaded) {
   Checker checker(loaded);
-  for (const auto check : {check_source, check_model_for_data, check_model, check_update, check_loop}) {
+  for (const auto check :
+       {check_source, check_model_for_data, check_model, check_optimizer, check_schedule, check_loop}) {
     check(checker);
   }
   return checker.take();

@@ -8,17 +8,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cohort {
 
-/// [log]: what is said while a command works.
+/// [log]: messages of commands.
 struct LogConfig {
   LogLevel level{};
   LogFormat format{};
 };
 
-/// [launch]: the processes of a job and what each of them needs.
+/// [launch]: the ranks of a job and the resources of each rank.
 struct LaunchConfig {
   int ranks{};
   std::optional<int> threads_per_rank;
@@ -30,24 +31,24 @@ struct LaunchConfig {
   std::chrono::nanoseconds liveness{};
 };
 
-/// [communication]: how ranks talk.
+/// [communication]: transport and algorithms.
 struct CommunicationConfig {
-  std::string engine;     ///< auto tcp ucx mpi
-  std::string algorithm;  ///< empty: the fastest by prediction
-  std::uint64_t chunk{};  ///< 0: the fastest by prediction
+  std::string backend;    ///< auto tcp ucx mpi
+  std::string algorithm;  ///< empty: the shortest predicted time
+  std::uint64_t chunk{};  ///< 0: the shortest predicted time
   std::string wire;       ///< same bf16 f16
   int sockets{};
   bool explain{};
 };
 
-/// [doctor]: how the machine is examined.
+/// [doctor]: the examination of the machine.
 struct DoctorConfig {
   bool probe_libtorch{};
   std::chrono::nanoseconds probe_limit{};
   double memory_headroom{};
 };
 
-/// [data]: what is learned from.
+/// [data]: the samples.
 struct DataConfig {
   std::string kind;  ///< idx csv text digits spirals regression markov
   std::string path;
@@ -68,7 +69,7 @@ struct DataConfig {
   int prefetch{};
 };
 
-/// [model]: what is trained.
+/// [model]: the model to train.
 struct ModelConfig {
   std::string kind{};  ///< linear logistic softmax mlp lenet resnet18 gpt
   std::vector<int> hidden{};
@@ -81,44 +82,48 @@ struct ModelConfig {
   bool channels_last{};
 };
 
-/// [update]: how gradients move parameters.
-struct UpdateConfig {
-  std::string rule;  ///< sgd momentum nesterov adam adamw
+/// [optimizer]: how parameters are updated from their gradients.
+struct OptimizerConfig {
+  std::string name;  ///< sgd adam adamw
   double learning_rate{};
   double momentum{};
-  double beta1{};
-  double beta2{};
-  double epsilon{};
+  bool nesterov{};
+  std::pair<double, double> betas{};
+  double eps{};
   double weight_decay{};
-  std::string schedule;  ///< constant step exponential cosine
-  int warmup_steps{};
-  int schedule_steps{};
-  double schedule_factor{};
-  double final_learning_rate{};
   std::vector<std::string> groups;  ///< "*.bias: weight_decay=0, learning_rate=1e-4"
-  double clip_norm{};               ///< 0: none
-  double clip_value{};              ///< 0: none
+  double clip_grad_norm{};          ///< 0: no limit
+  double clip_grad_value{};         ///< 0: no limit
   bool skip_non_finite{};
 };
 
-/// [train]: the loop.
+/// [schedule]: how the learning rate changes with the step.
+struct ScheduleConfig {
+  std::string name;  ///< constant step exponential cosine
+  int warmup_steps{};
+  int step_size{};  ///< step and exponential; 0: not set
+  double gamma{};   ///< step and exponential
+  int t_max{};      ///< cosine; 0: the rest of the run
+  double eta_min{};
+};
+
+/// [train]: the training loop.
 struct TrainConfig {
-  int batch{};  ///< over all ranks; 0: all samples
-  int slots{};  ///< 0: one per rank
+  int batch_size{};     ///< over all ranks; 0: all samples
+  int micro_batches{};  ///< 0: one per rank
   int epochs{};
   std::optional<int> steps;
   int evaluate_every{};  ///< epochs
-  int patience{};        ///< evaluations without improvement; 0: no early end
+  int patience{};        ///< evaluations without improvement; 0: no early stopping
   std::uint64_t seed{};
   std::string deterministic;  ///< world any-world
-  std::string directory;      ///< load() fills in runs/<name of the job> where none is set
+  std::string directory;      ///< if not set, load() makes it runs/<name of the job>
   std::uint64_t bucket_bytes{};
   bool one_copy{};
   int hash_every{};  ///< steps between comparisons of the replicas; 0: never
 };
 
-/// Everything a TOML file can say, checked and typed. Defaults, ranges and help stand in the tables
-/// of keys_*.cpp; default_config() makes one.
+/// All settings of a job file. Defaults, ranges and help are in the tables of keys_*.cpp.
 struct Config {
   LogConfig log;
   LaunchConfig launch;
@@ -126,7 +131,8 @@ struct Config {
   DoctorConfig doctor;
   DataConfig data;
   ModelConfig model;
-  UpdateConfig update;
+  OptimizerConfig optimizer;
+  ScheduleConfig schedule;
   TrainConfig train;
 };
 

@@ -1,11 +1,28 @@
 #include "config/document.h"
 
-#include "config/toml.h"
-
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <optional>
 #include <sstream>
+
+// toml++ with exceptions instead of assertions. It asserts on some malformed texts, such as "[[x" or "[=",
+// and a mistake in a job file must not abort the process.
+
+namespace cohort::config {
+
+/// An assertion of the parser failed: the text is malformed at an unknown position.
+struct BrokenToml {};
+
+constexpr void parser_requires(bool condition) {
+  if (!condition) throw BrokenToml{};
+}
+
+}  // namespace cohort::config
+
+#define TOML_HEADER_ONLY 1
+#define TOML_ASSERT(condition) ::cohort::config::parser_requires(static_cast<bool>(condition))
+#include <toml++/toml.h>
 
 namespace cohort::config {
 namespace {
@@ -15,7 +32,17 @@ struct Leaf {
   toml::source_position position;
 };
 
+// As the user wrote the value: the shortest digits of a number, where toml++ prints 0.9 with 17.
 std::string written_form(const toml::node& node) {
+  if (const auto* number = node.as_floating_point()) {
+    const std::string text = fmt::format("{}", number->get());
+    return text.find_first_of(".eni") == std::string::npos ? text + ".0" : text;
+  }
+  if (const toml::array* array = node.as_array(); array != nullptr && !array->empty()) {
+    std::vector<std::string> items;
+    for (const toml::node& item : *array) items.push_back(written_form(item));
+    return fmt::format("[ {} ]", fmt::join(items, ", "));
+  }
   std::ostringstream out;
   const auto flags = toml::toml_formatter::default_flags & ~toml::format_flags::allow_literal_strings;
   out << toml::toml_formatter(toml::table{{"v", node}}, flags);
@@ -29,7 +56,7 @@ std::string describe(const toml::node& node) {
   if (node.is_table()) return "a table";
   if (node.is_array()) return "a list";
   if (node.is_date() || node.is_time() || node.is_date_time()) return "a date or time";
-  return "something else";
+  return "an unknown type";
 }
 
 template <class Item>
@@ -43,11 +70,22 @@ std::optional<std::vector<Item>> items_of(const toml::array& array) {
   return items;
 }
 
+std::optional<Value::RealList> numbers_of(const toml::array& array) {
+  Value::RealList numbers;
+  for (const toml::node& node : array) {
+    const auto number = node.is_number() ? node.value<double>() : std::nullopt;
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
 Value list_value(const toml::array& array) {
   const std::string written = written_form(array);
   if (auto texts = items_of<std::string>(array)) return {std::move(*texts), written};
   if (auto numbers = items_of<std::int64_t>(array)) return {std::move(*numbers), written};
-  return {Value::Other{"a list that is neither all text nor all whole numbers"}, written};
+  if (auto numbers = numbers_of(array)) return {std::move(*numbers), written};
+  return {Value::Other{"a list that is neither all text nor all numbers"}, written};
 }
 
 Value value_of(const toml::node& node) {
@@ -81,8 +119,8 @@ Error not_toml(const std::string& file, std::size_t line, const std::string& rea
 
 constexpr int kMostParts = 64;
 
-// The line of a name like a.a.a.a… with so many parts that the parser, which recurses, would run out of
-// stack.
+// The line of a name like a.a.a.a… with more than kMostParts parts. The parser is recursive and would
+// overflow its stack.
 std::optional<std::size_t> line_of_endless_name(std::string_view text) {
   constexpr std::string_view kInsideNames =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-\"' \t";
@@ -109,17 +147,17 @@ Result<toml::table> parse_table(std::string_view text, const std::string& file) 
     const toml::source_position at = failure.source().begin;
     return not_toml(file, at.line, fmt::format("{} (column {})", failure.description(), at.column));
   } catch (const BrokenToml&) {
-    // The parser does not say where it was: it is on the first line without which it does not stumble.
+    // The exception has no position. The error is in the first line that makes the parser throw.
     std::size_t line = 1;
     for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', end + 1), ++line) {
       try {
         (void)toml::parse(text.substr(0, end), file);
-      } catch (const toml::parse_error&) {  // cut inside a value that goes on below
+      } catch (const toml::parse_error&) {  // cut inside a value of several lines
       } catch (const BrokenToml&) {
         break;
       }
     }
-    return not_toml(file, line, "a name is missing or starts with a sign that no name may have");
+    return not_toml(file, line, "a name is missing or begins with a character that is not allowed in names");
   }
 }
 
@@ -137,21 +175,21 @@ Result<std::vector<Entry>> parse_document(std::string_view text, const std::stri
 }
 
 Result<Entry> parse_override(const std::string& assignment) {
-  const std::string place = "--set " + assignment;
+  const std::string location = "--set " + assignment;
   const auto equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
-    return Error(ErrorCode::kUsage, place + ": a key and a value are wanted")
+    return Error(ErrorCode::kUsage, location + ": expected KEY=VALUE")
         .with_remedy("Write --set launch.ranks=4.");
   }
   const std::string key = assignment.substr(0, equals);
   const std::string text = assignment.substr(equals + 1);
-  const Result<toml::table> parsed = parse_table("v = " + text, place);
+  const Result<toml::table> parsed = parse_table("v = " + text, location);
   if (parsed && parsed->size() == 1 && parsed->get("v")->is_table()) {
-    return Error(ErrorCode::kUsage, place + ": a section cannot be set as a whole")
+    return Error(ErrorCode::kUsage, location + ": a section cannot be set as a whole")
         .with_remedy("Set one key at a time: --set launch.ranks=4.");
   }
-  if (parsed && parsed->size() == 1) return Entry{key, value_of(*parsed->get("v")), place};
-  return Entry{key, Value{text, fmt::format("\"{}\"", text)}, place};
+  if (parsed && parsed->size() == 1) return Entry{key, value_of(*parsed->get("v")), location};
+  return Entry{key, Value{text, fmt::format("\"{}\"", text)}, location};
 }
 
 }  // namespace cohort::config

@@ -1,4 +1,3 @@
-#include "config/explain.h"
 
 #include "config/keys.h"
 
@@ -11,7 +10,7 @@ std::string default_of(const Key& key) {
   return key.fallback.empty() ? "decided at run time" : key.fallback;
 }
 
-// As one argument for a shell.
+// The text as one word of a shell.
 std::string shell_word(const std::string& text) {
   return text.find_first_of("\" [*") == std::string::npos ? text : fmt::format("'{}'", text);
 }
@@ -36,8 +35,9 @@ std::string reference_page(std::span<const Key> keys) {
       "every key may be\n"
       "left out. `--set section.key=value` on a command line wins over the file. `cohort config explain KEY` "
       "prints\n"
-      "one row, `cohort config check FILE` finds all mistakes of a file, `cohort config show FILE` prints "
-      "what results.\n";
+      "one row, `cohort config check FILE` lists all mistakes of a file, `cohort config show FILE` prints "
+      "the "
+      "resulting values.\n";
   for (const std::string& section : section_names(keys)) {
     page += fmt::format(
         "\n## [{}]\n\n| key | type | allowed | default | what it does |\n|---|---|---|---|---|\n", section);

@@ -2,7 +2,7 @@
 
 #include "base/result.h"
 #include "config/config.h"
-#include "config/value.h"
+#include "config/document.h"
 
 #include <functional>
 #include <string>
@@ -12,23 +12,22 @@
 
 namespace cohort::config {
 
-/// One row of the table: everything there is to know about a key.
+/// One row of the table of keys.
 struct Key {
-  std::string name;     ///< `launch.ranks`
-  std::string type;     ///< `whole number`, `text`, `one of`, `size`, …
-  std::string allowed;  ///< for messages: `a whole number from 1 to 65536`
-  std::string
-      fallback;  ///< the default as one would write it in TOML; empty when unset means "decided at run time"
+  std::string name;                  ///< `launch.ranks`
+  std::string type;                  ///< `whole number`, `text`, `one of`, `size`, …
+  std::string allowed;               ///< for messages: `a whole number from 1 to 65536`
+  std::string fallback;              ///< the default, written as TOML; empty: decided at run time
   std::string help;                  ///< one sentence
   std::vector<std::string> choices;  ///< for completion; empty unless the key takes one of a few words
 
-  /// Puts a written value into the config.
-  /// Failure: kUsage; the message says what is wrong with the value.
+  /// Checks a value and stores it in the config.
+  /// Failure: kUsage; the message completes the sentence "KEY = VALUE …".
   std::function<Status(const Value&, Config&)> read;
-  /// The value in a config, as one would write it in TOML; empty when unset.
+  /// The value in a config, written as TOML; empty if it is not set.
   std::function<std::string(const Config&)> show;
 
-  std::string example{};  ///< a value as one would write it, where the default is none; empty: the default
+  std::string example{};  ///< an example, written as TOML, for keys without a default; empty: the default
 };
 
 template <class T>
@@ -37,7 +36,7 @@ struct Range {
   T most;
 };
 
-/// A member of a Config, wherever it stands: `[](auto& c) -> auto& { return c.launch.ranks; }`.
+/// A member of a Config: `[](auto& c) -> auto& { return c.launch.ranks; }`.
 template <class T>
 struct Field {
   std::function<T&(Config&)> in;
@@ -45,7 +44,7 @@ struct Field {
   T& operator()(Config& config) const { return in(config); }
 };
 
-// The kinds of keys. Each makes a row out of a field, its default, its range and its help.
+// The types of keys. Each function makes a row from a field, its default, its range and its help.
 Key flag(std::string name, const Field<bool>& field, bool fallback, std::string help);
 Key whole_number(std::string name, const Field<int>& field, int fallback, Range<int> range, std::string help);
 Key optional_whole_number(std::string name, const Field<std::optional<int>>& field, Range<int> range,
@@ -61,6 +60,9 @@ Key duration(std::string name, const Field<std::chrono::nanoseconds>& field,
 /// `example` is written as in TOML.
 Key text_list(std::string name, const Field<std::vector<std::string>>& field, const std::string& example,
               std::string help);
+/// Exactly two numbers, both in the range.
+Key number_pair(std::string name, const Field<std::pair<double, double>>& field,
+                std::pair<double, double> fallback, Range<double> range, std::string help);
 Key whole_number_list(std::string name, const Field<std::vector<int>>& field,
                       const std::vector<int>& fallback, Range<int> range, std::string help);
 
@@ -68,16 +70,16 @@ struct TextHelp {
   std::string sentence;
   std::string example;
 };
-/// Any text; the default is the empty one.
+/// Any text; the default is empty.
 Key text(std::string name, const Field<std::string>& field, const TextHelp& help);
-/// Any text but the empty one, which stands for "unset".
+/// Any text that is not empty; an empty field is one that is not set.
 Key optional_text(std::string name, const Field<std::string>& field, const TextHelp& help);
 
-/// A key that takes one of a few words; `words` pairs each with the index stored by `set`.
+/// A key that takes one of `words`; `set` stores the index of the word.
 Key choice(std::string name, std::vector<std::string> words, const std::string& fallback,
            std::function<void(Config&, std::size_t)> set, std::function<std::size_t(const Config&)> get,
            std::string help);
-/// The same where the word itself is stored.
+/// A key that takes one of `words` and stores the word itself.
 Key word(std::string name, const Field<std::string>& field, const std::vector<std::string>& words,
          const std::string& fallback, std::string help);
 

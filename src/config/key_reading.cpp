@@ -6,12 +6,15 @@ namespace cohort::config {
 
 std::string_view kind_of(const Value& value) {
   struct Visitor {
-    std::string_view operator()(bool) const { return "a truth value"; }
+    std::string_view operator()(bool) const { return "a boolean"; }
     std::string_view operator()(std::int64_t) const { return "a whole number"; }
     std::string_view operator()(double) const { return "a number with a fraction"; }
     std::string_view operator()(const std::string&) const { return "text"; }
-    std::string_view operator()(const Value::TextList&) const { return "a list of text"; }
+    std::string_view operator()(const Value::TextList& list) const {
+      return list.empty() ? "an empty list" : "a list of text";
+    }
     std::string_view operator()(const Value::WholeList&) const { return "a list of whole numbers"; }
+    std::string_view operator()(const Value::RealList&) const { return "a list of numbers"; }
     std::string_view operator()(const Value::Other& other) const { return other.description; }
   };
   return std::visit(Visitor{}, value.data);

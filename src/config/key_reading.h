@@ -7,9 +7,9 @@
 
 namespace cohort::config {
 
-// What the kinds of keys share when they read a value.
+// Functions that the types of keys share to read values.
 
-/// `a whole number`, `text`, …: how messages call what somebody wrote.
+/// The type of a value, for messages: `a whole number`, `text`, …
 std::string_view kind_of(const Value& value);
 Error wrong_kind(const Value& value);
 Error out_of_range();
@@ -19,10 +19,10 @@ bool is_inside(const T& value, const Range<T>& range) {
   return value >= range.least && value <= range.most;
 }
 
-/// The whole number in a value, if it is one and inside.
+/// The whole number of a value, if it is in the range.
 Result<int> read_whole(const Value& value, Range<int> range);
 
-/// The reader of a key: parses a value and puts it into the field.
+/// A Key::read that parses a value and stores it in the field.
 template <class T>
 std::function<Status(const Value&, Config&)> reader(Field<T> field,
                                                     std::function<Result<T>(const Value&)> parse) {
@@ -32,7 +32,7 @@ std::function<Status(const Value&, Config&)> reader(Field<T> field,
   };
 }
 
-/// A basic string of TOML.
+/// The text as a basic string of TOML.
 std::string quoted(const std::string& text);
 
 }  // namespace cohort::config

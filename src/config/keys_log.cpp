@@ -12,7 +12,7 @@ Key log_level() {
       "log.level", words, "warning",
       [](Config& config, std::size_t index) { config.log.level = static_cast<LogLevel>(index); },
       [](const Config& config) { return static_cast<std::size_t>(config.log.level); },
-      "The least serious kind of message that is still written.");
+      "The lowest level of messages that are written.");
 }
 
 Key log_format() {
@@ -20,7 +20,7 @@ Key log_format() {
       "log.format", {"text", "json"}, "text",
       [](Config& config, std::size_t index) { config.log.format = static_cast<LogFormat>(index); },
       [](const Config& config) { return static_cast<std::size_t>(config.log.format); },
-      "Messages as plain lines for people, or one JSON object a line for machines.");
+      "The format of messages: lines of text, or one JSON object per line.");
 }
 
 }  // namespace

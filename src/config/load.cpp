@@ -2,7 +2,6 @@
 
 #include "base/check.h"
 #include "base/nearest.h"
-#include "config/check.h"
 #include "config/document.h"
 #include "config/keys.h"
 
@@ -27,35 +26,45 @@ bool is_table(const Value& value) {
 std::string unknown_key(std::span<const Key> keys, const Entry& entry) {
   if (is_section(keys, entry.key)) {
     return fmt::format("{}: '{}' is a section, not a key: write [{}] on a line of its own and its keys below",
-                       entry.place, entry.key, entry.key);
+                       entry.location, entry.key, entry.key);
   }
-  // A table where a key stands: launch.ranks.x, or [launch.ranks].
+  if (const auto renamed = find_renamed(entry.key)) {
+    return is_table(entry.value) || renamed->old_name != entry.key
+               ? fmt::format("{}: there is no section [{}]; {}", entry.location, renamed->old_name,
+                             renamed->remedy)
+               : fmt::format("{}: there is no key '{}'; {}", entry.location, entry.key, renamed->remedy);
+  }
+  // A key that is used as a section: launch.ranks.x, or [launch.ranks].
   for (std::string_view outer = section_of(entry.key); !outer.empty(); outer = section_of(outer)) {
     if (const Key* key = find_key(keys, outer)) {
-      return fmt::format("{}: '{}' is a key, not a section; it takes {}", entry.place, outer, key->allowed);
+      return fmt::format("{}: '{}' is a key, not a section; it takes {}", entry.location, outer,
+                         key->allowed);
     }
   }
   if (is_table(entry.value)) {
     const auto meant = nearest(entry.key, section_names(keys));
-    return fmt::format("{}: there is no section [{}]; {}", entry.place, entry.key,
+    return fmt::format("{}: there is no section [{}]; {}", entry.location, entry.key,
                        meant ? fmt::format("did you mean [{}]?", *meant)
                              : fmt::format("the sections are {}", fmt::join(section_names(keys), ", ")));
   }
   if (const auto meant = nearest_key(keys, entry.key)) {
-    return fmt::format("{}: there is no key '{}'; did you mean '{}'?", entry.place, entry.key, *meant);
+    return fmt::format("{}: there is no key '{}'; did you mean '{}'?", entry.location, entry.key, *meant);
   }
-  return fmt::format("{}: there is no key '{}'; `cohort config explain` lists all keys", entry.place,
+  return fmt::format("{}: there is no key '{}'; `cohort config explain` lists all keys", entry.location,
                      entry.key);
 }
 
 std::string wrong_value(const Key& key, const Entry& entry, const Error& error) {
-  std::string text = fmt::format("{}: {} = {} {}; allowed: {}", entry.place, key.name, entry.value.written,
+  std::string text = fmt::format("{}: {} = {} {}; allowed: {}", entry.location, key.name, entry.value.written,
                                  error.message(), key.allowed);
+  const auto* word = std::get_if<std::string>(&entry.value.data);
+  const auto renamed = word == nullptr ? std::nullopt : find_renamed_value(key.name, *word);
+  if (renamed) return fmt::format("{}; {}", text, *renamed);
   if (!error.remedy().empty()) text += fmt::format(". {}", error.remedy());
   return text;
 }
 
-// Empty sections are harmless: nothing was said in them.
+// An empty section sets nothing and is allowed.
 bool is_empty_section(std::span<const Key> keys, const Entry& entry) {
   return is_section(keys, entry.key) && is_table(entry.value);
 }
@@ -66,7 +75,7 @@ std::optional<std::string> apply(std::span<const Key> keys, const Entry& entry, 
   if (key == nullptr) return unknown_key(keys, entry);
   const Status status = key->read(entry.value, loaded.config);
   if (!status) return wrong_value(*key, entry, status.error());
-  loaded.places[entry.key] = entry.place;
+  loaded.locations[entry.key] = entry.location;
   return std::nullopt;
 }
 
@@ -82,13 +91,13 @@ Error all_mistakes(std::vector<std::string> mistakes) {
   return {ErrorCode::kUsage, fmt::format("{}\n  {}", title, fmt::join(mistakes, "\n  "))};
 }
 
-// A name or value as far as a message has room for it.
+// A name or value, cut to the length that a message has room for.
 std::string shortened(const std::string& text) {
   constexpr std::size_t kMostShown = 100;
   return text.size() <= kMostShown ? text : text.substr(0, kMostShown) + "…";
 }
 
-// On the command line a text needs no quotes, even if it looks like a number: --set train.directory=nan.
+// On the command line text needs no quotes, even if it looks like a number: --set train.directory=nan.
 void take_text_as_it_is(std::span<const Key> keys, const std::string& assignment, Entry& entry) {
   const Key* key = find_key(keys, entry.key);
   const bool is_list = std::holds_alternative<Value::TextList>(entry.value.data);
@@ -131,7 +140,7 @@ Result<Loaded> load(std::span<const Key> keys, const Sources& sources) {
   }
   for (Entry& entry : entries) {
     entry.value.written = shortened(entry.value.written);
-    entry.place = shortened(entry.place);
+    entry.location = shortened(entry.location);
     if (find_key(keys, entry.key) == nullptr) entry.key = shortened(entry.key);
     if (auto mistake = apply(keys, entry, loaded)) mistakes.push_back(std::move(*mistake));
   }
@@ -139,6 +148,19 @@ Result<Loaded> load(std::span<const Key> keys, const Sources& sources) {
   if (!mistakes.empty()) return all_mistakes(std::move(mistakes));
   if (loaded.config.train.directory.empty()) loaded.config.train.directory = run_directory(sources.file_name);
   return loaded;
+}
+
+LinkSettings links_of(const Loaded& job) {
+  LinkSettings settings;
+  const CommunicationConfig& values = job.config.communication;
+  const auto is_set = [&](const char* key) { return job.locations.contains(key); };
+  if (is_set("communication.backend")) settings.backend = backend_named(values.backend);
+  if (is_set("communication.algorithm")) settings.algorithm = values.algorithm;
+  if (is_set("communication.chunk")) settings.chunk_bytes = values.chunk;
+  if (is_set("communication.wire")) settings.wire = values.wire;
+  if (is_set("communication.sockets")) settings.sockets = values.sockets;
+  if (is_set("communication.explain")) settings.explain = values.explain;
+  return settings;
 }
 
 }  // namespace cohort::config

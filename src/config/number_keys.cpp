@@ -100,6 +100,34 @@ Key whole_number_list(std::string name, const Field<std::vector<int>>& field,
       .show = [field](const Config& config) { return fmt::format("[{}]", fmt::join(field(config), ", ")); }};
 }
 
+Key number_pair(std::string name, const Field<std::pair<double, double>>& field,
+                std::pair<double, double> fallback, Range<double> range, std::string help) {
+  using Pair = std::pair<double, double>;
+  const auto parse = [range](const Value& value) -> Result<Pair> {
+    Value::RealList numbers;
+    if (const auto* reals = std::get_if<Value::RealList>(&value.data)) numbers = *reals;
+    if (const auto* whole = std::get_if<Value::WholeList>(&value.data)) {
+      numbers.assign(whole->begin(), whole->end());
+    }
+    if (numbers.empty()) return wrong_kind(value);
+    if (numbers.size() != 2) {
+      return Error(ErrorCode::kUsage, fmt::format("has {} numbers, expected 2", numbers.size()));
+    }
+    if (!is_inside(numbers[0], range) || !is_inside(numbers[1], range)) return out_of_range();
+    return Pair(numbers[0], numbers[1]);
+  };
+  const auto text = [](const Pair& pair) { return fmt::format("[{}, {}]", pair.first, pair.second); };
+  return {
+      .name = std::move(name),
+      .type = "two numbers",
+      .allowed = fmt::format("two numbers from {} to {} like {}", range.least, range.most, text(fallback)),
+      .fallback = text(fallback),
+      .help = std::move(help),
+      .choices = {},
+      .read = reader<Pair>(field, parse),
+      .show = [field, text](const Config& config) { return text(field(config)); }};
+}
+
 Key real_number(std::string name, const Field<double>& field, double fallback, Range<double> range,
                 std::string help) {
   const auto parse = [range](const Value& value) -> Result<double> {
@@ -111,7 +139,7 @@ Key real_number(std::string name, const Field<double>& field, double fallback, R
     } else {
       return wrong_kind(value);
     }
-    if (!is_inside(number, range)) return out_of_range();  // a NaN is inside nothing
+    if (!is_inside(number, range)) return out_of_range();  // false for a NaN
     return number;
   };
   return {.name = std::move(name),

@@ -6,7 +6,7 @@
 namespace cohort::config {
 namespace {
 
-// Sizes and durations are written as text with a unit; a bare number of bytes is fine too.
+// Sizes and durations are text with a unit. A size may also be a number of bytes.
 template <class T, class Parse>
 Result<T> read_quantity(const Value& value, Range<T> range, Parse parse) {
   std::string text;

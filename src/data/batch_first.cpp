@@ -1,10 +1,19 @@
 #include "data/batch_first.h"
 
-#include "data/index_check.h"
-
 #include <ATen/ATen.h>
+#include <cohort/error.h>
+#include <fmt/format.h>
 
 namespace cohort::data {
+
+void require_sample(std::int64_t index, std::int64_t size) {
+  if (index >= 0 && index < size) return;
+  throw UsageError(fmt::format("there is no sample {} in a data set of {} samples", index, size));
+}
+
+void require_samples(std::span<const std::int64_t> indices, std::int64_t size) {
+  for (std::int64_t index : indices) require_sample(index, size);
+}
 
 Sample BatchFirst::at(std::int64_t index) const {
   const Batch one = batch(std::span(&index, 1));
@@ -15,8 +24,8 @@ Batch BatchFirst::batch(std::span<const std::int64_t> indices) const {
   require_samples(indices, size());
   Batch batch = allocate(static_cast<std::int64_t>(indices.size()));
   batch.samples.assign(indices.begin(), indices.end());
-  std::int64_t place = 0;
-  for (std::int64_t index : indices) write(index, place++, batch);
+  std::int64_t row = 0;
+  for (std::int64_t index : indices) write(index, row++, batch);
   return batch;
 }
 

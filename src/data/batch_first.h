@@ -2,7 +2,14 @@
 
 #include <cohort/dataset.h>
 
+#include <cstdint>
+#include <span>
+
 namespace cohort::data {
+
+/// Failure: UsageError if a data set of `size` samples has no sample `index`.
+void require_sample(std::int64_t index, std::int64_t size);
+void require_samples(std::span<const std::int64_t> indices, std::int64_t size);
 
 /// A data set that makes whole batches at once; a single sample is a batch of one.
 class BatchFirst : public Dataset {
@@ -13,14 +20,14 @@ class BatchFirst : public Dataset {
  protected:
   /// Tensors for `count` samples.
   virtual Batch allocate(std::int64_t count) const = 0;
-  /// Writes sample `index` into place `at` of what allocate() gave.
-  virtual void write(std::int64_t index, std::int64_t at, const Batch& into) const = 0;
+  /// Writes sample `index` into row `row` of the tensors that allocate() returned.
+  virtual void write(std::int64_t index, std::int64_t row, const Batch& into) const = 0;
 };
 
-/// Where place `at` of a tensor that has `per_sample` numbers for each begins.
+/// The address of row `row` of a tensor that has `per_sample` elements in each row.
 template <class T>
-T* place_in(const at::Tensor& tensor, std::int64_t at, std::int64_t per_sample) {
-  return static_cast<T*>(tensor.mutable_data_ptr()) + at * per_sample;
+T* row_of(const at::Tensor& tensor, std::int64_t row, std::int64_t per_sample) {
+  return static_cast<T*>(tensor.mutable_data_ptr()) + row * per_sample;
 }
 
 }  // namespace cohort::data

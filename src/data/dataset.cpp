@@ -17,21 +17,21 @@ std::string shown(const at::Tensor& tensor) {
   return text + "]";
 }
 
-// Tensors of one kind copied into one, by this thread alone: the threads of tensor operations belong to the
-// model.
+// Copies tensors into the rows of one tensor, on this thread alone: torch's threads belong to the model.
 class Stack {
  public:
   Stack(const char* what, std::size_t count) : what_(what), count_(static_cast<std::int64_t>(count)) {}
 
   void add(const at::Tensor& tensor, std::int64_t index) {
     if (!tensor.defined() || !tensor.device().is_cpu()) {
-      throw UsageError(fmt::format("the {} of sample {} is no tensor in CPU memory", what_, index));
+      throw UsageError(fmt::format("the {} of sample {} is not a tensor in CPU memory", what_, index));
     }
     if (next_ == 0) begin(tensor);
     if (tensor.sizes() != first_.sizes() || tensor.scalar_type() != first_.scalar_type()) {
       throw UsageError(
-          Error(ErrorCode::kUsage, fmt::format("the {} of sample {} is {}, that of the first in its batch {}",
-                                               what_, index, shown(tensor), shown(first_)))
+          Error(ErrorCode::kUsage,
+                fmt::format("the {} of sample {} is {}, that of the first sample in its batch is {}", what_,
+                            index, shown(tensor), shown(first_)))
               .with_remedy("Give all samples of a data set the same shape and type."));
     }
     const at::Tensor plain = tensor.contiguous();

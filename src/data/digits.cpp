@@ -10,10 +10,10 @@
 namespace cohort::data {
 namespace {
 
-constexpr std::uint64_t kStream = 0x646967697473;
+constexpr std::uint64_t kDigitStream = 0x646967697473;
 
-// Positions in the stream of a sample.
-enum Position : std::uint64_t {
+// Positions in the random stream of a sample.
+enum DigitNumber : std::uint64_t {
   kClass,
   kTurn,
   kSlant,
@@ -25,7 +25,7 @@ enum Position : std::uint64_t {
   kNoise = 16
 };
 
-float between(const RandomStream& stream, Position position, double low, double high) {
+float between(const RandomStream& stream, DigitNumber position, double low, double high) {
   return static_cast<float>(low + (high - low) * stream.uniform(position));
 }
 
@@ -37,9 +37,9 @@ Pose pose_of(const RandomStream& stream) {
           .shift = {between(stream, kShiftX, -0.08, 0.08), between(stream, kShiftY, -0.08, 0.08)}};
 }
 
-// Uniform noise of this standard deviation, four pixels per block of random numbers.
+// Adds uniform noise of this standard deviation; four pixels take one block of random numbers.
 void add_noise(const RandomStream& stream, double deviation, std::span<float> pixels) {
-  const auto spread = static_cast<float>(deviation * 3.4641016151377544);  // the root of 12
+  const auto spread = static_cast<float>(deviation * 3.4641016151377544);  // √12
   for (std::size_t first = 0; first < pixels.size(); first += 4) {
     const auto words = stream.block(kNoise + first / 4);
     for (std::size_t i = first; i < std::min(first + 4, pixels.size()); ++i) {
@@ -62,11 +62,11 @@ Batch DigitsDataset::allocate(std::int64_t count) const {
   return {at::empty({count, 1, size, size}, at::kFloat), at::empty({count}, at::kLong), {}};
 }
 
-void DigitsDataset::write(std::int64_t index, std::int64_t at, const Batch& into) const {
+void DigitsDataset::write(std::int64_t index, std::int64_t row, const Batch& into) const {
   const auto stream =
-      RandomStream(range_.seed, kStream).substream(range_.first + static_cast<std::uint64_t>(index));
+      RandomStream(range_.seed, kDigitStream).substream(range_.first + static_cast<std::uint64_t>(index));
   const std::int64_t num_pixels = std::int64_t{options_.image_size} * options_.image_size;
-  const std::span<float> pixels(place_in<float>(into.input, at, num_pixels),
+  const std::span<float> pixels(row_of<float>(into.input, row, num_pixels),
                                 static_cast<std::size_t>(num_pixels));
   const auto digit = static_cast<int>(stream.below(static_cast<std::uint64_t>(options_.classes), kClass));
   std::fill(pixels.begin(), pixels.end(), 0.0f);
@@ -74,7 +74,7 @@ void DigitsDataset::write(std::int64_t index, std::int64_t at, const Batch& into
              {pixels.data(), options_.image_size});
   if (options_.noise > 0) add_noise(stream, options_.noise, pixels);
   for (float& pixel : pixels) pixel = options_.scale(pixel);
-  *place_in<std::int64_t>(into.target, at, 1) = digit;
+  *row_of<std::int64_t>(into.target, row, 1) = digit;
 }
 
 }  // namespace cohort::data

@@ -9,11 +9,11 @@ namespace cohort::data {
 struct DigitsOptions {
   int image_size = 28;
   int classes = 10;  ///< digits 0 … classes-1
-  double noise = 0;  ///< standard deviation of what is added to every pixel, before it is cut to 0 … 1
+  double noise = 0;  ///< standard deviation of the noise of a pixel, before clamping to 0 … 1
   Scale scale{};     ///< applied last
 };
 
-/// Drawn digits, each turned, slanted, scaled, shifted and of another thickness: f32 [1, size, size] and the
+/// Drawn digits, each with a random rotation, slant, scale, shift and thickness: f32 [1, size, size] and the
 /// class.
 class DigitsDataset final : public BatchFirst {
  public:
@@ -23,7 +23,7 @@ class DigitsDataset final : public BatchFirst {
 
  private:
   Batch allocate(std::int64_t count) const override;
-  void write(std::int64_t index, std::int64_t at, const Batch& into) const override;
+  void write(std::int64_t index, std::int64_t row, const Batch& into) const override;
 
   const GeneratedRange range_;
   const DigitsOptions options_;

@@ -10,10 +10,10 @@
 namespace cohort::data {
 namespace {
 
-constexpr std::uint64_t kSampleStream = 0x6D61726B6F76;
-constexpr std::uint64_t kLawStream = 0x636861696E;
+constexpr std::uint64_t kMarkovStream = 0x6D61726B6F76;
+constexpr std::uint64_t kChainStream = 0x636861696E;
 
-std::size_t place(std::int64_t number) {
+std::size_t index_of(std::int64_t number) {
   return static_cast<std::size_t>(number);
 }
 
@@ -23,14 +23,14 @@ MarkovDataset::MarkovDataset(GeneratedRange range, int letters, int context)
     : range_(range), letters_(letters), context_(context) {
   COHORT_CHECK_GE(letters, 1);
   COHORT_CHECK_GE(context, 1);
-  const RandomStream law(range_.seed, kLawStream);
+  const RandomStream law(range_.seed, kChainStream);
   for (int from = 0; from < letters; ++from) {
     std::vector<double> row;
     double sum = 0;
     for (int to = 0; to < letters; ++to) {
       const double chance =
           law.substream(static_cast<std::uint64_t>(from)).uniform(static_cast<std::uint64_t>(to));
-      sum += chance * chance * chance + 1e-3;  // a few letters are likely, none is impossible
+      sum += chance * chance * chance + 1e-3;  // a few letters are likely, every letter is possible
       row.push_back(sum);
     }
     for (double& value : row) value /= sum;
@@ -39,17 +39,19 @@ MarkovDataset::MarkovDataset(GeneratedRange range, int letters, int context)
 }
 
 double MarkovDataset::probability(int from, int to) const {
-  const double* row = cumulative_.data() + place(from) * place(letters_);
+  const double* row = cumulative_.data() + index_of(from) * index_of(letters_);
   return row[to] - (to > 0 ? row[to - 1] : 0);
 }
 
-// Going through the chain until nothing changes any more; every letter may follow every other, so that ends.
+// The stationary distribution, by iteration. Every letter may follow every other, so the iteration converges.
 std::vector<double> MarkovDataset::in_the_long_run() const {
-  std::vector<double> share(place(letters_), 1.0 / letters_);
+  std::vector<double> share(index_of(letters_), 1.0 / letters_);
   for (int round = 0; round < 1000; ++round) {
     std::vector<double> later(share.size());
     for (int from = 0; from < letters_; ++from) {
-      for (int to = 0; to < letters_; ++to) later[place(to)] += share[place(from)] * probability(from, to);
+      for (int to = 0; to < letters_; ++to) {
+        later[index_of(to)] += share[index_of(from)] * probability(from, to);
+      }
     }
     if (later == share) break;
     share = std::move(later);
@@ -63,7 +65,7 @@ double MarkovDataset::entropy() const {
   for (int from = 0; from < letters_; ++from) {
     for (int to = 0; to < letters_; ++to) {
       const double chance = probability(from, to);
-      sum -= share[place(from)] * chance * std::log(chance);
+      sum -= share[index_of(from)] * chance * std::log(chance);
     }
   }
   return sum;
@@ -88,11 +90,11 @@ Batch MarkovDataset::allocate(std::int64_t count) const {
   return {at::empty({count, context_}, at::kLong), at::empty({count, context_}, at::kLong), {}};
 }
 
-void MarkovDataset::write(std::int64_t index, std::int64_t at, const Batch& into) const {
+void MarkovDataset::write(std::int64_t index, std::int64_t row, const Batch& into) const {
   const auto stream =
-      RandomStream(range_.seed, kSampleStream).substream(range_.first + static_cast<std::uint64_t>(index));
-  auto* input = place_in<std::int64_t>(into.input, at, context_);
-  auto* target = place_in<std::int64_t>(into.target, at, context_);
+      RandomStream(range_.seed, kMarkovStream).substream(range_.first + static_cast<std::uint64_t>(index));
+  auto* input = row_of<std::int64_t>(into.input, row, context_);
+  auto* target = row_of<std::int64_t>(into.target, row, context_);
   auto letter = static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(letters_), 0));
   for (int i = 0; i < context_; ++i) {
     input[i] = letter;

@@ -15,16 +15,17 @@ struct OpenedData {
   std::shared_ptr<const Dataset> train;
   std::shared_ptr<const Dataset> test;  ///< may be null
   DataFacts facts;
-  std::vector<std::string> vocabulary;  ///< what tokens, or classes given by text, stand for; may be empty
+  std::vector<std::string> vocabulary;  ///< the texts of tokens, or of classes that are texts; may be empty
 };
 
 /// Opens files (idx, csv, text) or makes a generator (digits, spirals, regression, markov).
 ///
-/// The test part of files is test_path (for a folder of idx: its t10k files), else the last test_share of the
-/// samples; of a generator, test_samples more. samples counts for generators only.
+/// The test data of files is test_path (for a folder of idx files: its t10k files), or else the last
+/// test_share of the samples. The test data of a generator is test_samples more samples. `samples` applies to
+/// generators only.
 ///
-/// Failure: kUsage for a setting that cannot be; kCorrupt, naming file and place; else as FileSystem says.
-/// Cost: files are held in memory once, as small as they come; generators hold nothing.
+/// Failure: kUsage for an impossible setting; kCorrupt, naming file and line or byte; else as FileSystem.
+/// Cost: files are held in memory once, in the width of their file format; generators hold no samples.
 Result<OpenedData> open_data(FileSystem& fs, const DataConfig& config, std::uint64_t seed);
 
 }  // namespace cohort

@@ -1,6 +1,6 @@
 #include "data/openers.h"
+#include "data/records_in_memory.h"
 #include "data/standardise.h"
-#include "data/table.h"
 #include "records/csv_table.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 
 using records::CsvTable;
 
-// Text is classes always; whole numbers below data.classes are; all other numbers are to be predicted as
-// such.
+// Texts are classes. Numbers are classes if all are integers below data.classes; otherwise they are
+// predicted.
 std::int64_t num_classes(const CsvTable& table, const DataConfig& config) {
   if (!table.class_names.empty()) return static_cast<std::int64_t>(table.class_names.size());
   float highest = 0;
@@ -26,8 +26,7 @@ std::int64_t num_classes(const CsvTable& table, const DataConfig& config) {
   return static_cast<std::int64_t>(highest) + 1;
 }
 
-// The tables one below the other, so that targets are understood in the same way and columns are scaled
-// alike.
+// Appends the rows of the test file, so that both files have the same classes and the same scale of columns.
 Status append(CsvTable& table, const CsvTable& more, const DataConfig& config) {
   if (more.feature_names != table.feature_names || more.target_name != table.target_name) {
     return Error(ErrorCode::kUsage,
@@ -42,12 +41,12 @@ Status append(CsvTable& table, const CsvTable& more, const DataConfig& config) {
   std::vector<float> class_of(more.class_names.size());
   for (std::size_t i = 0; i < class_of.size(); ++i) {
     const auto& names = table.class_names;
-    const auto place = std::lower_bound(names.begin(), names.end(), more.class_names[i]);
-    if (place == names.end() || *place != more.class_names[i]) {
-      return Error(ErrorCode::kUsage, fmt::format("'{}' has the class '{}', which '{}' has not",
+    const auto found = std::lower_bound(names.begin(), names.end(), more.class_names[i]);
+    if (found == names.end() || *found != more.class_names[i]) {
+      return Error(ErrorCode::kUsage, fmt::format("'{}' has the class '{}', which is not in '{}'",
                                                   config.test_path, more.class_names[i], config.path));
     }
-    class_of[i] = static_cast<float>(place - names.begin());
+    class_of[i] = static_cast<float>(found - names.begin());
   }
   table.features.insert(table.features.end(), more.features.begin(), more.features.end());
   for (float target : more.targets) {
@@ -56,14 +55,15 @@ Status append(CsvTable& table, const CsvTable& more, const DataConfig& config) {
   return {};
 }
 
-// Column by column, as the rows to train on want it.
+// Each column gets mean 0 and deviation 1 over the training rows.
 void standardise(CsvTable& table, std::size_t num_train) {
   const std::size_t columns = table.num_features();
   for (std::size_t column = 0; column < columns; ++column) {
     const auto trained = std::span<const float>(table.features).first(num_train * columns);
     const Scale scale = scale_of(trained.subspan(num_train > 0 ? column : 0), columns);
-    for (std::size_t i = column; i < table.features.size(); i += columns)
+    for (std::size_t i = column; i < table.features.size(); i += columns) {
       table.features[i] = scale(table.features[i]);
+    }
   }
 }
 

@@ -1,8 +1,7 @@
 #include "data/digits.h"
 #include "data/markov.h"
 #include "data/openers.h"
-#include "data/regression.h"
-#include "data/spirals.h"
+#include "data/points.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -11,7 +10,7 @@
 namespace cohort::data {
 namespace {
 
-constexpr int kMostLetters = 1024;  // the chain holds their square
+constexpr int kMostLetters = 1024;  // memory grows with the square
 
 GeneratedRange train_range(const DataConfig& config, std::uint64_t seed) {
   return {seed, 0, config.samples};
@@ -32,7 +31,7 @@ Status check_range(std::string_view key, int value, int least, int most) {
   return bad_key(key, fmt::format("is {}", value), fmt::format("Give {} to {}.", least, most));
 }
 
-// From pictures at the beginning: they are alike.
+// Computed from the first 256 images: all images have the same distribution.
 Scale scale_of_digits(GeneratedRange range, const DigitsOptions& options) {
   std::vector<std::int64_t> some(static_cast<std::size_t>(std::min<std::int64_t>(range.count, 256)));
   std::iota(some.begin(), some.end(), 0);

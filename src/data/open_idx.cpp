@@ -1,6 +1,5 @@
-#include "data/images.h"
 #include "data/openers.h"
-#include "data/table.h"
+#include "data/records_in_memory.h"
 #include "records/idx.h"
 #include "storage/path.h"
 
@@ -20,7 +19,7 @@ struct ImageFiles {
   std::string labels{};
 };
 
-/// Images and what they show, as they were read.
+/// Images and their classes, as in the files.
 struct LabelledImages {
   IdxArray images{};
   std::vector<std::int64_t> classes{};
@@ -29,7 +28,7 @@ struct LabelledImages {
   std::int64_t count() const { return static_cast<std::int64_t>(classes.size()); }
 };
 
-// The file of this name, or its gzipped form.
+// The path of the file, or of its gzip form with .gz appended.
 Result<std::optional<std::string>> plain_or_packed(FileSystem& fs, const std::string& path) {
   for (const std::string& candidate : {path, path + ".gz"}) {
     COHORT_ASSIGN_OR_RETURN(const bool there, fs.exists(candidate));
@@ -54,7 +53,7 @@ Result<std::optional<ImageFiles>> files_in(FileSystem& fs, const std::string& fo
   return ImageFiles{*images, *labels};
 }
 
-// images → labels and idx3 → idx1 in the file's name; the labels may be packed or not, as they like.
+// Replaces images by labels and idx3 by idx1 in the file's name. Either file may be compressed.
 Result<ImageFiles> files_of(FileSystem& fs, const std::string& images) {
   std::string name = storage::name_of(images);
   const std::size_t word = name.find("images");
@@ -136,8 +135,9 @@ Result<LabelledImages> read_images(FileSystem& fs, const ImageFiles& files) {
         .with_remedy("Check that the two files belong together.");
   }
   for (std::size_t dim = 1; dim < shape.size(); ++dim) {
-    if (shape[dim] == 0)
+    if (shape[dim] == 0) {
       return Error(ErrorCode::kCorrupt, fmt::format("'{}' has images without pixels", files.images));
+    }
     read.image_shape.push_back(static_cast<std::int64_t>(shape[dim]));
   }
   if (read.image_shape.size() == 2) read.image_shape.insert(read.image_shape.begin(), 1);
@@ -150,7 +150,7 @@ std::int64_t num_pixels(const LabelledImages& read) {
   return pixels;
 }
 
-// From the samples that are trained on alone.
+// Computed from the training samples alone.
 Scale scale_for(const LabelledImages& read, std::int64_t num_train, const DataConfig& config) {
   const bool bytes = read.images.dtype == DType::kU8;
   if (!config.normalise) return {0, bytes ? 255.0 : 1.0};
@@ -189,7 +189,7 @@ struct Sources {
   std::optional<ImageFiles> test{};
 };
 
-// A path is a folder with the usual names, or the file of images.
+// data.path is a folder with the usual file names, or the file of images.
 Result<Sources> sources_of(FileSystem& fs, const DataConfig& config) {
   Sources sources;
   COHORT_ASSIGN_OR_RETURN(const FileInfo info, fs.info(config.path));
@@ -229,8 +229,9 @@ Result<OpenedData> with_own_test(LabelledImages train, LabelledImages test, cons
 Result<OpenedData> open_idx(FileSystem& fs, const DataConfig& config) {
   COHORT_ASSIGN_OR_RETURN(const Sources sources, sources_of(fs, config));
   COHORT_ASSIGN_OR_RETURN(LabelledImages train, read_images(fs, sources.train));
-  if (train.count() == 0)
+  if (train.count() == 0) {
     return Error(ErrorCode::kCorrupt, fmt::format("'{}' has no images", sources.train.images));
+  }
   if (sources.test) {
     COHORT_ASSIGN_OR_RETURN(LabelledImages test, read_images(fs, *sources.test));
     return with_own_test(std::move(train), std::move(test), config);

@@ -1,5 +1,5 @@
 #include "data/openers.h"
-#include "data/token_windows.h"
+#include "data/records_in_memory.h"
 #include "records/record_file.h"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 
 namespace cohort::data {
 
-/// One function per kind of data; open_data() picks.
+/// One function per kind of data; open_data() chooses by data.kind.
 Result<OpenedData> open_idx(FileSystem& fs, const DataConfig& config);
 Result<OpenedData> open_csv(FileSystem& fs, const DataConfig& config);
 Result<OpenedData> open_text(FileSystem& fs, const DataConfig& config);
@@ -13,10 +13,10 @@ Result<OpenedData> open_spirals(const DataConfig& config, std::uint64_t seed);
 Result<OpenedData> open_regression(const DataConfig& config, std::uint64_t seed);
 Result<OpenedData> open_markov(const DataConfig& config, std::uint64_t seed);
 
-/// A mistake in a value of [data].
+/// The error for a wrong value in section [data].
 Error bad_key(std::string_view key, std::string_view what, std::string remedy);
 
-/// How many of `count` things at the end are kept for tests.
+/// The number of samples or tokens, of `count`, that are test data; they are the last ones.
 Result<std::int64_t> test_count(const DataConfig& config, std::int64_t count);
 
 }  // namespace cohort::data

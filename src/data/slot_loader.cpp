@@ -35,7 +35,7 @@ std::string text_of(const std::vector<std::int64_t>& samples) {
   return text;
 }
 
-// Throws the exception that is being handled again, with what was being loaded.
+// Rethrows the current exception, with `context` around its text.
 [[noreturn]] void rethrow_within(const std::string& context) {
   try {
     throw;
@@ -46,11 +46,11 @@ std::string text_of(const std::vector<std::int64_t>& samples) {
   } catch (const std::exception& error) {
     raise(Error(ErrorCode::kIo, error.what()).within(context));
   } catch (...) {
-    raise(Error(ErrorCode::kIo, "an exception that is no std::exception").within(context));
+    raise(Error(ErrorCode::kIo, "an exception that is not a std::exception").within(context));
   }
 }
 
-/// How long ago it was made.
+/// Measures the time since its construction.
 class Stopwatch {
  public:
   explicit Stopwatch(const Clock& clock) : clock_(clock), start_(clock.now()) {}
@@ -99,7 +99,7 @@ void SlotLoader::forget() {
   expected_.clear();
 }
 
-// The first of the next `depth` slots that nobody has begun with.
+// The first of the next `depth` slots that no thread has begun to load.
 SlotLoader::SlotPointer SlotLoader::next_to_load() const {
   const std::size_t reach = std::min(expected_.size(), static_cast<std::size_t>(options_.depth));
   for (std::size_t i = 0; i < reach; ++i) {
@@ -139,8 +139,8 @@ void SlotLoader::load_and_keep(const SlotPointer& slot) {
   changed_.notify_all();
 }
 
-// Takes the next expected slot off the queue if it is this one; otherwise it is a slot of its own. One that
-// no thread has begun with is the caller's to load.
+// Takes the slot off the queue if it is the next one; otherwise makes a slot outside of the queue. The caller
+// loads a slot that no thread has begun to load.
 SlotLoader::SlotPointer SlotLoader::claim(const SlotAddress& address) {
   SlotPointer slot;
   {
@@ -217,8 +217,8 @@ Batch SlotLoader::load(const SlotAddress& address) const {
     const auto count = static_cast<std::int64_t>(samples.size());
     for (const at::Tensor* tensor : {&batch.input, &batch.target}) {
       if (!tensor->defined() || tensor->dim() < 1 || tensor->size(0) != count) {
-        throw UsageError(
-            fmt::format("the data set gave a batch whose first dim is not {}, the number of samples", count));
+        throw UsageError(fmt::format(
+            "the data set returned a batch whose first dimension is not {}, the number of samples", count));
       }
     }
     batch.samples = std::move(samples);

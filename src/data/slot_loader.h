@@ -19,23 +19,24 @@
 namespace cohort {
 
 struct SlotLoaderOptions {
-  int threads = 1;  ///< that load ahead; with none, take() loads
-  int depth = 4;    ///< how many slots may be loaded, or under way, ahead of take()
-  /// How long take() waits for a slot that a thread loads.
+  int threads = 1;  ///< threads that load ahead; 0: take() loads
+  int depth = 4;    ///< most slots that are loaded, or being loaded, ahead of take()
+  /// The timeout of take() for a slot that a thread is loading.
   std::chrono::nanoseconds limit = std::chrono::minutes(10);
   std::shared_ptr<Clock> clock = std::make_shared<RealClock>();  ///< for stall()
 };
 
-/// Fetches the samples of slots, ahead of time where it is told which will be wanted.
+/// Loads the batches of slots, ahead of time for slots that were announced.
 ///
 ///     loader.expect(slots_of_the_next_steps);
 ///     const Batch batch = loader.take(address);
 ///
 /// Threads: expect(), forget(), take() by one thread at a time; stall() from any.
-/// Lifetime: the destructor waits for what its threads load at that moment, and joins them.
+/// Lifetime: the destructor waits for the slots that are being loaded, and joins the threads.
 /// Failure: take() throws what loading the slot threw, with the numbers of the samples: an Error keeps its
-/// code, any other exception becomes kIo around its words; kTimedOut after `limit`. Later slots are not
-/// affected. Cost: memory for depth + 1 batches.
+/// code, any other exception becomes kIo with its text; kTimedOut after `limit`. Later slots are not
+/// affected.
+/// Cost: memory for depth + 1 batches.
 class SlotLoader {
  public:
   SlotLoader(std::shared_ptr<const Dataset> dataset, SampleOrder order, BatchPlan plan,
@@ -44,16 +45,16 @@ class SlotLoader {
   SlotLoader(const SlotLoader&) = delete;
   SlotLoader& operator=(const SlotLoader&) = delete;
 
-  /// These will be asked for, in this order, after what was said before.
+  /// Announces slots, in the order of their take(), after those announced before.
   void expect(std::vector<SlotAddress> upcoming);
-  /// What was expected and not yet taken will not be asked for.
+  /// Forgets all announced slots that were not taken.
   void forget();
-  /// The samples of any slot. The next expected one comes from those loaded ahead; another is fetched at
-  /// once, and what was expected stays so. A slot without samples is a batch without tensors.
+  /// The batch of any slot. The next announced slot has been loaded ahead; any other slot is loaded by the
+  /// caller, and announced slots stay announced. A slot without samples is a batch without tensors.
   Batch take(const SlotAddress& address);
-  /// How long take() has kept its callers, in all.
+  /// The total time spent in take().
   std::chrono::nanoseconds stall() const;
-  /// How many slots lie ready to be taken now.
+  /// The number of loaded slots that were not taken.
   int ready() const;
 
  private:

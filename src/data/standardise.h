@@ -5,7 +5,7 @@
 
 namespace cohort::data {
 
-/// How numbers are shifted and scaled: (x - mean) / deviation.
+/// Shifts and scales numbers: (x - mean) / deviation.
 struct Scale {
   double mean = 0;
   double deviation = 1;
@@ -13,10 +13,10 @@ struct Scale {
   float operator()(double x) const { return static_cast<float>((x - mean) / deviation); }
 };
 
-/// The scale that gives these bytes mean 0 and deviation 1; deviation 1 where all are equal or there are
-/// none.
+/// The scale that gives these bytes mean 0 and deviation 1. Its deviation is 1 if all bytes are equal or
+/// there are no bytes.
 Scale scale_of(std::span<const unsigned char> bytes);
-/// The same of every `stride`-th number, from the first on.
+/// The same for every `stride`-th number, beginning with the first.
 Scale scale_of(std::span<const float> numbers, std::size_t stride = 1);
 
 }  // namespace cohort::data

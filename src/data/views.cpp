@@ -1,5 +1,5 @@
 #include "base/check.h"
-#include "data/index_check.h"
+#include "data/batch_first.h"
 #include "layout/sample_order.h"
 
 #include <ATen/ATen.h>
@@ -32,18 +32,18 @@ class Cached final : public Dataset {
 
   std::int64_t size() const override { return static_cast<std::int64_t>(kept_.size()); }
 
-  // Two threads may load the same sample at the same time; the first one is kept.
+  // Two threads may load the same sample at the same time; the first result is kept.
   Sample at(std::int64_t index) const override {
     data::require_sample(index, size());
-    std::optional<Sample>& place = kept_[static_cast<std::size_t>(index)];
+    std::optional<Sample>& kept = kept_[static_cast<std::size_t>(index)];
     {
       const std::lock_guard lock(mutex_);
-      if (place) return *place;
+      if (kept) return *kept;
     }
     Sample sample = source_->at(index);
     const std::lock_guard lock(mutex_);
-    if (!place) place = std::move(sample);
-    return *place;
+    if (!kept) kept = std::move(sample);
+    return *kept;
   }
 
  private:
@@ -111,7 +111,7 @@ class Shuffled final : public Renumbered {
 };
 
 void require_source(const std::shared_ptr<const Dataset>& source) {
-  if (source == nullptr) throw UsageError("a view needs a data set to look at");
+  if (source == nullptr) throw UsageError("a view needs a data set, not a null pointer");
 }
 
 }  // namespace
@@ -131,8 +131,8 @@ std::shared_ptr<Dataset> subset(std::shared_ptr<const Dataset> source, std::int6
                                 std::int64_t last) {
   require_source(source);
   if (first < 0 || last < first || last > source->size()) {
-    throw UsageError(
-        fmt::format("samples {} to {} are no part of a data set of {}", first, last, source->size()));
+    throw UsageError(fmt::format("samples {} to {} are not part of a data set of {} samples", first, last,
+                                 source->size()));
   }
   return std::make_shared<Subset>(std::move(source), first, last);
 }

@@ -1,9 +1,7 @@
 #include "launch/environment.h"
 
-#include "launch/link_variables.h"
-#include "launch/rendezvous.h"
-#include "launch/slurm_tasks.h"
 #include "launch/variable_reader.h"
+#include "launch/variables.h"
 
 #include <charconv>
 #include <cstdint>
@@ -16,12 +14,12 @@ namespace {
 using launch::quoted;
 using launch::VariableReader;
 
-// The variables that hold the four numbers of a launcher.
+// The names of the four variables of a launcher.
 struct Names {
   std::string rank;
   std::string world;
   std::string local_rank;
-  std::string local_world;
+  std::string local_size;
 };
 
 const Names cohort_names{"COHORT_RANK", "COHORT_WORLD", "COHORT_LOCAL_RANK", "COHORT_LOCAL_WORLD"};
@@ -30,7 +28,7 @@ const Names open_mpi_names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI
                            "OMPI_COMM_WORLD_LOCAL_SIZE"};
 const Names hydra_names{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"};
 
-// From here on Slurm's step numbers stand for a batch script, an allocation or an interactive shell.
+// Step numbers from here on are Slurm's for a batch script, an allocation or an interactive shell.
 constexpr std::uint32_t kFirstReservedStep = 0xfffffff0;
 
 Result<bool> is_step_of_tasks(const VariableReader& variables) {
@@ -39,8 +37,8 @@ Result<bool> is_step_of_tasks(const VariableReader& variables) {
   std::uint32_t number = 0;
   const auto [end, failure] = std::from_chars(step->data(), step->data() + step->size(), number);
   if (failure != std::errc() || end != step->data() + step->size()) {
-    return Error(ErrorCode::kUsage,
-                 fmt::format("the environment has {}, which is not a step", quoted("SLURM_STEP_ID", *step)))
+    return Error(ErrorCode::kUsage, fmt::format("the environment has {}, which is not a number of a step",
+                                                quoted("SLURM_STEP_ID", *step)))
         .with_remedy("Unset it if it was set by hand, or start the program with srun.");
   }
   return number < kFirstReservedStep;
@@ -60,7 +58,7 @@ Result<Launcher> launcher_of(const VariableReader& variables) {
 
 Error contradiction(const std::string& name, int value, const std::string& bound, int limit) {
   return Error(ErrorCode::kUsage,
-               fmt::format("the environment has {}={}, which does not fit {}={}", name, value, bound, limit))
+               fmt::format("the environment has {}={}, which must be below {}={}", name, value, bound, limit))
       .with_remedy(
           fmt::format("Let one launcher set both, or unset them: ranks count from 0, so {} stays below {}.",
                       name, bound));
@@ -68,30 +66,29 @@ Error contradiction(const std::string& name, int value, const std::string& bound
 
 Status check(const LaunchFacts& facts, const Names& names) {
   if (facts.rank >= facts.world) return contradiction(names.rank, facts.rank, names.world, facts.world);
-  if (facts.local_rank >= facts.local_world) {
-    return contradiction(names.local_rank, facts.local_rank, names.local_world, facts.local_world);
+  if (facts.local_rank >= facts.local_size) {
+    return contradiction(names.local_rank, facts.local_rank, names.local_size, facts.local_size);
   }
-  if (facts.local_world > facts.world) {
-    return Error(ErrorCode::kUsage,
-                 fmt::format("the environment has {}={}, more than all ranks ({}={})", names.local_world,
-                             facts.local_world, names.world, facts.world))
+  if (facts.local_size > facts.world) {
+    return Error(ErrorCode::kUsage, fmt::format("the environment has {}={}, more than all ranks ({}={})",
+                                                names.local_size, facts.local_size, names.world, facts.world))
         .with_remedy("Let one launcher set both, or unset them.");
   }
   return {};
 }
 
-Status read_place(const VariableReader& variables, const Names& names, LaunchFacts& facts) {
+Status read_identity(const VariableReader& variables, const Names& names, LaunchFacts& facts) {
   COHORT_ASSIGN_OR_RETURN(facts.rank, variables.number(names.rank, 0));
   COHORT_ASSIGN_OR_RETURN(facts.world, variables.number(names.world, 1));
-  const bool tells_local = variables.has(names.local_rank) || variables.has(names.local_world);
+  const bool tells_local = variables.has(names.local_rank) || variables.has(names.local_size);
   if (facts.world > 1 || tells_local) {
     COHORT_ASSIGN_OR_RETURN(facts.local_rank, variables.number(names.local_rank, 0));
-    COHORT_ASSIGN_OR_RETURN(facts.local_world, variables.number(names.local_world, 1));
+    COHORT_ASSIGN_OR_RETURN(facts.local_size, variables.number(names.local_size, 1));
   }
   return check(facts, names);
 }
 
-// A launcher that says nothing about hosts.
+// Such a launcher exports nothing about hosts.
 Status read_pmi(const VariableReader& variables, LaunchFacts& facts) {
   COHORT_ASSIGN_OR_RETURN(facts.rank, variables.number("PMI_RANK", 0));
   COHORT_ASSIGN_OR_RETURN(facts.world, variables.number("PMI_SIZE", 1));
@@ -103,7 +100,7 @@ Status read_pmi(const VariableReader& variables, LaunchFacts& facts) {
 }
 
 struct LocalTasks {
-  std::string name;  // the variable that told
+  std::string name;  // the variable that the count was read from
   int count = 1;
 };
 
@@ -136,8 +133,8 @@ Status read_slurm(const VariableReader& variables, LaunchFacts& facts) {
   COHORT_ASSIGN_OR_RETURN(facts.world, variables.number(names.world, 1));
   COHORT_ASSIGN_OR_RETURN(facts.local_rank, variables.number(names.local_rank, 0));
   COHORT_ASSIGN_OR_RETURN(const LocalTasks local, slurm_local_tasks(variables, facts.world));
-  facts.local_world = local.count;
-  names.local_world = local.name;
+  facts.local_size = local.count;
+  names.local_size = local.name;
   return check(facts, names);
 }
 
@@ -146,13 +143,13 @@ Status read_numbers(const VariableReader& variables, LaunchFacts& facts) {
     case Launcher::kNone:
       return {};
     case Launcher::kCohort:
-      return read_place(variables, cohort_names, facts);
+      return read_identity(variables, cohort_names, facts);
     case Launcher::kTorchrun:
-      return read_place(variables, torchrun_names, facts);
+      return read_identity(variables, torchrun_names, facts);
     case Launcher::kOpenMpi:
-      return read_place(variables, open_mpi_names, facts);
+      return read_identity(variables, open_mpi_names, facts);
     case Launcher::kHydra:
-      return read_place(variables, hydra_names, facts);
+      return read_identity(variables, hydra_names, facts);
     case Launcher::kSlurm:
       return read_slurm(variables, facts);
     case Launcher::kPmi:
@@ -199,6 +196,7 @@ Result<LaunchFacts> launch_facts(const EnvironmentVariables& environment, uid_t 
   const VariableReader variables(environment);
   LaunchFacts facts;
   COHORT_ASSIGN_OR_RETURN(facts.links.settings, launch::read_link_settings(variables));
+  COHORT_ASSIGN_OR_RETURN(facts.limits, launch::read_limits(variables));
   COHORT_ASSIGN_OR_RETURN(facts.launcher, launcher_of(variables));
   if (facts.launcher == Launcher::kNone) return facts;
   COHORT_RETURN_IF_ERROR(read_numbers(variables, facts));

@@ -1,4 +1,4 @@
-#include "launch/link_variables.h"
+#include "launch/variables.h"
 
 #include "base/units.h"
 
@@ -7,17 +7,17 @@
 namespace cohort::launch {
 namespace {
 
-const std::string kEngine = "COHORT_ENGINE";
+const std::string kBackend = "COHORT_BACKEND";
 const std::string kAlgorithm = "COHORT_ALGORITHM";
 const std::string kChunk = "COHORT_CHUNK";
 const std::string kWire = "COHORT_WIRE";
 const std::string kSockets = "COHORT_SOCKETS";
 const std::string kExplain = "COHORT_EXPLAIN";
 
-std::string engine_names() {
+std::string backend_names() {
   std::string names;
-  for (const Engine engine : kAllEngines) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", name(engine));
+  for (const Backend backend : kAllBackends) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name(backend));
   }
   return names;
 }
@@ -27,13 +27,23 @@ std::optional<std::string> said(const VariableReader& variables, const std::stri
   return text && !text->empty() ? text : std::nullopt;
 }
 
-Result<std::optional<Engine>> read_engine(const VariableReader& variables) {
-  const auto text = said(variables, kEngine);
-  if (!text) return std::optional<Engine>();
-  if (const auto engine = engine_named(*text)) return engine;
+Status refuse_old_name(const VariableReader& variables) {
+  const std::string old = "COHORT_ENGINE";
+  const auto text = said(variables, old);
+  if (!text) return {};
   return Error(ErrorCode::kUsage,
-               fmt::format("the environment has {}, which is no engine", quoted(kEngine, *text)))
-      .with_remedy(fmt::format("Set it to one of {}, or unset it.", engine_names()));
+               fmt::format("the environment has {}, a name that is no longer read", quoted(old, *text)))
+      .with_remedy(fmt::format("It is called {}: set that, and unset {}.", kBackend, old));
+}
+
+Result<std::optional<Backend>> read_backend(const VariableReader& variables) {
+  COHORT_RETURN_IF_ERROR(refuse_old_name(variables));
+  const auto text = said(variables, kBackend);
+  if (!text) return std::optional<Backend>();
+  if (const auto backend = backend_named(*text)) return backend;
+  return Error(ErrorCode::kUsage,
+               fmt::format("the environment has {}, which is no backend", quoted(kBackend, *text)))
+      .with_remedy(fmt::format("Set it to one of {}, or unset it.", backend_names()));
 }
 
 Result<std::optional<std::uint64_t>> read_chunk(const VariableReader& variables) {
@@ -42,7 +52,7 @@ Result<std::optional<std::uint64_t>> read_chunk(const VariableReader& variables)
   const auto bytes = parse_bytes(*text);
   if (bytes) return std::optional<std::uint64_t>(*bytes);
   return Error(ErrorCode::kUsage,
-               fmt::format("the environment has {}, which is no size", quoted(kChunk, *text)))
+               fmt::format("the environment has {}, which is not a size", quoted(kChunk, *text)))
       .with_remedy("Set it to a size such as 256KiB, or unset it.");
 }
 
@@ -50,7 +60,8 @@ Result<std::optional<bool>> read_explain(const VariableReader& variables) {
   const auto text = said(variables, kExplain);
   if (!text) return std::optional<bool>();
   if (*text == "on" || *text == "off") return std::optional<bool>(*text == "on");
-  return Error(ErrorCode::kUsage, fmt::format("the environment has {}", quoted(kExplain, *text)))
+  return Error(ErrorCode::kUsage,
+               fmt::format("the environment has {}, which is neither on nor off", quoted(kExplain, *text)))
       .with_remedy("Set it to on or off, or unset it.");
 }
 
@@ -58,7 +69,7 @@ Result<std::optional<bool>> read_explain(const VariableReader& variables) {
 
 Result<LinkSettings> read_link_settings(const VariableReader& variables) {
   LinkSettings settings;
-  COHORT_ASSIGN_OR_RETURN(settings.engine, read_engine(variables));
+  COHORT_ASSIGN_OR_RETURN(settings.backend, read_backend(variables));
   settings.algorithm = said(variables, kAlgorithm);
   COHORT_ASSIGN_OR_RETURN(settings.chunk_bytes, read_chunk(variables));
   settings.wire = said(variables, kWire);
@@ -71,7 +82,7 @@ Result<LinkSettings> read_link_settings(const VariableReader& variables) {
 
 EnvironmentVariables link_variables(const LinkSettings& settings) {
   EnvironmentVariables variables;
-  if (settings.engine) variables[kEngine] = name(*settings.engine);
+  if (settings.backend) variables[kBackend] = name(*settings.backend);
   if (settings.algorithm) variables[kAlgorithm] = *settings.algorithm;
   if (settings.chunk_bytes) variables[kChunk] = std::to_string(*settings.chunk_bytes);
   if (settings.wire) variables[kWire] = *settings.wire;

@@ -1,19 +1,21 @@
-#include "launch/rendezvous.h"
+#include "launch/variables.h"
 
 #include "base/checksum.h"
-#include "launch/slurm_tasks.h"
+#include "base/system_error.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <fmt/format.h>
 #include <span>
+#include <sys/random.h>
 
 namespace cohort::launch {
 namespace {
 
-// What tells this job from every other one on this host; nothing if the launcher does not say.
+// A text that identifies this job among all jobs of this host; empty if the launcher exports no such thing.
 std::optional<std::string> job_identity(const VariableReader& variables, Launcher launcher) {
   const auto joined = [&](std::initializer_list<const char*> names) {
     std::string text;
@@ -35,7 +37,7 @@ std::optional<std::string> job_identity(const VariableReader& variables, Launche
   return std::nullopt;
 }
 
-// Plain letters stay as they are; what is longer or stranger keeps its identity as a hash.
+// An identity of letters and digits stays readable; a longer or stranger one is hashed.
 std::string socket_name(const std::string& identity, uid_t user) {
   constexpr std::size_t kLongest = 48;
   std::string plain = fmt::format("cohort-{}-{}", user, identity);
@@ -57,15 +59,17 @@ Error no_rendezvous(const std::string& given, const std::string& why) {
           "run` set it.");
 }
 
-// What follows the last colon is the port; an address of IPv6 stands in brackets.
+// The port follows the last colon; an IPv6 address stands in brackets.
 Result<Rendezvous::Address> host_and_port(const std::string& given, std::string text) {
   const std::size_t colon = text.rfind(':');
   int port = 0;
   const char* last = text.data() + text.size();
-  if (colon == std::string::npos || colon == 0) return no_rendezvous(given, "which names no host and port");
+  if (colon == std::string::npos || colon == 0) {
+    return no_rendezvous(given, "which does not end with HOST:PORT");
+  }
   const auto [end, failure] = std::from_chars(text.data() + colon + 1, last, port);
   if (failure != std::errc() || end != last || port < 1 || port > 65535) {
-    return no_rendezvous(given, "which names no port from 1 to 65535");
+    return no_rendezvous(given, "whose port is not a number from 1 to 65535");
   }
   std::string host = text.substr(0, colon);
   if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
@@ -73,7 +77,8 @@ Result<Rendezvous::Address> host_and_port(const std::string& given, std::string 
 }
 
 Result<Rendezvous> parse_rendezvous(const std::string& given) {
-  constexpr std::size_t kLongest = 80;  // of the 107 bytes of a socket's name, what is built on it needs some
+  constexpr std::size_t kLongest =
+      80;  // a socket name has at most 107 bytes, and suffixes are added to this one
   const std::size_t colon = given.find(':');
   const std::string kind = given.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : given.substr(colon + 1);
@@ -93,7 +98,7 @@ Result<Rendezvous> parse_rendezvous(const std::string& given) {
     COHORT_ASSIGN_OR_RETURN(rendezvous.address, host_and_port(given, rest));
   } else {
     return no_rendezvous(given, fmt::format("which is not unix:NAME with a name of up to {} bytes, nor "
-                                            "another place to meet",
+                                            "file:, tcp: or rank0: with an address",
                                             kLongest));
   }
   return rendezvous;
@@ -103,20 +108,21 @@ Result<std::optional<Rendezvous::Address>> read_address(const VariableReader& va
   const auto host = variables.text("MASTER_ADDR");
   if (!host || !variables.has("MASTER_PORT")) return std::optional<Rendezvous::Address>();
   if (host->empty()) {
-    return Error(ErrorCode::kUsage, "the environment has MASTER_ADDR='', which is no host")
-        .with_remedy("Set it to the host of rank 0, or unset it.");
+    return Error(ErrorCode::kUsage, "MASTER_ADDR='' in the environment, expected the host of rank 0")
+        .with_remedy("Set MASTER_ADDR to the host of rank 0, or unset it.");
   }
   COHORT_ASSIGN_OR_RETURN(const int port, variables.number("MASTER_PORT", 1));
   if (port > 65535) {
-    return Error(ErrorCode::kUsage, fmt::format("the environment has MASTER_PORT={}, which is no port", port))
+    return Error(ErrorCode::kUsage,
+                 fmt::format("the environment has MASTER_PORT={}, which is above 65535", port))
         .with_remedy("Set it to a port from 1 to 65535, or unset it.");
   }
-  // torchrun's own store listens at that port itself.
+  // torchrun's own store listens at MASTER_PORT.
   const bool is_taken = variables.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
   return std::optional<Rendezvous::Address>({*host, is_taken && port < 65535 ? port + 1 : port});
 }
 
-// The first host of the step, where its first task runs; a port that another step hardly has.
+// The first host of the step, which runs its first task, and a port that another step is unlikely to have.
 std::optional<Rendezvous::Address> slurm_address(const VariableReader& variables) {
   const auto nodes =
       variables.text(variables.has("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_JOB_NODELIST");
@@ -125,7 +131,7 @@ std::optional<Rendezvous::Address> slurm_address(const VariableReader& variables
   if (!host || !job) return std::nullopt;
   const std::string step = fmt::format("{}.{}", *job, variables.text("SLURM_STEP_ID").value_or(""));
   constexpr std::uint64_t kFirstPort = 20000;
-  constexpr std::uint64_t kNumPorts = 12000;  // below those that the kernel gives out by itself
+  constexpr std::uint64_t kNumPorts = 12000;  // ports below the range that the kernel assigns
   const auto port = kFirstPort + content_hash(std::as_bytes(std::span(step)), 1) % kNumPorts;
   return Rendezvous::Address{*host, static_cast<int>(port)};
 }
@@ -148,9 +154,18 @@ Status read_rendezvous(const VariableReader& variables, uid_t user, LaunchFacts&
   return {};
 }
 
+Result<std::string> fresh_unix_name() {
+  std::array<std::uint64_t, 2> bits{};
+  const auto count = uninterrupted([&] { return ::getrandom(bits.data(), sizeof bits, 0); });
+  if (count != static_cast<ssize_t>(sizeof bits)) {
+    return system_error("cannot get random bits from the system", errno);
+  }
+  return fmt::format("cohort-{:016x}{:016x}", bits[0], bits[1]);
+}
+
 namespace {
 
-// Empty: nothing is to be remembered.
+// The directory; empty: no cache.
 std::string link_cache(const VariableReader& variables) {
   const auto said = [&](const char* name) { return variables.text(name).value_or(""); };
   if (const std::string named = said("COHORT_LINK_CACHE"); !named.empty()) return named == "off" ? "" : named;
@@ -174,7 +189,8 @@ Status read_links(const VariableReader& variables, LaunchFacts& facts) {
   if (encryption != "on" && encryption != "off") {
     return Error(ErrorCode::kUsage, fmt::format("the environment has {}, which is neither on nor off",
                                                 quoted("COHORT_ENCRYPTION", encryption)))
-        .with_remedy("Unset it: ranks of different hosts encrypt what they say.");
+        .with_remedy(
+            "Set it to on or off, or unset it; without it, connections between hosts are encrypted.");
   }
   facts.links.encrypts = encryption == "on";
   facts.links.cache = link_cache(variables);

@@ -1,4 +1,4 @@
-#include "launch/slurm_tasks.h"
+#include "launch/variables.h"
 
 #include <charconv>
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ std::optional<std::string> first_node(std::string_view list) {
     if (close == std::string_view::npos) return std::nullopt;
     const std::string_view numbers = list.substr(open + 1, close - open - 1);
     node += numbers.substr(0, numbers.find_first_of("-,"));
-    // What follows the bracket belongs to the name, up to the next one.
+    // A host name may have text after a bracket, and then another bracket.
     const std::string_view rest = list.substr(close + 1);
     node += rest.substr(0, rest.find(','));
   }

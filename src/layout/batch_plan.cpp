@@ -3,11 +3,12 @@
 #include "base/check.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace cohort {
 namespace {
 
-// count * part / parts, where the product may not fit.
+// count * part / parts, without overflow of the product.
 std::uint64_t share(std::uint64_t count, int part, int parts) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>(static_cast<Wide>(count) * static_cast<unsigned>(part) /
@@ -16,12 +17,11 @@ std::uint64_t share(std::uint64_t count, int part, int parts) {
 
 }  // namespace
 
-BatchPlan::BatchPlan(std::uint64_t num_samples, std::uint64_t batch, int slots, LastBatch last)
+BatchPlan::BatchPlan(std::uint64_t num_samples, std::uint64_t batch, int slots)
     : num_samples_(num_samples), batch_(batch), slots_(slots), steps_(0) {
   COHORT_CHECK_GE(batch, 1u);
   COHORT_CHECK_GE(slots, 1);
-  const bool rest = num_samples % batch != 0;
-  steps_ = num_samples / batch + (rest && last == LastBatch::kKeep ? 1 : 0);
+  steps_ = num_samples / batch + (num_samples % batch != 0 ? 1 : 0);
 }
 
 std::uint64_t BatchPlan::batch_size(std::uint64_t step_in_epoch) const {
@@ -34,6 +34,15 @@ PositionRange BatchPlan::positions(const SlotAddress& address) const {
   const std::uint64_t size = batch_size(address.step_in_epoch);
   const std::uint64_t first = address.step_in_epoch * batch_;
   return {first + share(size, address.slot, slots_), first + share(size, address.slot + 1, slots_)};
+}
+
+std::vector<int> deal(int slots, int world, int rank) {
+  COHORT_CHECK_GE(slots, 0);
+  COHORT_CHECK(rank >= 0 && rank < world, "rank {} of {}", rank, world);
+  const auto cut = [&](std::int64_t at) { return static_cast<int>(slots * at / world); };
+  std::vector<int> mine(static_cast<std::size_t>(cut(rank + 1) - cut(rank)));
+  std::iota(mine.begin(), mine.end(), cut(rank));
+  return mine;
 }
 
 }  // namespace cohort

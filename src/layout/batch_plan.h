@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace cohort {
 
-/// Which piece of which batch: the unit in which samples are fetched and gradients are made, the same
-/// whatever the number of ranks.
+/// The address of a slot: one numbered micro-batch of one batch. Samples are fetched and gradients are
+/// computed slot by slot, with the same slots whatever the number of ranks.
 struct SlotAddress {
   std::uint64_t epoch = 0;
   std::uint64_t step_in_epoch = 0;
@@ -23,20 +24,18 @@ struct PositionRange {
   bool operator==(const PositionRange&) const = default;
 };
 
-/// What becomes of a last batch that is smaller than the others.
-enum class LastBatch { kKeep, kDrop };
-
-/// How the positions of an epoch are cut into batches, and each batch into slots.
+/// The cut of an epoch into batches, and of each batch into slots (micro-batches). The last batch of an epoch
+/// may be smaller than the others.
 ///
 ///     positions   0 1 2 3 4 5 6 7 8 9        10 samples, batch 6, 4 slots
 ///     step        0 0 0 0 0 0 1 1 1 1
 ///     slot        0 1 1 2 3 3 0 1 2 3        slot s of a batch of b has its positions b*s/4 … b*(s+1)/4 - 1
 ///
-/// Threads: no state, free of locks.
+/// Threads: immutable; any number of threads may use it.
 class BatchPlan {
  public:
   /// `batch` and `slots` are at least 1.
-  BatchPlan(std::uint64_t num_samples, std::uint64_t batch, int slots, LastBatch last = LastBatch::kKeep);
+  BatchPlan(std::uint64_t num_samples, std::uint64_t batch, int slots);
 
   std::uint64_t steps_per_epoch() const { return steps_; }
   /// Samples in the batch of this step.
@@ -53,5 +52,10 @@ class BatchPlan {
   int slots_;
   std::uint64_t steps_;
 };
+
+/// The numbers of the slots (micro-batches) that `rank` computes, of `slots` dealt to `world` ranks. Each
+/// rank gets consecutive numbers, in order of ranks, and the counts differ by one at most. With fewer slots
+/// than ranks, some ranks get an empty list.
+std::vector<int> deal(int slots, int world, int rank);
 
 }  // namespace cohort

@@ -4,43 +4,43 @@
 
 namespace cohort {
 
-std::string_view name(Verb verb) {
-  switch (verb) {
-    case Verb::kLoad:
+std::string_view name(ActionKind kind) {
+  switch (kind) {
+    case ActionKind::kLoad:
       return "load";
-    case Verb::kForward:
+    case ActionKind::kForward:
       return "forward";
-    case Verb::kBackward:
+    case ActionKind::kBackward:
       return "backward";
-    case Verb::kFill:
+    case ActionKind::kFill:
       return "fill";
-    case Verb::kReduce:
+    case ActionKind::kReduce:
       return "reduce";
-    case Verb::kVote:
+    case ActionKind::kVote:
       return "vote";
-    case Verb::kUpdate:
+    case ActionKind::kUpdate:
       return "update";
-    case Verb::kApply:
+    case ActionKind::kApply:
       return "apply";
-    case Verb::kGather:
+    case ActionKind::kGather:
       return "gather";
-    case Verb::kMeet:
+    case ActionKind::kMeet:
       return "meet";
   }
   return "?";
 }
 
 std::string Action::text() const {
-  switch (verb) {
-    case Verb::kLoad:
-    case Verb::kForward:
-    case Verb::kBackward:
-      return fmt::format("{} slot {}", name(verb), slot);
-    case Verb::kVote:
-    case Verb::kMeet:
-      return std::string(name(verb));
+  switch (kind) {
+    case ActionKind::kLoad:
+    case ActionKind::kForward:
+    case ActionKind::kBackward:
+      return fmt::format("{} slot {}", name(kind), slot);
+    case ActionKind::kVote:
+    case ActionKind::kMeet:
+      return std::string(name(kind));
     default:
-      return fmt::format("{} bucket {}", name(verb), bucket);
+      return fmt::format("{} bucket {}", name(kind), bucket);
   }
 }
 
@@ -52,25 +52,27 @@ Program data_parallel_program(const std::vector<int>& slots, int num_buckets, Up
     return program.size() - 1;
   };
   for (const int slot : slots) {
-    add({.verb = Verb::kLoad, .slot = slot});
-    add({.verb = Verb::kForward, .slot = slot});
-    add({.verb = Verb::kBackward, .slot = slot});
+    add({.kind = ActionKind::kLoad, .slot = slot});
+    add({.kind = ActionKind::kForward, .slot = slot});
+    add({.kind = ActionKind::kBackward, .slot = slot});
   }
   const bool at_once = update == UpdateTime::kWhenReduced;
   std::vector<std::size_t> before_vote;
   for (int bucket = 0; bucket < num_buckets; ++bucket) {
-    const std::size_t filled = add({.verb = Verb::kFill, .bucket = bucket});
-    before_vote = {
-        add({.verb = at_once ? Verb::kApply : Verb::kReduce, .bucket = bucket, .after = {filled}})};
-    if (at_once && copies == Copies::kPerRank) before_vote = {add({.verb = Verb::kGather, .bucket = bucket})};
+    const std::size_t filled = add({.kind = ActionKind::kFill, .bucket = bucket});
+    before_vote = {add(
+        {.kind = at_once ? ActionKind::kApply : ActionKind::kReduce, .bucket = bucket, .after = {filled}})};
+    if (at_once && copies == Copies::kPerRank) {
+      before_vote = {add({.kind = ActionKind::kGather, .bucket = bucket})};
+    }
   }
-  const std::size_t vote = add({.verb = Verb::kVote, .after = before_vote});
-  if (at_once) return program;  // whoever knows all votes knows that all have updated
+  const std::size_t vote = add({.kind = ActionKind::kVote, .after = before_vote});
+  if (at_once) return program;  // a rank votes after its updates, so the vote is a barrier too
   for (int bucket = 0; bucket < num_buckets; ++bucket) {
-    add({.verb = Verb::kUpdate, .bucket = bucket, .after = {vote}});
-    if (copies == Copies::kPerRank) add({.verb = Verb::kGather, .bucket = bucket});
+    add({.kind = ActionKind::kUpdate, .bucket = bucket, .after = {vote}});
+    if (copies == Copies::kPerRank) add({.kind = ActionKind::kGather, .bucket = bucket});
   }
-  if (copies == Copies::kOne) add({.verb = Verb::kMeet});
+  if (copies == Copies::kOne) add({.kind = ActionKind::kMeet});
   return program;
 }
 

@@ -7,53 +7,53 @@
 
 namespace cohort {
 
-/// What an action does. Those of a bucket run beside those of the slots.
-enum class Verb {
-  kLoad,      ///< the batch of a slot is fetched
-  kForward,   ///< its loss
-  kBackward,  ///< its gradients
-  kFill,      ///< the gradients of a bucket are complete: said by backward, done by nobody
-  kReduce,    ///< the ranks' gradients of a bucket become one; each rank holds its slice
-  kVote,      ///< the ranks agree what becomes of the step
-  kUpdate,    ///< the parameters of this rank's slice of a bucket change
+/// The kinds of actions. Actions of buckets (communication and update) overlap with actions of slots
+/// (micro-batches: load, forward, backward).
+enum class ActionKind {
+  kLoad,      ///< fetches the samples of a slot
+  kForward,   ///< computes the loss of a slot
+  kBackward,  ///< computes the gradients of a slot
+  kFill,      ///< marks that the gradients of a bucket are complete; backward completes it, nothing runs
+  kReduce,    ///< reduce-scatter of the gradients of a bucket: each rank gets the sum of its slice
+  kVote,      ///< the ranks agree whether the step counts, is skipped or fails
+  kUpdate,    ///< updates the parameters of this rank's slice of a bucket
   kApply,     ///< reduce and update in one pass over memory
-  kGather,    ///< every rank gets the others' slices
-  kMeet,      ///< nobody goes on before all have updated
+  kGather,    ///< all-gather of the updated slices of a bucket
+  kMeet,      ///< barrier: every rank has updated
 };
-std::string_view name(Verb verb);
+std::string_view name(ActionKind kind);
 
-/// Which of the two rows of actions, that run beside each other, one belongs to.
+/// The two sequences of actions of a step. Actions of one lane run one after the other; the lanes overlap.
 enum class Lane { kSlots, kBuckets };
 
 struct Action {
-  Verb verb = Verb::kLoad;
-  int slot = 0;    ///< of load, forward, backward
-  int bucket = 0;  ///< of fill, reduce, update, apply, gather
+  ActionKind kind = ActionKind::kLoad;
+  int slot = 0;    ///< the micro-batch of load, forward and backward
+  int bucket = 0;  ///< the bucket of fill, reduce, update, apply and gather
   std::vector<std::size_t>
-      after{};  ///< actions that must be over before, besides those before it in its lane
+      after{};  ///< indices of actions of the other lane that must be over before this one starts
 
   Lane lane() const {
-    const bool of_slots =
-        verb == Verb::kLoad || verb == Verb::kForward || verb == Verb::kBackward || verb == Verb::kVote;
+    const bool of_slots = kind == ActionKind::kLoad || kind == ActionKind::kForward ||
+                          kind == ActionKind::kBackward || kind == ActionKind::kVote;
     return of_slots ? Lane::kSlots : Lane::kBuckets;
   }
   /// `forward slot 3`, `reduce bucket 0`.
   std::string text() const;
 };
 
-/// Everything one rank does in one step: two lanes, of slots and of buckets, each in the order of the list.
+/// The actions of one rank in one step, in the order in which each lane runs them.
 using Program = std::vector<Action>;
 
 /// When parameters may change.
 enum class UpdateTime {
-  kWhenReduced,  ///< each bucket as soon as it is reduced: nothing can stop the step any more
-  kAfterVote,    ///< when all ranks have agreed: clipping by norm, steps that may be skipped
+  kWhenReduced,  ///< each bucket as soon as it is reduced; the step can no longer be skipped
+  kAfterVote,    ///< after the vote: needed to clip by norm and to skip steps
 };
 
 /// How many copies of the parameters the ranks of a host keep.
 enum class Copies {
-  kOne,      ///< all ranks read the same memory, and each writes its slices of it: where they can see each
-             ///< other's
+  kOne,      ///< ranks that share memory read the same copy, and each writes its slices of it
   kPerRank,  ///< each rank has its own
 };
 

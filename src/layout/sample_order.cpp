@@ -1,11 +1,11 @@
 // A Feistel network over a grid that has just room for all samples:
 //
-//     position = row * columns + column        rows * columns >= samples, and hardly more
-//     row    += f1(column)  mod rows           each line can be undone, so the whole is a permutation of the
-//     grid; column += f2(row)     mod columns        eight of them mix it
+//     position = row * columns + column        rows * columns >= samples, by fewer than rows
+//     row    += f1(column)  mod rows           each of these lines is invertible, so their sequence permutes
+//     column += f2(row)     mod columns        the grid; eight lines mix it
 //
-// Cycle walking: where the result lies beyond the last sample it goes in again, until it does not. Fewer than
-// `rows` places of the grid lie there, so one round is nearly always enough.
+// Cycle walking: a result beyond the last sample is permuted again until it is a sample. Fewer than `rows`
+// cells of the grid lie beyond the last sample, so one round is nearly always enough.
 
 #include "layout/sample_order.h"
 
@@ -19,8 +19,8 @@
 namespace cohort {
 namespace {
 
-constexpr std::size_t kRounds = 4;                     // each moves the row and the column
-constexpr std::uint64_t kStream = 0x73616D706C657321;  // apart from what else the seed is used for
+constexpr std::size_t kRounds = 4;                     // each round moves the row and the column
+constexpr std::uint64_t kStream = 0x73616D706C657321;  // separates this use of the seed from other uses
 
 using Keys = std::array<std::uint64_t, 2 * kRounds>;
 
@@ -41,18 +41,18 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// The top of a 64 × 64 bit product: 64 random bits become a number below `limit`.
+// Maps 64 random bits to a number below `limit`: the upper half of their 128-bit product.
 std::uint64_t below(std::uint64_t limit, std::uint64_t bits) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>((static_cast<Wide>(bits) * limit) >> 64);
 }
 
-std::uint64_t moved(std::uint64_t place, std::uint64_t by, std::uint64_t size) {
-  return place >= size - by ? place - (size - by) : place + by;
+std::uint64_t moved(std::uint64_t index, std::uint64_t by, std::uint64_t size) {
+  return index >= size - by ? index - (size - by) : index + by;
 }
 
-std::uint64_t permuted(std::uint64_t place, std::uint64_t rows, std::uint64_t columns, const Keys& keys) {
-  std::uint64_t row = place / columns, column = place % columns;
+std::uint64_t permuted(std::uint64_t cell, std::uint64_t rows, std::uint64_t columns, const Keys& keys) {
+  std::uint64_t row = cell / columns, column = cell % columns;
   for (std::size_t i = 0; i < keys.size(); i += 2) {
     row = moved(row, below(rows, mixed(column * 0x9E3779B97F4A7C15u + keys[i])), rows);
     column = moved(column, below(columns, mixed(row * 0x9E3779B97F4A7C15u + keys[i + 1])), columns);

@@ -6,12 +6,12 @@ namespace cohort {
 
 enum class Shuffle { kNone, kEveryEpoch };
 
-/// In which order an epoch goes through the samples of a data set: a permutation that is never stored.
+/// The order of samples in an epoch: a permutation that is computed sample by sample and never stored.
 ///
 ///     const SampleOrder order(60000, Shuffle::kEveryEpoch, seed);
 ///     for (std::uint64_t position = 0; position < 60000; ++position) use(order.at(epoch, position));
 ///
-/// Threads: no state, free of locks.
+/// Threads: immutable; any number of threads may use it.
 /// Cost: constant memory; per sample five blocks of random numbers and eight rounds of mixing.
 class SampleOrder {
  public:

@@ -34,8 +34,9 @@ void Dropout::set(std::uint64_t key, std::shared_ptr<const std::vector<std::int6
 at::Tensor Dropout::forward(const at::Tensor& input) {
   if (rate_ == 0 || !is_training()) return input;
   const std::size_t samples = samples_ ? samples_->size() : 0;
-  if (!samples_ || input.dim() == 0 || std::cmp_not_equal(input.size(0), samples))
+  if (!samples_ || input.dim() == 0 || std::cmp_not_equal(input.size(0), samples)) {
     refuse_rows(input, samples);
+  }
   return model::masked(input, {.key = key_, .rate = rate_, .samples = samples_});
 }
 

@@ -19,12 +19,12 @@ namespace autograd = torch::autograd;
 
 constexpr std::uint64_t kDropoutStream = 0x64726f706f7574;  // "dropout"
 
-constexpr std::size_t kChunk = 256;  // elements, each of which takes one word
+constexpr std::size_t kWordsAtOnce = 256;  // each element takes one word
 
-/// What all elements of a mask share.
+/// The constants of a mask.
 struct Drop {
-  std::uint32_t threshold;  ///< an element is dropped whose random word is below
-  double scale;             ///< of those that are kept
+  std::uint32_t threshold;  ///< an element with a smaller random word is dropped
+  double scale;             ///< factor of the elements that are kept
 };
 
 Drop drop_of(double rate) {
@@ -38,9 +38,9 @@ template <class T>
 void drop_row(const StreamName& stream, const Drop& drop, const T* from, T* to, std::size_t count) {
   const std::uint32_t threshold = drop.threshold;
   const T scale = static_cast<T>(drop.scale);
-  std::array<std::uint32_t, kChunk> words;
-  for (std::size_t first = 0; first < count; first += kChunk) {
-    const std::size_t size = std::min(kChunk, count - first);
+  std::array<std::uint32_t, kWordsAtOnce> words;
+  for (std::size_t first = 0; first < count; first += kWordsAtOnce) {
+    const std::size_t size = std::min(kWordsAtOnce, count - first);
     random_words(stream, first / 4, std::span(words).first((size + 31) / 32 * 32));
     for (std::size_t i = 0; i < size; ++i) {
       to[first + i] = words[i] >= threshold ? from[first + i] * scale : T{0};

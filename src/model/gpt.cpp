@@ -16,7 +16,7 @@ double branch_end_deviation(const GptOptions& options) {
   return kDeviation / std::sqrt(2.0 * static_cast<double>(options.layers));
 }
 
-/// A table of rows, by name "weight".
+/// An embedding table, registered as "weight".
 class Embedding : public torch::nn::Module {
  public:
   explicit Embedding(at::Tensor weight) { weight_ = register_parameter("weight", std::move(weight)); }
@@ -65,7 +65,7 @@ GptBlock::GptBlock(Initializer& initializer, const GptOptions& options) {
 }
 
 at::Tensor GptBlock::forward(const at::Tensor& input) {
-  // Added in place to the end of the branch, which no gradient needs.
+  // Adds in place to the output of the branch, which backward does not need.
   const at::Tensor x =
       attention_dropout_->forward(attention_->forward(attention_norm_->forward(input))).add_(input);
   return mlp_dropout_->forward(mlp_->forward(mlp_norm_->forward(x))).add_(x);

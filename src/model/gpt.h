@@ -12,7 +12,7 @@ namespace cohort::model {
 
 struct GptOptions {
   std::int64_t vocabulary = 0;
-  std::int64_t context = 0;  ///< the longest row of tokens
+  std::int64_t context = 0;  ///< the most tokens of a sample
   std::int64_t layers = 1;
   std::int64_t width = 0;  ///< a multiple of heads
   std::int64_t heads = 1;
@@ -30,7 +30,7 @@ class Attention : public torch::nn::Module {
   std::int64_t heads_;
 };
 
-/// Four times as wide inside, GELU.
+/// Two linear layers with GELU between them; the hidden layer is four times as wide.
 class FeedForward : public torch::nn::Module {
  public:
   FeedForward(Initializer& initializer, const GptOptions& options);
@@ -40,7 +40,7 @@ class FeedForward : public torch::nn::Module {
   std::shared_ptr<Linear> expand_, contract_;
 };
 
-/// x + attention(norm(x)), then the same with the feed-forward part.
+/// x + attention(norm(x)), then x + feed_forward(norm(x)).
 class GptBlock : public torch::nn::Module {
  public:
   GptBlock(Initializer& initializer, const GptOptions& options);
@@ -53,14 +53,14 @@ class GptBlock : public torch::nn::Module {
   std::shared_ptr<Dropout> attention_dropout_, mlp_dropout_;
 };
 
-/// A decoder of tokens: norms before what they feed, learned positions, the embedding of tokens used for the
-/// logits as well. No layer has a bias. Weights are normal with deviation 0.02, those that end a residual
-/// branch divided by √(2 layers). Dropout is applied to the embedding and to the end of every branch, not to
-/// attention weights: that would take attention off its fast way.
+/// A decoder of tokens: pre-norm, learned positions, token embeddings tied to the output layer. No layer has
+/// a bias. Weights are normal with deviation 0.02; the deviation at the end of a residual branch is divided
+/// by √(2 layers). Dropout applies to the embedding and to the end of every branch, not to attention weights,
+/// because fused attention has no dropout of Cohort's streams.
 class Gpt : public Model {
  public:
   Gpt(Initializer& initializer, const GptOptions& options);
-  /// From samples × tokens to samples × tokens × vocabulary.
+  /// Maps samples × tokens to logits, samples × tokens × vocabulary.
   at::Tensor forward(const at::Tensor& input) override;
 
  private:

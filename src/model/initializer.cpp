@@ -11,7 +11,7 @@ namespace cohort::model {
 namespace {
 
 constexpr std::uint64_t kParameterStream = 0x706172616d;  // "param"
-constexpr std::size_t kChunk = 64;                        // numbers, each of which takes one block
+constexpr std::size_t kNumbersAtOnce = 64;                // each number takes one block
 
 /// Gives every element number(its 64 random bits).
 template <class Number>
@@ -19,9 +19,9 @@ at::Tensor filled(at::IntArrayRef shape, const StreamName& stream, Number number
   at::Tensor tensor = at::empty(shape, at::kFloat);
   float* out = tensor.mutable_data_ptr<float>();
   const auto count = static_cast<std::size_t>(tensor.numel());
-  std::array<std::uint32_t, 4 * kChunk> words;
-  for (std::size_t first = 0; first < count; first += kChunk) {
-    const std::size_t size = std::min(kChunk, count - first);
+  std::array<std::uint32_t, 4 * kNumbersAtOnce> words;
+  for (std::size_t first = 0; first < count; first += kNumbersAtOnce) {
+    const std::size_t size = std::min(kNumbersAtOnce, count - first);
     random_words(stream, first, std::span(words).first(4 * size));
     for (std::size_t i = 0; i < size; ++i) {
       const std::uint64_t bits = words[4 * i] | (static_cast<std::uint64_t>(words[4 * i + 1]) << 32);

@@ -8,13 +8,12 @@
 
 namespace cohort::model {
 
-/// Makes the parameters of a model, one after the other. The n-th one is a pure function of (seed, n, shape),
-/// so every rank that builds the same model gets the same bits, and torch's own generator is left alone. The
-/// numbers are those that fill_uniform() and fill_normal() put into the tensor for the stream that next()
-/// names.
+/// Makes the parameters of a model, one after the other. The n-th parameter is a pure function of (seed, n,
+/// shape), so every rank that builds the same model gets the same bits; torch's generator is not used. The
+/// numbers are those that fill_uniform() and fill_normal() write for the stream that next() names.
 ///
 /// Threads: one at a time.
-/// Cost: a few nanoseconds per uniform number; models of many millions are made at every start.
+/// Cost: a few nanoseconds per uniform number; models with many millions of parameters are made at every start.
 class Initializer {
  public:
   explicit Initializer(std::uint64_t seed);

@@ -6,7 +6,7 @@
 #include <memory>
 #include <torch/nn/module.h>
 
-// The layers that models are made of. Their parameters come from an Initializer, weight first, bias second.
+// The layers of the models. Their parameters come from an Initializer: first the weight, then the bias.
 
 namespace cohort::model {
 
@@ -14,17 +14,17 @@ enum class Activation { kRelu, kGelu, kTanh };
 enum class Bias { kNone, kWithBias };
 enum class Memory { kContiguous, kChannelsLast };
 
-/// Works in place where the gradient needs the result alone: nobody else may hold `input`.
+/// Works in place if backward needs only the result: the caller must not use `input` afterwards.
 at::Tensor activate(Activation activation, at::Tensor input);
 
-/// Images as a network of convolutions takes them: samples × channels × height × width in the memory format
-/// and the kind of number it wants. Grey images may come without the dimension of channels.
+/// Converts images to samples × channels × height × width, in the given type and memory format. Grey images
+/// may lack the dimension of channels.
 at::Tensor as_images(const at::Tensor& input, at::ScalarType dtype, Memory memory);
 
 /// y = W x + b.
 class Linear : public torch::nn::Module {
  public:
-  /// `bias` may be undefined: then there is none.
+  /// An undefined `bias` means a layer without a bias.
   Linear(at::Tensor weight, at::Tensor bias);
   at::Tensor forward(const at::Tensor& input);
   at::ScalarType dtype() const { return weight_.scalar_type(); }
@@ -33,9 +33,9 @@ class Linear : public torch::nn::Module {
   at::Tensor weight_, bias_;
 };
 
-/// Weight and bias uniform within ±1/√inputs.
+/// A layer with weight and bias uniform in ±1/√inputs.
 std::shared_ptr<Linear> uniform_linear(Initializer& initializer, std::int64_t inputs, std::int64_t outputs);
-/// Normal weights, no bias.
+/// A layer with normal weights and no bias.
 std::shared_ptr<Linear> normal_linear(Initializer& initializer, std::int64_t inputs, std::int64_t outputs,
                                       double deviation);
 
@@ -48,8 +48,8 @@ struct ConvolutionOptions {
   Memory memory = Memory::kContiguous;
 };
 
-/// A square convolution, padded such that with stride 1 the image keeps its size. Uniform within ±1/√(inputs
-/// of an output).
+/// A convolution with a square kernel, padded so that with stride 1 the image keeps its size. Parameters are
+/// uniform in ±1/√(inputs of an output).
 class Convolution : public torch::nn::Module {
  public:
   Convolution(Initializer& initializer, const ConvolutionOptions& options);
@@ -61,8 +61,8 @@ class Convolution : public torch::nn::Module {
   std::int64_t stride_, padding_;
 };
 
-/// Batch normalisation over the samples of one forward; remembers running statistics for eval(). Both are of
-/// the samples this module saw, not of other ranks'.
+/// Batch normalisation over the samples of one forward, with running statistics for eval(). Both cover the
+/// samples of this rank only.
 class BatchNorm : public torch::nn::Module {
  public:
   explicit BatchNorm(std::int64_t channels);

@@ -24,8 +24,8 @@ struct LeNetOptions {
   Memory memory = Memory::kContiguous;
 };
 
-/// Two convolutions of 5 × 5 (16 and 32 channels), each halved by the maximum of 2 × 2, then two linear
-/// layers with 128 numbers between them.
+/// Two convolutions of 5 × 5 with 16 and 32 channels, each followed by max pooling of 2 × 2, then a hidden
+/// linear layer of width 128 and the output layer.
 class LeNet : public Model {
  public:
   LeNet(Initializer& initializer, const LeNetOptions& options);

@@ -10,24 +10,26 @@
 
 namespace cohort {
 
-/// The loss of a sample is
-///   kSquaredError        the mean over its outputs of the squared difference
-///   kCrossEntropy        -log of the probability of its class; the mean over its tokens, where it has
-///   several kBinaryCrossEntropy  the same for two classes and one logit: that of class 1
-enum class LossKind { kSquaredError, kCrossEntropy, kBinaryCrossEntropy };
+/// The loss of a sample.
+enum class LossKind {
+  kSquaredError,        ///< squared difference, mean over the outputs of the sample
+  kCrossEntropy,        ///< −log of the probability of the class, mean over the tokens of the sample
+  kBinaryCrossEntropy,  ///< the same for two classes and one logit, that of class 1
+};
 
 /// `squared_error`, `cross_entropy`, `binary_cross_entropy`.
 std::string_view name(LossKind kind);
 
-/// What a model that make_model() accepts is trained with.
+/// The loss of a model that make_model() accepts.
 LossKind loss_of(const ModelConfig& config, const DataFacts& facts);
 
-/// Runs the model on a batch. Whether gradients and dropout are on is up to the caller. An empty batch weighs
-/// nothing and its loss has no gradient.
-/// Failure: UsageError where target and output do not fit; c10::Error for what torch itself refuses.
+/// Runs the model on a batch and computes the loss. The caller decides on gradient mode and training mode. An
+/// empty batch has weight 0 and a loss without a gradient.
+///
+/// Failure: UsageError if target and output do not fit; c10::Error from torch.
 Evaluation evaluate(Model& model, LossKind kind, const Batch& batch);
 
-/// The same for an output that is there already.
+/// The same for an output of the model.
 Evaluation judge(LossKind kind, const at::Tensor& output, const Batch& batch);
 
 }  // namespace cohort

@@ -10,28 +10,29 @@
 
 namespace cohort {
 
-/// A model that a job file names.
+/// A model that a job file can name.
 class Model : public torch::nn::Module {
  public:
-  /// From inputs stacked along the first dimension to outputs (logits, where there are classes). Values may
-  /// be of any kind of number; they are converted to that of the parameters.
+  /// Maps inputs, stacked along the first dimension, to outputs; for classes these are logits. Inputs of any
+  /// type are converted to the type of the parameters.
   virtual at::Tensor forward(const at::Tensor& input) = 0;
 };
 
-/// Builds the model that `config` names for the data that `facts` describes; its parameters are a pure
-/// function of the arguments, in every process the same bits.
+/// Builds the model that `config` names, for the data that `facts` describes. Its parameters are a pure
+/// function of the arguments: every process gets the same bits.
 ///
-/// | kind     | for                  | parameters                                                          |
-/// |----------|----------------------|---------------------------------------------------------------------|
-/// | linear   | regression           | layers.0.{weight,bias}                                              |
-/// | logistic | two classes          | the same, one output                                                |
-/// | softmax  | classes              | the same                                                            |
-/// | mlp      | regression, classes  | layers.N.{weight,bias}                                              |
-/// | lenet    | classes of images    | convolutions.{0,1}.{weight,bias}, layers.{0,1}.{weight,bias}        |
-/// | resnet18 | classes of images    | stem, stem_norm, stages.S.B.{conv1,norm1,conv2,norm2,shortcut…}, head
-/// | | gpt      | tokens               | tokens, positions, blocks.N.{attention,mlp,…}, norm |
+/// | kind     | for                 | parameters                                                   |
+/// |----------|---------------------|--------------------------------------------------------------|
+/// | linear   | regression          | layers.0.{weight,bias}                                       |
+/// | logistic | two classes         | the same, one output                                         |
+/// | softmax  | classes             | the same                                                     |
+/// | mlp      | regression, classes | layers.N.{weight,bias}                                       |
+/// | lenet    | classes of images   | convolutions.{0,1}.{weight,bias}, layers.{0,1}.{weight,bias} |
+/// | resnet18 | classes of images   | stem, stem_norm, head, stages.S.B.{conv1,norm1,conv2,norm2}, |
+/// |          |                     | stages.S.0.{shortcut,shortcut_norm}                          |
+/// | gpt      | tokens              | tokens, positions, blocks.N.{attention,mlp,…}, norm          |
 ///
-/// Failure: kUsage where the model does not fit the data or itself.
+/// Failure: kUsage if the model does not fit the data, or its settings do not fit each other.
 Result<std::shared_ptr<Model>> make_model(const ModelConfig& config, const DataFacts& facts,
                                           std::uint64_t seed);
 

@@ -11,13 +11,13 @@
 namespace cohort::model {
 
 struct PerceptronOptions {
-  std::vector<std::int64_t> widths{};  ///< of the input, of every hidden layer, of the output
+  std::vector<std::int64_t> widths{};  ///< widths of the input, of every hidden layer, and of the output
   Activation activation = Activation::kRelu;
   double dropout = 0;  ///< after every activation
 };
 
-/// Linear layers with activations between them. Without a hidden layer it is linear, logistic or softmax
-/// regression, by its loss.
+/// Linear layers with activations between them. Without a hidden layer this is linear, logistic or softmax
+/// regression, depending on the loss.
 class Perceptron : public Model {
  public:
   Perceptron(Initializer& initializer, const PerceptronOptions& options);

@@ -1,6 +1,6 @@
-// The rounds of RandomStream::block (src/base/random.cpp) for eight blocks side by side. A lane of 64 bits
-// holds one word of a block in its lower half; what the upper half holds does not matter, for the
-// multiplication reads lower halves alone.
+// The rounds of RandomStream::block (src/base/random.cpp) for eight blocks at once. A 64-bit element of a
+// vector holds one word of a block in its lower half; the upper half is ignored, since the multiplication
+// reads only lower halves.
 
 #include "model/random_words.h"
 
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kLanes = 4;
 constexpr std::size_t kBlocksAtOnce = 2 * kLanes;
 
-// Four blocks.
+// The words of four blocks.
 struct Lanes {
   __m256i c0, c1, c2, c3;
 };
@@ -40,7 +40,7 @@ COHORT_AVX2 void round_of(Lanes& x, __m256i k0, __m256i k1) {
   x.c3 = p0;
 }
 
-// Block after block.
+// Stores the words, block after block.
 COHORT_AVX2 void store(const Lanes& x, std::uint32_t* words) {
   const __m256i low = _mm256_blend_epi32(x.c0, _mm256_slli_epi64(x.c1, 32), 0xAA);
   const __m256i high = _mm256_blend_epi32(x.c2, _mm256_slli_epi64(x.c3, 32), 0xAA);
@@ -50,7 +50,7 @@ COHORT_AVX2 void store(const Lanes& x, std::uint32_t* words) {
   _mm256_storeu_si256(to + 1, _mm256_permute2x128_si256(even, odd, 0x31));
 }
 
-/// How many of the blocks were made: the rest is less than eight.
+/// Returns the number of blocks that were made: all but the last num_blocks % 8.
 __attribute__((target("avx2"))) std::size_t make_by_avx2(const StreamName& name, std::uint64_t first_block,
                                                          std::uint32_t* words, std::size_t num_blocks) {
   std::size_t made = 0;

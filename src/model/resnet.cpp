@@ -27,7 +27,7 @@ ResidualBlock::ResidualBlock(Initializer& initializer, const ConvolutionOptions&
 }
 
 at::Tensor ResidualBlock::forward(const at::Tensor& input) {
-  // In place wherever the gradient does not need what is overwritten: less memory to go through.
+  // In place wherever backward does not need the overwritten values: saves memory traffic.
   at::Tensor x = norm1_->forward(conv1_->forward(input)).relu_();
   x = norm2_->forward(conv2_->forward(x));
   x.add_(shortcut_ ? shortcut_norm_->forward(shortcut_->forward(input)) : input);

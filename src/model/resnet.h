@@ -10,11 +10,11 @@
 
 namespace cohort::model {
 
-/// Two convolutions of 3 × 3 around which the input is carried, by a convolution of 1 × 1 where its shape
+/// Two convolutions of 3 × 3 with a residual connection, which is a convolution of 1 × 1 if the shape
 /// changes.
 class ResidualBlock : public torch::nn::Module {
  public:
-  /// `convolution` is the first one.
+  /// `convolution` describes the first convolution.
   ResidualBlock(Initializer& initializer, const ConvolutionOptions& convolution);
   at::Tensor forward(const at::Tensor& input);
 
@@ -31,8 +31,7 @@ struct ResNetOptions {
 };
 
 /// ResNet-18 for small images (32 × 32): a stem of one 3 × 3 convolution without pooling, four stages of two
-/// blocks with 64, 128, 256 and 512 channels, each but the first halving the image, and the mean of what is
-/// left.
+/// blocks with 64, 128, 256 and 512 channels, of which all but the first halve the image, and a global mean.
 class ResNet18 : public Model {
  public:
   ResNet18(Initializer& initializer, const ResNetOptions& options);

@@ -7,21 +7,21 @@ namespace {
 
 using comm::Channel;
 
-// How long others may take to answer: their cores may be busy.
+// How long the other ranks may take to answer: their cores may be busy.
 constexpr std::chrono::milliseconds kGrace(500);
 
-// The numbers of groups are below: questions of a group have one of their own.
+// Messages of attendance have a group number of their own; those of groups are below this bit.
 constexpr std::uint32_t kOfAttendance = std::uint32_t{1} << 31;
 
-comm::Line::Place of_attendance(comm::Line::Place place) {
-  place.group |= kOfAttendance;
-  return place;
+comm::Line::Membership of_attendance(comm::Line::Membership membership) {
+  membership.group |= kOfAttendance;
+  return membership;
 }
 
 }  // namespace
 
-Attendance::Attendance(Member& member, comm::Line::Place place)
-    : member_(member), place_(of_attendance(std::move(place))) {
+Attendance::Attendance(Member& member, comm::Line::Membership membership)
+    : member_(member), membership_(of_attendance(std::move(membership))) {
   listen(Channel::kQuery, &Attendance::hear_question);
   listen(Channel::kAnswer, &Attendance::hear_answer);
   listen(Channel::kAbort, &Attendance::hear_farewell);
@@ -29,27 +29,28 @@ Attendance::Attendance(Member& member, comm::Line::Place place)
 
 Attendance::~Attendance() {
   for (const Channel channel : {Channel::kQuery, Channel::kAnswer, Channel::kAbort}) {
-    member_.exchange().remove_handler(channel, place_.group);
+    member_.exchange().remove_handler(channel, membership_.group);
   }
 }
 
 void Attendance::listen(Channel channel, void (Attendance::*hear)(int, const comm::FrameHeader&)) {
   member_.exchange().handle(
-      channel, place_.group,
+      channel, membership_.group,
       [this, hear](int from, const comm::FrameHeader& header, const std::vector<std::byte>&) {
-        const auto at = std::find(place_.members.begin(), place_.members.end(), from);
-        if (at == place_.members.end() || header.generation != place_.generation) return;
-        (this->*hear)(static_cast<int>(at - place_.members.begin()), header);
+        const auto at = std::find(membership_.members.begin(), membership_.members.end(), from);
+        if (at == membership_.members.end() || header.generation != membership_.generation) return;
+        (this->*hear)(static_cast<int>(at - membership_.members.begin()), header);
       });
 }
 
 void Attendance::post(int rank, Channel channel, std::uint64_t number, std::uint64_t count) {
   const comm::FrameHeader header{.channel = channel,
-                                 .group = place_.group,
-                                 .generation = place_.generation,
+                                 .group = membership_.group,
+                                 .generation = membership_.generation,
                                  .number = number,
                                  .tag = count};
-  member_.exchange().send(place_.members[static_cast<std::size_t>(rank)], header, {}, [](const Status&) {});
+  member_.exchange().send(membership_.members[static_cast<std::size_t>(rank)], header, {},
+                          [](const Status&) {});
 }
 
 void Attendance::ask(std::uint64_t sequence) {
@@ -59,7 +60,7 @@ void Attendance::ask(std::uint64_t sequence) {
     roll_call_.emplace(0, sequence, std::chrono::steady_clock::now() + kGrace);
   }
   for (int r = 0; r < num_ranks(); ++r) {
-    if (r != place_.rank) post(r, Channel::kQuery, sequence, 0);
+    if (r != membership_.rank) post(r, Channel::kQuery, sequence, 0);
   }
 }
 
@@ -69,12 +70,12 @@ std::optional<std::vector<int>> Attendance::missing() const {
   const bool is_over =
       roll_call_->is_complete(num_ranks()) || std::chrono::steady_clock::now() >= roll_call_->until();
   if (!is_over) return std::nullopt;
-  return roll_call_->missing(place_.rank, num_ranks());
+  return roll_call_->missing(membership_.rank, num_ranks());
 }
 
 void Attendance::leave() {
   for (int r = 0; r < num_ranks(); ++r) {
-    if (r != place_.rank) post(r, Channel::kAbort, 0, num_calls_.load(std::memory_order_relaxed));
+    if (r != membership_.rank) post(r, Channel::kAbort, 0, num_calls_.load(std::memory_order_relaxed));
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "comm/scheduled/line.h"
-#include "comm/scheduled/roll_call.h"
+#include "comm/message_passing/line.h"
+#include "comm/message_passing/roll_call.h"
 #include "mpi/member.h"
 
 #include <atomic>
@@ -12,35 +12,35 @@
 
 namespace cohort::mpi {
 
-/// Which rank of a group has come to which call: asked when a call is late, told by whoever leaves. MPI
-/// itself does not say.
+/// Tracks which rank of a group has arrived at which collective call, because MPI does not tell. Ranks ask
+/// each other when a call is late; a rank that leaves tells the others.
 ///
 /// Threads: every method from any thread; the destructor not on the progress thread.
-/// Lifetime: the member must outlive it.
-/// Cost: nothing as long as calls are in time; one load for each look.
+/// Lifetime: the Member must outlive it.
+/// Cost: no messages while calls are in time; one atomic load per check.
 class Attendance {
  public:
-  Attendance(Member& member, comm::Line::Place place);
+  Attendance(Member& member, comm::Line::Membership membership);
   ~Attendance();
   Attendance(const Attendance&) = delete;
   Attendance& operator=(const Attendance&) = delete;
 
-  /// This rank has come to call `sequence`.
+  /// Records that this rank has arrived at call `sequence`.
   void come(std::uint64_t sequence) { num_calls_.store(sequence, std::memory_order_relaxed); }
-  /// Asks all others whether they have come to this call, unless that is being done.
+  /// Asks all other ranks whether they have arrived at this call, unless the question is already in flight.
   void ask(std::uint64_t sequence);
-  /// Those that have not, or that keep silent; nothing as long as somebody may still answer.
+  /// The ranks that have not arrived, or have not answered in time; nullopt while answers may still come.
   std::optional<std::vector<int>> missing() const;
 
-  /// Tells all others that this rank comes to no further call.
+  /// Tells all other ranks that this rank makes no further call.
   void leave();
-  /// The ranks that have left and will not come to this call.
+  /// The ranks that left before they arrived at this call.
   std::vector<int> left_before(std::uint64_t sequence) const;
-  /// Cheap.
+  /// Whether any rank has left. Cheap.
   bool has_anybody_left() const { return has_anybody_left_.load(std::memory_order_acquire); }
 
  private:
-  int num_ranks() const { return static_cast<int>(place_.members.size()); }
+  int num_ranks() const { return static_cast<int>(membership_.members.size()); }
   void listen(comm::Channel channel, void (Attendance::*hear)(int rank, const comm::FrameHeader& header));
   void post(int rank, comm::Channel channel, std::uint64_t number, std::uint64_t count);
   void hear_question(int rank, const comm::FrameHeader& header);
@@ -48,12 +48,12 @@ class Attendance {
   void hear_farewell(int rank, const comm::FrameHeader& header);
 
   Member& member_;
-  const comm::Line::Place place_;
+  const comm::Line::Membership membership_;
   std::atomic<std::uint64_t> num_calls_{0};
   std::atomic<bool> has_anybody_left_{false};
   mutable std::mutex mutex_;
   std::optional<comm::RollCall> roll_call_;
-  std::map<int, std::uint64_t> left_;  // rank → how many calls it has come to
+  std::map<int, std::uint64_t> left_;  // rank → number of calls it arrived at before it left
 };
 
 }  // namespace cohort::mpi

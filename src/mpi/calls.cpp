@@ -1,6 +1,6 @@
 #include "mpi/calls.h"
 
-#include "comm/rank_text.h"
+#include "comm/group/rank_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace cohort::mpi {
 namespace {
 
-// How long a rank that was told to stop waits for the reason.
+// How long a rank whose call was revoked waits for the message with the reason.
 constexpr std::chrono::milliseconds kReasonLimit(1'000);
 
 }  // namespace
@@ -19,7 +19,7 @@ Calls::Calls(Library& library, Attendance& attendance, Group group, OnFailure on
       group_(std::move(group)),
       on_failure_(std::move(on_failure)) {}
 
-Flight::Place Calls::place() const {
+Flight::Group Calls::flight_group() const {
   return {library_, group_.comm, group_.facts.rank, group_.facts.world};
 }
 
@@ -27,18 +27,22 @@ std::optional<Status> Calls::explain(int code, TimePoint ended_at, const Call& c
   const CohortMpiErrorKind kind = library_.shim().error_kind(code);
   if (kind == kCohortMpiPeerLost || kind == kCohortMpiRevoked) {
     if (const std::vector<int> lost = lost_ranks(); !lost.empty()) {
-      const Error loss = Error(ErrorCode::kPeerLost, comm::ranks_have(lost) + " ended")
-                             .within(text(call, sequence))
-                             .with_remedy("Go on with the others, or start the job again.");
+      const Error loss =
+          Error(ErrorCode::kPeerLost, comm::ranks_have(lost) + " ended")
+              .within(text(call, sequence))
+              .with_rank(lost.front())
+              .with_remedy("Call shrink() and continue with the other ranks, or start the job again.");
       return fail_call(loss, call, sequence);
     }
   }
   if (has_failed()) return broken_off(call, sequence);
-  // Somebody else gave up, and the reason is on its way; not every call of MPI says so in these words.
+  // Another rank failed the group, and the message with the reason is in flight. Not every call of MPI
+  // reports that as "revoked".
   if (library_.can_recover() && std::chrono::steady_clock::now() < ended_at + kReasonLimit) {
     return std::nullopt;
   }
-  return fail_call(library_.error(code, "MPI gave up").within(text(call, sequence)), call, sequence);
+  return fail_call(library_.error(code, "the collective of MPI failed").within(text(call, sequence)), call,
+                   sequence);
 }
 
 std::vector<int> Calls::lost_ranks() {
@@ -79,29 +83,34 @@ std::optional<Error> Calls::timed_out(const Call& call, std::uint64_t sequence) 
   if (!missing) return std::nullopt;
   if (missing->empty()) {
     return Error(ErrorCode::kTimedOut,
-                 "every rank has come to a call, but not all to the same, or MPI is slow")
+                 "all ranks have arrived at this call, but MPI has not completed it before the deadline")
         .within(text(call, sequence))
         .with_remedy("Make the same calls in the same order on every rank, or give the call a longer limit.");
   }
-  return Error(ErrorCode::kTimedOut, comm::absence_text(*missing))
+  return Error(ErrorCode::kTimedOut, comm::ranks_have(*missing) + " not arrived")
       .within(text(call, sequence))
-      .with_remedy("Look what that rank does instead, or give the call a longer limit.");
+      .with_rank(missing->front())
+      .with_remedy("Look at what that rank is doing, or give the call a longer limit.");
 }
 
 Error Calls::never_begun(const Call& call) const {
-  return Error(ErrorCode::kTimedOut, "the call before it did not end in time").within(text(call, 0));
+  return Error(ErrorCode::kTimedOut,
+               "the deadline passed while an earlier call of the group was still running")
+      .within(text(call, 0));
 }
 
 std::optional<Error> Calls::deserted(const Call& call, std::uint64_t sequence) const {
   if (!attendance_.has_anybody_left()) return std::nullopt;
   const std::vector<int> left = attendance_.left_before(sequence);
   if (left.empty()) return std::nullopt;
-  return Error(ErrorCode::kPeerLost, comm::ranks_have(left) + " left").within(text(call, sequence));
+  return Error(ErrorCode::kPeerLost, comm::ranks_have(left) + " left")
+      .within(text(call, sequence))
+      .with_rank(left.front());
 }
 
 Error Calls::closed() const {
-  return {ErrorCode::kAborted,
-          fmt::format("rank {}: the group '{}' was closed", group_.facts.rank, group_.facts.name)};
+  return {ErrorCode::kAborted, fmt::format("rank {}: group '{}' was closed before its pending calls ended",
+                                           group_.facts.rank, group_.facts.name)};
 }
 
 }  // namespace cohort::mpi

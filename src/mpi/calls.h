@@ -1,8 +1,8 @@
 #pragma once
 
-#include "comm/communicator.h"
-#include "comm/group_failure.h"
-#include "comm/progress.h"
+#include "comm/group/communicator.h"
+#include "comm/group/group_failure.h"
+#include "comm/progress/progress.h"
 #include "mpi/attendance.h"
 #include "mpi/flight.h"
 
@@ -13,31 +13,24 @@
 
 namespace cohort::mpi {
 
-/// The collective calls of one group, in their order.
+/// State that all collective calls of one group share: the failure of the group, and errors that name rank,
+/// call and cause. WatchedCalls runs the calls.
 ///
-/// Threads: every method from any thread; advance() as of every task.
-/// Lifetime: close() when nobody advances it any more and nobody is in run().
-/// Failure: the first one sticks, and revokes the group where MPI can.
+/// Threads: every method from any thread; advance() as for every Task.
+/// Lifetime: the library and the attendance must outlive it.
+/// Failure: the first failure is final; it revokes the group where MPI can.
 class Calls : public comm::Task {
  public:
   struct Group {
     GroupFacts facts;
     CohortMpiHandle comm = 0;
-    std::vector<int> world_ranks{};  ///< by rank
+    std::vector<int> world_ranks{};  ///< index: rank in the group; value: rank in MPI_COMM_WORLD
   };
   using OnFailure = std::function<void(const Error&)>;
-  /// `on_failure` is told once, on whichever thread finds out, without a lock held.
+  /// `on_failure` is called once, on the thread that finds the failure, without a lock held.
   Calls(Library& library, Attendance& attendance, Group group, OnFailure on_failure);
 
-  virtual Status run(const Call& call) = 0;
-  /// The call has a limit.
-  virtual Work start(const Call& call) = 0;
-  /// Ends everything that is pending.
-  virtual void close() = 0;
-  /// MPI is through with all calls, those that were given up included.
-  virtual bool is_clean() const = 0;
-
-  /// Makes the group fail. False if it had failed before.
+  /// Fails the group. False if the group had failed before.
   bool fail(const Error& error);
   std::optional<Error> failure() const { return failure_.failure(); }
 
@@ -45,19 +38,20 @@ class Calls : public comm::Task {
   bool has_failed() const { return failure_.has_failed(); }
   const GroupFacts& facts() const { return group_.facts; }
   Library& library() const { return library_; }
-  Flight::Place place() const;
+  Flight::Group flight_group() const;
   std::string text(const Call& call, std::uint64_t sequence) const;
 
-  /// What a call that MPI ended with an error came to; nothing while the reason may still be on its way.
+  /// The outcome of a call that MPI ended with an error code; nullopt while the reason may still arrive.
   std::optional<Status> explain(int code, TimePoint ended_at, const Call& call, std::uint64_t sequence);
-  /// Makes the group fail with what became of this call; if it has failed before, that is what became of it.
+  /// Fails the group with the error of this call. If the group failed before, returns that failure instead.
   Error fail_call(const Error& error, const Call& call, std::uint64_t sequence);
   Error broken_off(const Call& call, std::uint64_t sequence) const;
-  /// What is known of a call that is late; nothing while others may still say where they are.
+  /// The error of a call whose deadline has passed; nullopt while other ranks may still answer where they
+  /// are.
   std::optional<Error> timed_out(const Call& call, std::uint64_t sequence);
-  /// A call that waited for its turn until it was too late.
+  /// The error of a queued call whose deadline passed before it began.
   Error never_begun(const Call& call) const;
-  /// A rank that this call needs has left.
+  /// The error of a call that needs a rank that has left; nullopt if all ranks are there.
   std::optional<Error> deserted(const Call& call, std::uint64_t sequence) const;
   Attendance& attendance() const { return attendance_; }
   Error closed() const;

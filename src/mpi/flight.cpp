@@ -1,10 +1,11 @@
 #include "mpi/flight.h"
 
-#include "comm/combine.h"
-#include "comm/combine_kernels.h"
-#include "comm/copy.h"
-#include "comm/scheduled/plan.h"
+#include "comm/message_passing/plan.h"
+#include "comm/numbers/combine.h"
+#include "comm/numbers/combine_kernels.h"
+#include "comm/numbers/copy.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 #include <numeric>
@@ -69,13 +70,15 @@ void copy(ConstNumbers from, Numbers to) {
 Status Flight::check(const Call& call) {
   constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<int>::max());
   if (call.input.count <= kMost && call.output.count <= kMost) return {};
-  return Error(ErrorCode::kUnsupported, fmt::format("MPI counts to {} and not further", kMost))
-      .with_remedy("Cut the call into several.");
+  return Error(ErrorCode::kUnsupported,
+               fmt::format("a call of {} elements: MPI counts with an int, at most {}",
+                           std::max(call.input.count, call.output.count), kMost))
+      .with_remedy("Split the call into several smaller ones.");
 }
 
-Flight::Flight(const Place& place, const Call& call)
-    : place_(place), call_(call), wide_(comm::work_dtype(call)) {
-  collective_.comm = place.comm;
+Flight::Flight(const Group& group, const Call& call)
+    : group_(group), call_(call), wide_(comm::work_dtype(call)) {
+  collective_.comm = group.comm;
   collective_.operation = static_cast<CohortMpiOperation>(call.operation);
   collective_.type = type_of(wide_, comm::is_reducing(call.operation));
   collective_.reduction =
@@ -108,7 +111,7 @@ void Flight::lay_out() {
 }
 
 void Flight::use_input(ConstNumbers numbers) {
-  collective_.input = const_cast<std::byte*>(numbers.data);  // MPI takes it as const
+  collective_.input = const_cast<std::byte*>(numbers.data);  // MPI does not write to it
   collective_.input_count = static_cast<int>(numbers.count);
 }
 
@@ -129,7 +132,8 @@ ConstNumbers Flight::widened_input() {
   return wide;
 }
 
-// MPI wants it in place on all ranks or on none. In place it is: the copy is one that MPI would make.
+// MPI requires that either all ranks or no rank use MPI_IN_PLACE. In place is always right here: MPI would
+// make the same copy itself.
 void Flight::lay_out_all_reduce() {
   result_ = is_wide() ? room(output_room_, call_.output.count) : call_.output;
   if (is_wide()) {
@@ -148,7 +152,7 @@ void Flight::lay_out_reduce() {
   result_ = is_wide() ? room(output_room_, call_.output.count) : call_.output;
   use_output(result_);
   if (collective_.input != result_.data || result_.count == 0) return;
-  // Not MPI's in-place form: MPICH 4.0 ends the process if the root is not rank 0.
+  // MPI_IN_PLACE is not used here: MPICH 4.0 aborts if the root is not rank 0.
   const Numbers apart = room(input_room_, call_.input.count);
   copy(call_.input, apart);
   use_input(apart);
@@ -156,7 +160,8 @@ void Flight::lay_out_reduce() {
 
 void Flight::lay_out_reduce_scatter() {
   use_input(widened_input());
-  // In MPI's own in-place form the result lies elsewhere.
+  // MPI_IN_PLACE would put the result at another position than Cohort does, so an in-place call goes through
+  // a buffer of its own.
   const bool is_in_place = call_.output.count > 0 && call_.output.data >= call_.input.data &&
                            call_.output.data < call_.input.data + call_.input.size_bytes();
   result_ = is_wide() || is_in_place ? room(output_room_, call_.output.count) : call_.output;
@@ -197,8 +202,8 @@ void Flight::lay_out_all_to_all() {
   use_input(call_.input);
   use_output(call_.output);
   if (call_.input_counts.empty()) {
-    collective_.input_count /= place_.world;
-    collective_.output_count /= place_.world;
+    collective_.input_count /= group_.world;
+    collective_.output_count /= group_.world;
     return;
   }
   set_counts(call_.input_counts, 0, &collective_.input_counts, &collective_.input_offsets);
@@ -206,18 +211,18 @@ void Flight::lay_out_all_to_all() {
 }
 
 Numbers Flight::own_part(Numbers whole, const std::vector<std::size_t>& counts, std::size_t count) const {
-  std::size_t first = static_cast<std::size_t>(place_.rank) * count;
-  if (!counts.empty()) first = std::accumulate(counts.begin(), counts.begin() + place_.rank, std::size_t{0});
+  std::size_t first = static_cast<std::size_t>(group_.rank) * count;
+  if (!counts.empty()) first = std::accumulate(counts.begin(), counts.begin() + group_.rank, std::size_t{0});
   return whole.slice(first, count);
 }
 
 void Flight::set_counts(const std::vector<std::size_t>& counts, std::size_t each, const int** lengths,
                         const int** offsets) {
-  counts_.reserve(4);  // what was handed out stays where it is
+  counts_.reserve(4);  // pointers into it stay valid
   std::vector<int>& own_lengths = counts_.emplace_back();
   std::vector<int>& own_offsets = counts_.emplace_back();
   int offset = 0;
-  for (std::size_t r = 0; r < static_cast<std::size_t>(place_.world); ++r) {
+  for (std::size_t r = 0; r < static_cast<std::size_t>(group_.world); ++r) {
     own_lengths.push_back(static_cast<int>(counts.empty() ? each : counts[r]));
     own_offsets.push_back(offset);
     offset += own_lengths.back();
@@ -228,14 +233,14 @@ void Flight::set_counts(const std::vector<std::size_t>& counts, std::size_t each
 
 int Flight::test(bool& is_done) {
   int done = 0;
-  const int code = place_.library.shim().test(&request_, &done);
+  const int code = group_.library.shim().test(&request_, &done);
   is_done = done != 0;
   return code;
 }
 
 void Flight::finish() {
   if (!comm::is_reducing(call_.operation) || (call_.operation == Operation::kReduce && !is_root())) return;
-  if (call_.reduce_op == ReduceOp::kMean) comm::divide(result_, static_cast<std::size_t>(place_.world));
+  if (call_.reduce_op == ReduceOp::kMean) comm::divide(result_, static_cast<std::size_t>(group_.world));
   if (result_.data == call_.output.data) return;
   if (is_wide()) {
     comm::convert(result_, call_.output);

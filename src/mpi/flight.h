@@ -1,42 +1,42 @@
 #pragma once
 
-#include "comm/call.h"
+#include "comm/group/call.h"
 #include "mpi/library.h"
 
 #include <vector>
 
 namespace cohort::mpi {
 
-/// One collective call in the words of MPI: what is laid ready before it, and what is done with the result.
+/// One collective call translated to MPI: prepares the buffers before it, and the result after it.
 ///
 /// 16-bit floats are combined in f32: the input is widened once, the result rounded once. A mean is divided
-/// once. What MPI does not do in place goes through memory of its own.
+/// once. Operations that MPI cannot do in place go through a temporary buffer.
 ///
 /// Threads: one at a time.
-/// Lifetime: from begin() until test() says done it must neither move nor die, nor may the numbers of the
-/// call: MPI uses both.
-/// Cost: nothing is allocated for whole numbers and wide floats in parts of equal length.
+/// Lifetime: between begin() and the end of test(), or during run(), neither this object nor the buffers of
+/// the call may move or end: MPI uses both.
+/// Cost: no allocation for integers, f32 and f64 with parts of equal length.
 class Flight {
  public:
-  /// Where the call is made.
-  struct Place {
+  /// The MPI communicator of the call, and the rank of this process in it.
+  struct Group {
     const Library& library;
     CohortMpiHandle comm = 0;
     int rank = 0;
     int world = 1;
   };
-  /// kUnsupported for what is longer than MPI can count.
+  /// kUnsupported for buffers longer than MPI can count.
   static Status check(const Call& call);
 
-  Flight(const Place& place, const Call& call);
+  Flight(const Group& group, const Call& call);
   Flight(const Flight&) = delete;
   Flight& operator=(const Flight&) = delete;
 
-  // Each returns a code of the shim.
-  int begin() { return place_.library.shim().start(&collective_, &request_); }
+  // begin(), test() and run() return an error code of the shim; 0 is success.
+  int begin() { return group_.library.shim().start(&collective_, &request_); }
   int test(bool& is_done);
-  int run() { return place_.library.shim().run(&collective_); }
-  /// After the last of them: the result is where the call wants it.
+  int run() { return group_.library.shim().run(&collective_); }
+  /// After the call has completed: moves the result to the output of the call.
   void finish();
 
  private:
@@ -49,7 +49,7 @@ class Flight {
   void lay_out_scatter();
   void lay_out_all_to_all();
 
-  bool is_root() const { return place_.rank == call_.peer; }
+  bool is_root() const { return group_.rank == call_.peer; }
   bool is_wide() const { return wide_ != call_.dtype(); }
   void use_input(ConstNumbers numbers);
   void use_output(Numbers numbers);
@@ -59,12 +59,12 @@ class Flight {
   void set_counts(const std::vector<std::size_t>& counts, std::size_t each, const int** lengths,
                   const int** offsets);
 
-  const Place place_;
+  const Group group_;
   const Call& call_;
-  const DType wide_;  // what it is combined in
+  const DType wide_;  // the type in which elements are combined
   CohortMpiCollective collective_{};
   CohortMpiHandle request_ = 0;
-  Numbers result_{};  // where MPI leaves it, if not in the output
+  Numbers result_{};  // the buffer that MPI writes to, if not the output
   std::vector<std::byte> input_room_;
   std::vector<std::byte> output_room_;
   std::vector<std::vector<int>> counts_;

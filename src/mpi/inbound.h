@@ -9,13 +9,13 @@
 
 namespace cohort::mpi {
 
-/// The frame that is coming in from one member, in memory of its own.
+/// The frame that is being received from one member, into a buffer of its own.
 ///
 /// Threads: one at a time.
-/// Lifetime: what MPI still writes into is handed to Library::keep() by abandon().
+/// Lifetime: abandon() hands a buffer that MPI still writes into to Library::keep().
 class Inbound {
  public:
-  /// Whom it comes from.
+  /// The sender and tag of the frame.
   struct Source {
     int world_rank = 0;
     int tag = 0;
@@ -23,14 +23,15 @@ class Inbound {
   enum class Stage { kIdle, kHeader, kPayload, kComplete };
 
   Stage stage() const { return stage_; }
-  /// A message with a header is there, this long. Codes of the shim, as in advance().
+  /// Begins to receive a message of `size_bytes` that starts with a frame header. Returns an error code of
+  /// the shim, as advance() does.
   int begin(const Library& library, const Source& source, int size_bytes);
-  /// Goes on as far as it can without waiting.
+  /// Continues as far as possible without waiting.
   int advance(const Library& library);
-  /// When it is complete.
+  /// The header and payload of a complete frame.
   const Result<comm::FrameHeader>& header() const { return header_; }
   std::span<const std::byte> payload() const { return std::span(*bytes_).subspan(comm::kFrameHeaderBytes); }
-  /// Ready for the next.
+  /// Makes this ready for the next frame.
   void reset();
   void abandon(Library& library);
 

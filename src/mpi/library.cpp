@@ -1,7 +1,5 @@
 #include "mpi/library.h"
 
-#include "mpi/load_shim.h"
-
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -40,20 +38,22 @@ Result<std::shared_ptr<Library>> Library::load(const LibraryOptions& options) {
 Status Library::start() {
   int is_ours = 0;
   int is_threaded = 0;
-  COHORT_RETURN_IF_ERROR(status(shim_.init(&is_ours, &is_threaded), "MPI does not start"));
+  COHORT_RETURN_IF_ERROR(status(shim_.init(&is_ours, &is_threaded), "cannot start MPI (MPI_Init_thread)"));
   is_ours_ = is_ours != 0;
   std::array<char, kTextBytes> text{};
   shim_.library_text(text.data(), kTextBytes);
   text_ = first_line(text.data());
   if (is_threaded == 0) {
-    return Error(ErrorCode::kUnsupported, fmt::format("{} lets no threads call it", text_))
-        .with_remedy("Start MPI with MPI_THREAD_MULTIPLE, or use an MPI that was built with threads.");
+    return Error(ErrorCode::kUnsupported, fmt::format("{} does not support MPI_THREAD_MULTIPLE", text_))
+        .with_remedy(
+            "Initialize MPI with MPI_THREAD_MULTIPLE, or use an MPI that was built with thread support.");
   }
   can_recover_ = shim_.can_recover() != 0;
   shim_.rank(shim_.world(), &rank_);
   shim_.size(shim_.world(), &world_);
-  COHORT_RETURN_IF_ERROR(status(shim_.tag_limit(&tag_limit_), "MPI does not tell its tags"));
-  return status(shim_.duplicate(shim_.world(), &messages_), "MPI has no room for messages");
+  COHORT_RETURN_IF_ERROR(status(shim_.tag_limit(&tag_limit_), "cannot read MPI_TAG_UB"));
+  return status(shim_.duplicate(shim_.world(), &messages_),
+                "cannot create a communicator for messages (MPI_Comm_dup)");
 }
 
 Error Library::error(int code, std::string_view what) const {
@@ -68,7 +68,8 @@ Status Library::status(int code, std::string_view what) const {
 }
 
 int Library::fresh_tag() {
-  // Two tags for each number. When all have been used the first come again: their users are gone by then.
+  // Each number stands for two tags. After the largest tag, numbers repeat from the first: the transports
+  // that used them have ended by then.
   const int numbers_of_each = std::max(1, tag_limit_ / 2 / world_ - 1);
   const int number = num_tags_.fetch_add(1) % numbers_of_each;
   return 2 * (number * world_ + rank_);
@@ -102,7 +103,8 @@ bool Library::has_lost_anybody() {
   return !lost_ranks().empty();
 }
 
-// What was said to somebody who had left already is nobody's any more.
+// Messages to a rank that had already left are received and dropped, because MPI_Finalize would wait for
+// them.
 void Library::meet_for_the_last_time() {
   CohortMpiCollective meeting{};
   meeting.comm = messages_;
@@ -112,10 +114,10 @@ void Library::meet_for_the_last_time() {
 
 Status Library::finish() {
   if (!has_lost_anybody()) meet_for_the_last_time();
-  // With a rank lost MPI_Finalize of Open MPI 5 may never return: open-mpi/ompi#11404. A launcher that bears
-  // losses bears processes that end without it, too.
+  // After the loss of a rank, MPI_Finalize of Open MPI 5 may never return: open-mpi/ompi#11404. A launcher
+  // that tolerates lost ranks also tolerates processes that end without MPI_Finalize.
   if (!is_ours_ || has_lost_anybody()) return {};
-  return status(shim_.finalize(), "MPI does not end");
+  return status(shim_.finalize(), "cannot end MPI (MPI_Finalize)");
 }
 
 }  // namespace cohort::mpi

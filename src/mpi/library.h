@@ -12,27 +12,33 @@
 
 namespace cohort::mpi {
 
-/// Whose MPI: their binary interfaces differ.
+/// The MPI implementation; binary interfaces differ.
 enum class Implementation { kOpenMpi, kMpich };
 
 inline constexpr Implementation kAllImplementations[] = {Implementation::kOpenMpi, Implementation::kMpich};
 
-/// `openmpi`, `mpich`: as in file names and on command lines.
+/// `openmpi` or `mpich`, as in file names and on command lines.
 std::string_view name(Implementation implementation);
 
+/// The MPI to load.
 struct LibraryOptions {
   Implementation implementation = Implementation::kOpenMpi;
-  std::string shim_directory{};  ///< where the shims lie
-  std::string library{};         ///< which libmpi; empty: the one that the system's loader finds
+  std::string shim_directory{};  ///< the directory of the shims
+  std::string library{};         ///< path of libmpi; empty: the one that the dynamic loader finds
 };
+
+/// Loads the shim of an implementation and, with it, its libmpi. Neither is ever unloaded.
+///
+/// Failure: kNotFound names the package to install; kUnsupported if the shim has another version than this Cohort.
+Result<const CohortMpiShim*> load_shim(const LibraryOptions& options);
 
 /// The MPI of this process, loaded at run time through a shim.
 ///
 /// Threads: every method from any thread.
-/// Lifetime: MPI can be started once in a process, so there is one. It is never unloaded. finish() ends MPI;
-/// a process that ends without it has failed in the eyes of its launcher, unless that bears losses.
-/// Failure: what is not installed is kNotFound and names the package; an MPI that threads may not call is
-/// kUnsupported.
+/// Lifetime: one per process, because MPI can be started only once; never unloaded. finish() ends MPI. A
+/// process that ends without finish() counts as failed for its launcher, unless the launcher tolerates lost
+/// ranks.
+/// Failure: kNotFound names the package to install; kUnsupported for an MPI without MPI_THREAD_MULTIPLE.
 class Library {
  public:
   /// Loads the shim and starts MPI. Every rank of the job calls this.
@@ -41,33 +47,34 @@ class Library {
   Library& operator=(const Library&) = delete;
 
   int rank() const { return rank_; }
-  int world() const { return world_; }
+  int size() const { return world_; }
   const CohortMpiShim& shim() const { return shim_; }
-  /// `Open MPI v4.1.4, …`: what runs, which need not be what the shim was compiled for.
+  /// `Open MPI v4.1.4, …`: the library that runs, which may differ from the one that the shim was compiled
+  /// for.
   const std::string& text() const { return text_; }
-  /// Whether MPI was started here, and not by somebody else in this process before.
+  /// Whether load() started MPI; false if other code of this process had started it before.
   bool is_ours() const { return is_ours_; }
-  /// Whether the job goes on when a rank is lost.
+  /// Whether the job continues after the loss of a rank.
   bool can_recover() const { return can_recover_; }
-  /// What carries messages between all ranks; never revoked.
+  /// The MPI communicator for messages between all ranks; never revoked.
   CohortMpiHandle messages() const { return messages_; }
 
-  /// What a code of the shim says, in words.
+  /// Translates an error code of the shim; `what` is the text before MPI's own.
   Error error(int code, std::string_view what) const;
   Status status(int code, std::string_view what) const;
 
-  /// The n-th number that this rank gives out, different from those of all other ranks; for tags.
+  /// The next number of this rank for tags; no other rank gives out the same one.
   int fresh_tag();
-  /// Keeps something until the process ends: MPI may still use its memory.
+  /// Keeps `remains` until the process ends, because MPI may still use its memory.
   void keep(std::shared_ptr<void> remains);
-  /// Asks MPI which ranks are lost, and tells everybody who looks at num_looks().
+  /// Asks MPI which ranks are lost. Threads that compare num_looks() notice that there is news.
   void look_for_losses();
   int num_looks() const { return num_looks_.load(std::memory_order_acquire); }
   std::vector<int> lost_ranks() const;
 
-  /// Ends MPI, together with all ranks; with some of them lost it is left as it is.
+  /// Ends MPI; waits for all ranks. After the loss of a rank, MPI is left as it is.
   Status finish();
-  /// Ends all processes of the job with this exit code.
+  /// Ends all processes of the job with this exit code (MPI_Abort).
   void abort_job(int exit_code) const { shim_.abort(exit_code); }
 
  private:
@@ -91,5 +98,20 @@ class Library {
   std::vector<std::shared_ptr<void>> remains_;
   std::vector<int> lost_;
 };
+
+/// The directory of the shims: that of the library or program which contains this code, or the lib directory
+/// beside it.
+std::string own_shim_directory(Implementation implementation);
+
+/// The MPI of this process. The first call loads it, later calls return the same library. When the process
+/// exits with code 0 and no group uses MPI any more, MPI is finalized. A process that ends otherwise does not
+/// finalize MPI, so that its launcher counts it as failed and ends the other ranks.
+///
+/// This is the only state that Cohort keeps per process, because MPI can be started and ended only once.
+///
+/// Threads: from any thread.
+/// Failure: as Library::load(); kUsage if another MPI was loaded before.
+/// Cost: a process that exits with code 0 waits for all ranks to exit, as MPI_Finalize does.
+Result<std::shared_ptr<Library>> own_library(const LibraryOptions& options);
 
 }  // namespace cohort::mpi

@@ -1,4 +1,4 @@
-#include "mpi/load_shim.h"
+#include "mpi/library.h"
 
 #include <dlfcn.h>
 #include <filesystem>
@@ -10,8 +10,8 @@ namespace {
 struct Names {
   std::string_view name;
   std::string_view title;
-  std::string_view run_package;    // brings libmpi and mpirun
-  std::string_view build_package;  // lets the build compile the shim
+  std::string_view run_package;    // Debian package of libmpi and mpirun
+  std::string_view build_package;  // Debian package of mpi.h
 };
 constexpr Names kNames[] = {{"openmpi", "Open MPI", "openmpi-bin", "libopenmpi-dev"},
                             {"mpich", "MPICH", "mpich", "libmpich-dev"}};
@@ -22,16 +22,18 @@ const Names& names(Implementation implementation) {
 
 std::string last_problem() {
   const char* const problem = ::dlerror();  // NOLINT(concurrency-mt-unsafe): glibc has one for each thread
-  return problem == nullptr ? "no reason was given" : problem;
+  return problem == nullptr ? "dlerror() gives no reason" : problem;
 }
 
-// What MPI loads later looks for its symbols among those that everybody sees.
+// Plugins that MPI loads later look for symbols of libmpi in the global scope.
 constexpr int kHow = RTLD_NOW | RTLD_GLOBAL;
 
 Status load_libmpi(const LibraryOptions& options) {
   if (options.library.empty() || ::dlopen(options.library.c_str(), kHow) != nullptr) return {};
   return Error(ErrorCode::kNotFound, fmt::format("cannot load '{}': {}", options.library, last_problem()))
-      .with_remedy("Name the libmpi of the mpirun that starts this job, or none to take the system's.");
+      .with_remedy(
+          "Set COHORT_MPI_LIBRARY to the libmpi of the mpirun that starts this job, or unset it to use the "
+          "system's.");
 }
 
 Error not_loaded(const Names& names, const std::string& path) {
@@ -59,13 +61,13 @@ Result<const CohortMpiShim*> load_shim(const LibraryOptions& options) {
   using Entry = const CohortMpiShim* (*)();
   const auto entry = reinterpret_cast<Entry>(::dlsym(library, COHORT_MPI_SHIM_SYMBOL));
   if (entry == nullptr) {
-    return Error(ErrorCode::kUnsupported, fmt::format("'{}' is no shim: {}", path, last_problem()))
+    return Error(ErrorCode::kUnsupported, fmt::format("'{}' is not a shim: {}", path, last_problem()))
         .with_remedy("Install Cohort again.");
   }
   const CohortMpiShim* const shim = entry();
   if (shim->version == COHORT_MPI_SHIM_VERSION) return shim;
-  return Error(ErrorCode::kUnsupported, fmt::format("'{}' has version {}; this Cohort needs version {}", path,
-                                                    shim->version, COHORT_MPI_SHIM_VERSION))
+  return Error(ErrorCode::kUnsupported, fmt::format("'{}': shim version {}, expected {}", path, shim->version,
+                                                    COHORT_MPI_SHIM_VERSION))
       .with_remedy("Install the shim that came with this Cohort.");
 }
 

@@ -1,15 +1,44 @@
 #include "mpi/member.h"
 
-#include "mpi/agree.h"
+#include <thread>
 
 namespace cohort::mpi {
 namespace {
 
-// Whether processes live is MPI's affair: the exchange never finds out by itself.
+// MPI tells which processes are lost; the exchange must not judge by silence.
 constexpr std::chrono::hours kNever(24 * 365);
 constexpr std::int64_t kFirstSplitGroup = 2;
 
+// Kept alive after a timeout, because MPI still uses its memory.
+struct Agreement {
+  Agreement(const Flight::Group& group, std::int64_t mine)
+      : number(group.rank == 0 ? mine : 0),
+        call(all_reduce(std::span(&number, 1), ReduceOp::kMax)),
+        flight(group, call) {}
+  std::int64_t number;
+  const Call call;
+  Flight flight;
+};
+
 }  // namespace
+
+Result<std::int64_t> agree(Library& library, const Flight::Group& group, std::int64_t number,
+                           TimePoint deadline) {
+  const auto agreement = std::make_shared<Agreement>(group, number);
+  COHORT_RETURN_IF_ERROR(library.status(agreement->flight.begin(),
+                                        "cannot begin the agreement on a new group (MPI_Iallreduce)"));
+  while (true) {
+    bool is_done = false;
+    COHORT_RETURN_IF_ERROR(library.status(agreement->flight.test(is_done),
+                                          "cannot complete the agreement on a new group (MPI_Test)"));
+    if (is_done) return agreement->number;
+    if (std::chrono::steady_clock::now() >= deadline) break;
+    std::this_thread::yield();
+  }
+  library.keep(agreement);
+  return Error(ErrorCode::kTimedOut, "not all ranks have called to open the group before the deadline")
+      .with_remedy("Make the call on all ranks, or give the group a longer limit.");
+}
 
 Result<std::shared_ptr<Member>> Member::open(std::shared_ptr<Library> library, CohortMpiHandle comm,
                                              TimePoint deadline) {
@@ -20,10 +49,11 @@ Result<std::shared_ptr<Member>> Member::open(std::shared_ptr<Library> library, C
   shim.size(comm, &size);
   std::vector<int> world_ranks(static_cast<std::size_t>(size));
   COHORT_RETURN_IF_ERROR(
-      library->status(shim.world_ranks(comm, world_ranks.data()), "MPI does not tell who is in a group"));
+      library->status(shim.world_ranks(comm, world_ranks.data()),
+                      "cannot read the ranks of a communicator (MPI_Group_translate_ranks)"));
   COHORT_ASSIGN_OR_RETURN(const std::int64_t tag,
                           agree(*library, {*library, comm, rank, size}, library->fresh_tag(), deadline));
-  auto transport = std::make_unique<MpiTransport>(MpiTransport::Place{
+  auto transport = std::make_unique<MpiTransport>(MpiTransport::Facts{
       .library = library, .world_ranks = world_ranks, .member = rank, .tag = static_cast<int>(tag)});
   return std::shared_ptr<Member>(
       new Member(std::move(library), std::move(transport), std::move(world_ranks)));

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "comm/exchange.h"
-#include "comm/progress.h"
+#include "comm/exchange/exchange.h"
+#include "comm/progress/progress.h"
+#include "mpi/flight.h"
 #include "mpi/transport.h"
 
 #include <atomic>
@@ -9,11 +10,19 @@
 
 namespace cohort::mpi {
 
-/// What the groups of one process share: the exchange of messages with all members of the first group, and
-/// the progress thread.
+/// Returns the number of rank 0 on every rank of a new MPI communicator; the number must not be negative. No
+/// rank gets the number before all ranks have called: Open MPI 5.0 ends a process that hears of a revocation
+/// while it still makes the communicator.
+///
+/// Failure: kTimedOut at the deadline.
+Result<std::int64_t> agree(Library& library, const Flight::Group& group, std::int64_t number,
+                           TimePoint deadline);
+
+/// Shared by the groups of one process: the exchange of messages with all members of the first group, and the
+/// progress thread.
 ///
 /// Threads: every method from any thread.
-/// Lifetime: shared by the groups; the last of them ends it.
+/// Lifetime: shared by the groups; the last owner ends it.
 class Member {
  public:
   /// Every rank of the communicator calls this.
@@ -28,9 +37,9 @@ class Member {
   comm::Exchange& exchange() { return exchange_; }
   comm::Progress& progress() { return progress_; }
   const std::vector<int>& world_ranks() const { return world_ranks_; }
-  /// A message is expected.
+  /// A message is expected soon: the transport polls MPI often again.
   void stir() { transport_.stir(); }
-  /// A number for a new group that no other member gives out.
+  /// A number for a new group; no other member gives out the same one.
   std::int64_t fresh_group();
 
  private:

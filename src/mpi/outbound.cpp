@@ -1,6 +1,6 @@
 #include "mpi/outbound.h"
 
-#include "comm/copy.h"
+#include "comm/numbers/copy.h"
 
 #include <algorithm>
 

@@ -9,18 +9,18 @@
 
 namespace cohort::mpi {
 
-/// So much payload travels with its header: what every MPI sends at once, without asking the receiver.
+/// Payloads up to this size travel in one message with their header: every MPI sends that many bytes eagerly.
 inline constexpr std::size_t kInlineBytes = 1984;
-/// MPI counts bytes with an int.
+/// Longer payloads are sent in pieces, because MPI counts bytes with an int.
 inline constexpr std::size_t kPieceBytes = std::size_t{1} << 30;
 
-/// A frame on its way out, in memory of its own: MPI cannot be told to let go of a message it has begun.
+/// A frame that is being sent, in a buffer of its own: MPI cannot cancel a send.
 ///
 /// Threads: one at a time.
-/// Lifetime: must not die before is_through(), see Library::keep().
+/// Lifetime: must live until is_through(); see Library::keep().
 class Outbound {
  public:
-  /// How the frame is addressed.
+  /// The receiver and tag of the frame.
   struct Address {
     int member = 0;
     int world_rank = 0;
@@ -29,15 +29,15 @@ class Outbound {
   Outbound(const Address& address, const comm::FrameHeader& header, std::span<const std::byte> payload,
            comm::Transport::Sent sent);
 
-  /// Hands it to MPI. A code of the shim.
+  /// Starts the send. Returns an error code of the shim.
   int begin(const Library& library);
-  /// Asks MPI how far it is. A code of the shim.
+  /// Tests the send for completion. Returns an error code of the shim.
   int test(const Library& library);
   bool is_through() const { return requests_.empty(); }
 
   int to() const { return address_.member; }
   const comm::FrameHeader& header() const { return header_; }
-  /// Forgets whom to call back.
+  /// Drops the callback of the send.
   void withdraw() { sent_ = nullptr; }
   comm::Transport::Sent take_sent() { return std::exchange(sent_, nullptr); }
 

@@ -1,4 +1,4 @@
-#include "mpi/own_library.h"
+#include "mpi/library.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ struct Own {
   std::shared_ptr<Library> library;
 };
 
-// Never destroyed: it is looked at while the process ends.
+// Never destroyed: the exit handler uses it.
 Own& own() {
   static Own& only = *new Own;
   return only;
@@ -41,9 +41,9 @@ fs::path own_folder() {
 std::string own_shim_directory(Implementation implementation) {
   const fs::path folder = own_folder();
   const std::string shim = fmt::format("libcohort-mpi-{}.so", name(implementation));
-  for (const fs::path& place : {folder, folder.parent_path() / COHORT_LIBRARY_FOLDER}) {
+  for (const fs::path& candidate : {folder, folder.parent_path() / COHORT_LIBRARY_FOLDER}) {
     std::error_code ignored;
-    if (fs::exists(place / shim, ignored)) return place.string();
+    if (fs::exists(candidate / shim, ignored)) return candidate.string();
   }
   return folder.string();
 }
@@ -52,7 +52,8 @@ Result<std::shared_ptr<Library>> own_library(const LibraryOptions& options) {
   const std::lock_guard lock(own().mutex);
   if (own().library) {
     if (own().implementation == options.implementation) return own().library;
-    return Error(ErrorCode::kUsage, fmt::format("this process already uses {}", own().library->text()));
+    return Error(ErrorCode::kUsage, fmt::format("this process already uses {}, and cannot load a second MPI",
+                                                own().library->text()));
   }
   COHORT_ASSIGN_OR_RETURN(own().library, Library::load(options));
   own().implementation = options.implementation;

@@ -1,7 +1,7 @@
 #include "mpi/transport.h"
 
 #include "base/check.h"
-#include "comm/copy.h"
+#include "comm/numbers/copy.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,9 +9,9 @@
 namespace cohort::mpi {
 namespace {
 
-constexpr int kRounds = 64;  // of one advance(): other tasks want their turn
-constexpr std::int64_t kLongestPause = 5'000'000;
-constexpr std::int64_t kShareOfPause = 8;  // nothing is noticed later than by this part of the time it took
+constexpr int kRounds = 64;                        // of one advance(), so that other tasks get their turn
+constexpr std::int64_t kLongestPause = 5'000'000;  // nanoseconds
+constexpr std::int64_t kShareOfPause = 8;  // pause = idle time / 8: a message is noticed at most 1/8 later
 constexpr int kStranger = -1;
 
 std::int64_t nanoseconds_now() {
@@ -24,13 +24,13 @@ Error gone(int member, std::string_view why) {
 
 }  // namespace
 
-MpiTransport::MpiTransport(Place place)
-    : place_(std::move(place)),
-      members_(static_cast<std::size_t>(place_.library->world()), kStranger),
-      is_lost_(place_.world_ranks.size(), false),
-      inbound_(place_.world_ranks.size()) {
+MpiTransport::MpiTransport(Facts facts)
+    : facts_(std::move(facts)),
+      members_(static_cast<std::size_t>(facts_.library->size()), kStranger),
+      is_lost_(facts_.world_ranks.size(), false),
+      inbound_(facts_.world_ranks.size()) {
   for (int m = 0; m < num_members(); ++m) {
-    members_[static_cast<std::size_t>(place_.world_ranks[static_cast<std::size_t>(m)])] = m;
+    members_[static_cast<std::size_t>(facts_.world_ranks[static_cast<std::size_t>(m)])] = m;
   }
   moved_at_ = nanoseconds_now();
 }
@@ -64,11 +64,12 @@ void MpiTransport::post(int to, const comm::FrameHeader& header, std::span<const
     receipts_.push_back({std::move(sent), gone(to, "is lost")});
     return;
   }
-  const Outbound::Address address{to, place_.world_ranks[static_cast<std::size_t>(to)], place_.tag};
+  const Outbound::Address address{to, facts_.world_ranks[static_cast<std::size_t>(to)], facts_.tag};
   auto frame = std::make_shared<Outbound>(address, header, payload, std::move(sent));
-  if (const int code = frame->begin(*place_.library); code != 0) {
-    receipts_.push_back({frame->take_sent(), place_.library->error(code, "MPI does not send")});
-    if (!frame->is_through()) place_.library->keep(std::move(frame));
+  if (const int code = frame->begin(*facts_.library); code != 0) {
+    receipts_.push_back(
+        {frame->take_sent(), facts_.library->error(code, "cannot send a message (MPI_Isend)")});
+    if (!frame->is_through()) facts_.library->keep(std::move(frame));
     return;
   }
   outbound_.push_back(std::move(frame));
@@ -107,16 +108,16 @@ void MpiTransport::close() {
   if (closed_) return;
   closed_ = true;
   for (int m = 0; m < num_members(); ++m) {
-    if (m != place_.member) post(m, {.channel = comm::Channel::kFarewell}, {}, nullptr);
+    if (m != facts_.member) post(m, {.channel = comm::Channel::kFarewell}, {}, nullptr);
   }
   for (const auto& frame : outbound_) {
     frame->withdraw();
-    frame->test(*place_.library);
-    if (!frame->is_through()) place_.library->keep(frame);
+    frame->test(*facts_.library);
+    if (!frame->is_through()) facts_.library->keep(frame);
   }
   outbound_.clear();
   receipts_.clear();
-  for (Inbound& inbound : inbound_) inbound.abandon(*place_.library);
+  for (Inbound& inbound : inbound_) inbound.abandon(*facts_.library);
 }
 
 TimePoint MpiTransport::wanted_at() const {
@@ -141,7 +142,7 @@ bool MpiTransport::advance() {
 }
 
 bool MpiTransport::look_around() {
-  if (place_.library->num_looks() != num_looks_) note_losses();
+  if (facts_.library->num_looks() != num_looks_) note_losses();
   {
     const std::lock_guard lock(mutex_);
     take_sent();
@@ -151,9 +152,9 @@ bool MpiTransport::look_around() {
 
 void MpiTransport::take_sent() {
   for (const auto& frame : outbound_) {
-    const int code = frame->test(*place_.library);
+    const int code = frame->test(*facts_.library);
     if (code == 0 && !frame->is_through()) continue;
-    Status outcome = place_.library->status(code, "MPI does not send");
+    Status outcome = facts_.library->status(code, "cannot send a message (MPI_Isend)");
     receipts_.push_back({frame->take_sent(), std::move(outcome)});
   }
   std::erase_if(outbound_, [](const auto& frame) { return frame->is_through(); });
@@ -194,19 +195,20 @@ bool MpiTransport::receive() {
   return moved;
 }
 
-// While a payload comes in from a member its next header waits, and must not hide those of others.
+// While the payload of a member is being received, its next header stays queued in MPI; it must not hide the
+// headers of other members.
 bool MpiTransport::find_header() {
-  const Library& library = *place_.library;
+  const Library& library = *facts_.library;
   int from = COHORT_MPI_ANY_SOURCE;
   int size_bytes = 0;
   int is_there = 0;
-  note_code(library.shim().probe(library.messages(), place_.tag, &from, &size_bytes, &is_there));
+  note_code(library.shim().probe(library.messages(), facts_.tag, &from, &size_bytes, &is_there));
   if (is_there == 0) return false;
   if (begin_header(members_[static_cast<std::size_t>(from)], size_bytes)) return true;
   bool found = false;
   for (int m = 0; m < num_members(); ++m) {
-    from = place_.world_ranks[static_cast<std::size_t>(m)];
-    note_code(library.shim().probe(library.messages(), place_.tag, &from, &size_bytes, &is_there));
+    from = facts_.world_ranks[static_cast<std::size_t>(m)];
+    note_code(library.shim().probe(library.messages(), facts_.tag, &from, &size_bytes, &is_there));
     if (is_there != 0) found = begin_header(m, size_bytes) || found;
   }
   return found;
@@ -215,19 +217,19 @@ bool MpiTransport::find_header() {
 bool MpiTransport::begin_header(int member, int size_bytes) {
   Inbound& inbound = inbound_[static_cast<std::size_t>(member)];
   if (inbound.stage() != Inbound::Stage::kIdle) return false;
-  const Inbound::Source source{place_.world_ranks[static_cast<std::size_t>(member)], place_.tag};
-  note_code(inbound.begin(*place_.library, source, size_bytes));
+  const Inbound::Source source{facts_.world_ranks[static_cast<std::size_t>(member)], facts_.tag};
+  note_code(inbound.begin(*facts_.library, source, size_bytes));
   return true;
 }
 
 bool MpiTransport::take_in(int member) {
   Inbound& inbound = inbound_[static_cast<std::size_t>(member)];
-  const int code = inbound.advance(*place_.library);
+  const int code = inbound.advance(*facts_.library);
   note_code(code);
   if (code != 0) {
     const std::lock_guard lock(mutex_);
-    mark_lost(member, place_.library->error(code, "MPI does not receive"));
-    inbound.abandon(*place_.library);
+    mark_lost(member, facts_.library->error(code, "cannot receive a message (MPI_Irecv)"));
+    inbound.abandon(*facts_.library);
     return true;
   }
   if (inbound.stage() != Inbound::Stage::kComplete) return false;
@@ -239,7 +241,7 @@ bool MpiTransport::take_in(int member) {
     mark_lost(member, header ? gone(member, "has left") : header.error());
     inbound.reset();
   } else {
-    const std::span<std::byte> room = sink_->place(member, *header);
+    const std::span<std::byte> room = sink_->buffer_for(member, *header);
     const std::span<const std::byte> payload = inbound.payload();
     if (!room.empty()) comm::copy_bytes(room.data(), payload.data(), payload.size());
     inbound.reset();
@@ -249,13 +251,13 @@ bool MpiTransport::take_in(int member) {
 }
 
 void MpiTransport::note_code(int code) {
-  if (place_.library->shim().error_kind(code) == kCohortMpiPeerLost) place_.library->look_for_losses();
+  if (facts_.library->shim().error_kind(code) == kCohortMpiPeerLost) facts_.library->look_for_losses();
 }
 
 void MpiTransport::note_losses() {
-  num_looks_ = place_.library->num_looks();
+  num_looks_ = facts_.library->num_looks();
   const std::lock_guard lock(mutex_);
-  for (const int world_rank : place_.library->lost_ranks()) {
+  for (const int world_rank : facts_.library->lost_ranks()) {
     const int member = members_[static_cast<std::size_t>(world_rank)];
     if (member != kStranger) mark_lost(member, gone(member, "has ended"));
   }

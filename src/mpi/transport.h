@@ -14,29 +14,31 @@
 
 namespace cohort::mpi {
 
-/// Frames as messages of MPI. A header travels with a short payload in one message; a long one follows in
-/// pieces, on a tag of its own.
+/// Frames as MPI messages. A header and a short payload travel in one message; a long payload follows in
+/// pieces, with a tag of its own.
 ///
-/// MPI rings no bell: whether something has come is asked, often after something has moved and less and less
-/// often while nothing does, every five milliseconds in the end.
+/// MPI has nothing to sleep on, so this transport polls: often after a message has moved, less and less often
+/// while none does, at least every five milliseconds.
 ///
 /// Threads: as every Transport.
-/// Lifetime: as every Transport. What MPI has not sent when it is closed is kept until the process ends.
-/// Failure: a member that closed says farewell; one whose process ended is lost where MPI can tell.
+/// Lifetime: as every Transport. Messages that MPI has not sent when this is closed are kept until the
+/// process ends.
+/// Failure: a member that closed is lost by its farewell; a member whose process ended is lost where MPI can
+/// tell.
 /// Cost: a payload is copied once on each side.
 class MpiTransport final : public comm::Transport {
  public:
-  struct Place {
+  struct Facts {
     std::shared_ptr<Library> library;
-    std::vector<int> world_ranks;  ///< by member
+    std::vector<int> world_ranks;  ///< index: member; value: rank in MPI_COMM_WORLD
     int member = 0;
-    int tag = 0;  ///< this and the next belong to this transport, on all members
+    int tag = 0;  ///< this tag and the next belong to this transport, on all members
   };
-  explicit MpiTransport(Place place);
+  explicit MpiTransport(Facts facts);
   ~MpiTransport() override { close(); }
 
-  int member() const override { return place_.member; }
-  int num_members() const override { return static_cast<int>(place_.world_ranks.size()); }
+  int member() const override { return facts_.member; }
+  int num_members() const override { return static_cast<int>(facts_.world_ranks.size()); }
   void open(comm::FrameSink& sink, comm::Doorbell& doorbell) override;
   void send(int to, const comm::FrameHeader& header, std::span<const std::byte> payload, Sent sent) override;
   void withdraw(std::uint32_t group, std::uint32_t generation) override;
@@ -44,7 +46,7 @@ class MpiTransport final : public comm::Transport {
   void close() override;
   bool advance() override;
   TimePoint wanted_at() const override;
-  /// Something is expected: ask often again.
+  /// A message is expected soon: poll often again.
   void stir();
 
  private:
@@ -57,7 +59,7 @@ class MpiTransport final : public comm::Transport {
     Status outcome;
   };
 
-  // With the lock held.
+  // Called with mutex_ held.
   void post(int to, const comm::FrameHeader& header, std::span<const std::byte> payload, Sent sent);
   void mark_lost(int member, const Error& why);
   void take_sent();
@@ -73,10 +75,10 @@ class MpiTransport final : public comm::Transport {
   void note_losses();
   bool is_lost(int member) const;
 
-  const Place place_;
-  std::vector<int> members_;  // by rank in the world, −1 for strangers
+  const Facts facts_;
+  std::vector<int> members_;  // index: rank in MPI_COMM_WORLD; value: member, −1 if it is none
 
-  std::mutex advance_mutex_;  // held while it advances; taken before the other
+  std::mutex advance_mutex_;  // held during advance(); taken before mutex_
   mutable std::mutex mutex_;
   comm::FrameSink* sink_ = nullptr;
   comm::Doorbell* doorbell_ = nullptr;
@@ -86,10 +88,10 @@ class MpiTransport final : public comm::Transport {
   std::deque<Loss> losses_;
   std::vector<bool> is_lost_;
 
-  // Of whoever advances.
-  std::vector<Inbound> inbound_;  // by member
+  // Used only by the thread in advance().
+  std::vector<Inbound> inbound_;  // index: member
   int num_looks_ = 0;
-  std::atomic<std::int64_t> moved_at_{0};  // of the steady clock
+  std::atomic<std::int64_t> moved_at_{0};  // steady clock, nanoseconds
   std::atomic<std::int64_t> look_at_{0};
 };
 

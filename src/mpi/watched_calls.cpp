@@ -24,14 +24,14 @@ Status WatchedCalls::make(const Call& call, std::chrono::nanoseconds limit) {
   if (std::optional<Error> hopeless = deserted(call, sequence_)) {
     return fail_call(*hopeless, call, sequence_);
   }
-  Flight flight(place(), call);
+  Flight flight(flight_group(), call);
   watched_limit_.store(limit.count(), std::memory_order_relaxed);
   watched_call_.store(&call, std::memory_order_relaxed);
   watched_.store(sequence_, std::memory_order_release);
   const int code = flight.run();
   watched_.store(0, std::memory_order_relaxed);
   if (watched_call_.exchange(nullptr, std::memory_order_acq_rel) == nullptr) {
-    const std::lock_guard read(watch_mutex_);  // it is late, and is being read
+    const std::lock_guard read(watch_mutex_);  // the progress thread is reading the call
   }
   if (code != 0) return reason(code, call);
   flight.finish();
@@ -46,8 +46,8 @@ Status WatchedCalls::reason(int code, const Call& call) {
   }
 }
 
-Work WatchedCalls::start(const Call& call) {
-  if (Status fits = Flight::check(call); !fits) return Work::finished(fits.error());
+comm::Work WatchedCalls::start(const Call& call) {
+  if (Status fits = Flight::check(call); !fits) return comm::Work::finished(fits.error());
   auto completion = std::make_shared<comm::Completion>(deadline_after(steady_clock::now(), *call.limit));
   {
     const std::lock_guard lock(queue_mutex_);
@@ -56,7 +56,7 @@ Work WatchedCalls::start(const Call& call) {
     if (!worker_.joinable()) worker_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
   }
   queue_changed_.notify_one();
-  return Work(std::move(completion));
+  return comm::Work(std::move(completion));
 }
 
 std::optional<WatchedCalls::Queued> WatchedCalls::next(const std::stop_token& stop) {
@@ -92,7 +92,7 @@ bool WatchedCalls::advance() {
   return num_queued_.load(std::memory_order_acquire) > 0 && end_if_queued_too_long();
 }
 
-// A call that waits for its turn has a deadline, too.
+// Calls that wait for their turn have deadlines, too.
 bool WatchedCalls::end_if_queued_too_long() {
   std::optional<Error> error;
   {
@@ -114,7 +114,7 @@ bool WatchedCalls::end_if_hopeless(std::uint64_t sequence, bool is_late) {
     const Call* const call = watched_call_.exchange(nullptr, std::memory_order_acq_rel);
     if (call == nullptr) return false;
     if (watched_.load(std::memory_order_acquire) != sequence) {
-      // Another call by now: it goes on being watched.
+      // Another call runs by now; it stays watched.
       watched_call_.store(call, std::memory_order_release);
       return false;
     }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "net/connection.h"
 #include "net/greeting.h"
 #include "net/station.h"
+#include "net/stream.h"
 
 #include <chrono>
 #include <memory>
@@ -10,35 +10,36 @@
 
 namespace cohort::net {
 
-/// Tries to reach the listener of a member, at one of its addresses after the other, at once and then after
-/// longer and longer pauses. Lanes begin at different addresses, so that they take different cables where
-/// there are several; who was reached somewhere is tried there first when its connection breaks.
+/// Connects to the listener of a member: tries its addresses in turn, with exponential backoff. Each rail
+/// begins at another address, so that rails use different cables if there are several. After a break the
+/// address that worked last is tried first.
 ///
 /// Threads: one at a time.
-/// Failure: a member listens before others know its address, and until it ends: where nobody listens, its
-/// process is gone, and trying again is hopeless; so it is when the member refuses us.
+/// Lifetime: the station must outlive the dialler.
+/// Failure: a member listens from before others know its address until its process ends. If no address has a
+/// listener, the process is gone and the outcome is kHopeless; so is a refusal by the member itself.
 class Dialler {
  public:
   enum class Purpose {
-    kConnect,  ///< to talk
-    kLook,     ///< whether somebody listens: of a member that is to connect to us
+    kConnect,  ///< makes the connection: the peer has a lower member number
+    kLook,     ///< checks that the peer, which has to connect to this member, still has a listener
   };
   enum class Outcome {
-    kNothing,   ///< nothing has happened
-    kMoved,     ///< something has, go on
-    kReached,   ///< take_connection() and welcome()
-    kFailed,    ///< this time: why()
-    kHopeless,  ///< for ever: why()
+    kNothing,   ///< no progress
+    kMoved,     ///< progress: call advance() again
+    kReached,   ///< connected: take_connection() and welcome() are valid
+    kFailed,    ///< this attempt failed, see why(); another one follows
+    kHopeless,  ///< further attempts are pointless, see why()
   };
 
-  Dialler(Station& station, int other, std::uint16_t lane);
+  Dialler(Station& station, int other, std::uint16_t rail);
 
-  /// From now on, beginning at once; who has never been here is looked for only when it takes its time.
-  /// `num_taken`: bytes of the other's stream that are here.
+  /// Starts trying, at once. The first kLook of a peer that has never connected waits for half a second.
+  /// `num_taken`: bytes of the peer's stream received so far.
   void start(std::uint64_t num_taken);
   void stop();
   Outcome advance();
-  /// When advance() is to be called at the latest.
+  /// The latest time for the next call of advance().
   TimePoint wanted_at() const { return attempt_ ? until_ : next_at_; }
 
   const Error& why() const { return *why_; }
@@ -56,14 +57,14 @@ class Dialler {
 
   Station& station_;
   const int other_;
-  const std::uint16_t lane_;
+  const std::uint16_t rail_;
   const Purpose purpose_;
   std::uint64_t num_taken_ = 0;
   std::unique_ptr<Connection> attempt_;
   std::unique_ptr<ConnectorGreeting> greeting_;
   bool is_connected_ = false;
-  std::size_t turn_ = 0;         // which of the addresses is tried
-  std::size_t num_refused_ = 0;  // in a row
+  std::size_t turn_ = 0;         // index of the address that is tried
+  std::size_t num_refused_ = 0;  // consecutive attempts without a listener
   TimePoint until_{};
   TimePoint next_at_ = TimePoint::max();
   std::chrono::milliseconds pause_{};

@@ -1,6 +1,6 @@
 #include "net/file_meeting.h"
 
-#include "comm/rank_text.h"
+#include "comm/group/rank_text.h"
 #include "storage/whole_file.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace cohort::net {
 namespace {
 
-constexpr std::chrono::milliseconds kFirstPause{1};
-constexpr std::chrono::milliseconds kLongestPause{50};
+constexpr std::chrono::milliseconds kFirstLook{1};
+constexpr std::chrono::milliseconds kLongestLook{50};
 constexpr const char* kPurpose = "card";
 
 std::string signed_name(const Round& round, int rank) {
@@ -44,15 +44,17 @@ Result<std::vector<std::string>> FileMeeting::gather(const Round& round, const s
   std::vector<std::byte> bytes(mac.begin(), mac.end());
   const auto card_bytes = std::as_bytes(std::span(card));
   bytes.insert(bytes.end(), card_bytes.begin(), card_bytes.end());
-  COHORT_RETURN_IF_ERROR(files_.make_directories(directory_).within("there is no place to meet"));
+  COHORT_RETURN_IF_ERROR(
+      files_.make_directories(directory_)
+          .within(fmt::format("cannot make the directory '{}' of the meeting", directory_)));
   COHORT_RETURN_IF_ERROR(write_file_atomically(files_, path_of(round.name, round.rank), bytes)
-                             .within(fmt::format("rank {} cannot leave its card", round.rank)));
+                             .within(fmt::format("rank {} cannot write its card", round.rank)));
   left_.push_back(path_of(round.name, round.rank));
 
   std::vector<std::string> cards(static_cast<std::size_t>(round.world));
   std::vector<int> missing;
   for (int rank = 0; rank < round.world; ++rank) missing.push_back(rank);
-  auto pause = kFirstPause;
+  auto pause = kFirstLook;
   while (true) {
     std::erase_if(missing,
                   [&](int rank) { return read_card(round, rank, cards[static_cast<std::size_t>(rank)]); });
@@ -60,16 +62,16 @@ Result<std::vector<std::string>> FileMeeting::gather(const Round& round, const s
     if (std::chrono::steady_clock::now() >= round.deadline) {
       return Error(ErrorCode::kTimedOut, fmt::format("{} not come to the meeting '{}' in '{}'",
                                                      comm::ranks_have(missing), round.name, directory_))
-          .with_remedy("Look whether those ranks were started, still run, and see that directory.");
+          .with_remedy("Check that those ranks were started, still run, and see that directory.");
     }
     std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kLongestPause);
+    pause = std::min(2 * pause, kLongestLook);
   }
   remove_old();
   return cards;
 }
 
-// Everybody has begun this round, so everybody has read what was left for the one before the last.
+// All ranks have written a card for this round, so all have finished reading the cards of earlier rounds.
 void FileMeeting::remove_old() {
   while (left_.size() > 1) {
     (void)files_.remove(left_.front());

@@ -6,11 +6,12 @@
 
 namespace cohort::net {
 
-/// A meeting in a directory that all hosts see: each rank leaves a signed file, and takes its own away when
-/// the next round has begun, or at the end.
+/// A meeting in a directory that all hosts share: each rank writes its card to a file with a MAC, and removes
+/// the file once the next round is complete, or in the destructor.
 ///
-/// Threads, Failure: as every meeting. A file that is not signed with the key of the job is not there.
-/// Cost: looks every few milliseconds.
+/// Threads: one at a time.
+/// Failure: kTimedOut names the missing ranks. A file without the right MAC is ignored.
+/// Cost: polls the directory every 1 to 50 ms.
 class FileMeeting final : public Meeting {
  public:
   FileMeeting(const JobKey& key, FileSystem& files, std::string directory);
@@ -26,7 +27,7 @@ class FileMeeting final : public Meeting {
   const JobKey key_;
   FileSystem& files_;
   const std::string directory_;
-  std::vector<std::string> left_;  // files of ours, the last one in use
+  std::vector<std::string> left_;  // paths of own files, the latest round last
 };
 
 }  // namespace cohort::net

@@ -9,18 +9,20 @@ Error refusal(const Welcome& welcome, const Hello& hello) {
   using Verdict = Welcome::Verdict;
   switch (welcome.verdict) {
     case Verdict::kWrongMember:
-      return Error(ErrorCode::kUsage, fmt::format("it is member {}, not {}", welcome.member, hello.to))
+      return Error(ErrorCode::kUsage, fmt::format("member {} listens at that address, expected member {}",
+                                                  welcome.member, hello.to))
           .with_remedy("Two members have published each other's address, or an old one is in use.");
     case Verdict::kWrongSecrecy:
-      return Error(ErrorCode::kUsage, hello.secrecy == Secrecy::kTls ? "it does not encrypt, this member does"
-                                                                     : "it encrypts, this member does not")
+      return Error(ErrorCode::kUsage, hello.secrecy == Secrecy::kTls
+                                          ? "the peer does not encrypt, this member does"
+                                          : "the peer encrypts, this member does not")
           .with_remedy("Turn encryption on, or off, for all members of the job.");
-    case Verdict::kWrongLanes:
+    case Verdict::kWrongRails:
       return Error(ErrorCode::kUsage,
-                   fmt::format("it wants {} lanes, this member {}", welcome.num_lanes, hello.num_lanes))
-          .with_remedy("Give all members of the job the same number of lanes.");
+                   fmt::format("the peer has {} rails, this member {}", welcome.num_rails, hello.num_rails))
+          .with_remedy("Give all ranks the same number of sockets: [communication] sockets, COHORT_SOCKETS.");
     default:
-      return Error(ErrorCode::kPeerLost, "it has given this member up");
+      return Error(ErrorCode::kPeerLost, "the peer counts this member as lost");
   }
 }
 
@@ -65,14 +67,17 @@ ConnectorGreeting::ConnectorGreeting(const JobKey& key, const Hello& hello) : ke
 }
 
 Status ConnectorGreeting::heard(std::span<const std::byte> message) {
+  const std::string handshake = fmt::format("the handshake with member {} failed", hello_.to);
   if (!challenge_) {
-    COHORT_ASSIGN_OR_RETURN(challenge_, Challenge::decode(message.first<kChallengeBytes>()));
+    COHORT_ASSIGN_OR_RETURN(challenge_,
+                            Challenge::decode(message.first<kChallengeBytes>()).within(handshake));
     say(hello_.encode(key_, challenge_->nonce));
     expect(kWelcomeBytes);
     return {};
   }
   COHORT_ASSIGN_OR_RETURN(
-      welcome_, Welcome::decode(message.first<kWelcomeBytes>(), key_, challenge_->nonce, hello_.nonce));
+      welcome_, Welcome::decode(message.first<kWelcomeBytes>(), key_, challenge_->nonce, hello_.nonce)
+                    .within(handshake));
   if (welcome_.verdict != Welcome::Verdict::kAccepted) {
     return refusal(welcome_, hello_).within(fmt::format("member {} refuses the connection", hello_.to));
   }

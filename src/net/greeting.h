@@ -9,24 +9,25 @@
 
 namespace cohort::net {
 
-/// How a connection begins, on both sides (net/hello.h). It goes on whenever it is asked, and is read from
-/// the stream to the byte: what follows is left there.
+/// The handshake of a connection (net/hello.h) without blocking. Reads exactly the bytes of the handshake:
+/// the bytes behind it stay in the stream.
 ///
 /// Threads: one at a time.
-/// Failure: advance() says kPermission for a stranger, kUnsupported for another version, what the stream
-/// says, and what the other side has against us. The connection is to be closed then.
+/// Failure: advance() returns kPermission for a peer without the job's key, kUnsupported for another version,
+/// kCorrupt for a field out of range, the error of the stream, or the peer's reason to refuse. The caller
+/// closes the connection then.
 class Greeting {
  public:
   virtual ~Greeting() = default;
-  /// Does what can be done now. True when all is said.
+  /// Reads and writes what it can. True once the handshake is complete.
   Result<bool> advance(Stream& stream);
 
  protected:
-  /// Bytes to write before anything else is read.
+  /// Queues bytes; they are written before the next read.
   void say(std::span<const std::byte> bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
-  /// The next message has so many bytes; 0: there is none.
+  /// Sets the size of the next message to read; 0 ends the handshake.
   void expect(std::size_t size_bytes) { in_.resize(size_bytes), num_in_ = 0; }
-  /// A message that was expected is there.
+  /// Handles a message of the expected size.
   virtual Status heard(std::span<const std::byte> message) = 0;
 
  private:
@@ -36,15 +37,18 @@ class Greeting {
   std::size_t num_in_ = 0;
 };
 
-/// That of the side which was connected to.
+/// The listener's side of the handshake.
+///
+/// Threads: one at a time.
+/// Lifetime: the key must outlive the greeting.
 class ListenerGreeting final : public Greeting {
  public:
-  /// What to answer to a hello that is signed as it should be.
+  /// Decides on a hello whose MAC is right.
   using Judge = std::function<Welcome(const Hello&)>;
 
   ListenerGreeting(const JobKey& key, const Nonce& nonce, Judge judge);
   const std::optional<Hello>& hello() const { return hello_; }
-  /// See tls_secret(); once the hello is there.
+  /// The TLS pre-shared key of this connection. Valid once hello() is.
   Secret tls_secret() const { return net::tls_secret(key_, nonce_, hello_->nonce); }
   const Welcome& welcome() const { return welcome_; }
 
@@ -58,14 +62,17 @@ class ListenerGreeting final : public Greeting {
   Welcome welcome_;
 };
 
-/// That of the side which connects. `hello` has its nonce already.
+/// The connector's side of the handshake. `hello` comes with its nonce.
+///
+/// Threads: one at a time.
+/// Lifetime: the key must outlive the greeting.
 class ConnectorGreeting final : public Greeting {
  public:
   ConnectorGreeting(const JobKey& key, const Hello& hello);
   const Welcome& welcome() const { return welcome_; }
-  /// See tls_secret(); once the challenge is there.
+  /// The TLS pre-shared key of this connection. Valid once advance() has returned true.
   Secret tls_secret() const { return net::tls_secret(key_, challenge_->nonce, hello_.nonce); }
-  /// The other side knows us, and does not want us.
+  /// The peer holds the job's key and has refused this member.
   bool is_refused() const { return welcome_.verdict != Welcome::Verdict::kAccepted; }
 
  private:

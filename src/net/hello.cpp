@@ -26,26 +26,34 @@ T get(std::span<const std::byte> bytes, std::size_t offset) {
 }
 
 Status check_start(std::span<const std::byte> bytes, std::uint32_t magic) {
-  if (get<std::uint32_t>(bytes, 0) != magic) {
-    return Error(ErrorCode::kPermission, "it does not begin as one of Cohort's does")
-        .with_remedy("Something else listens at that address, or has connected to this one.");
+  if (const auto found = get<std::uint32_t>(bytes, 0); found != magic) {
+    return Error(ErrorCode::kPermission,
+                 fmt::format("field magic is {:#010x}, expected {:#010x}", found, magic))
+        .with_remedy("Another program listens at that address, or has connected to this one.");
   }
   if (const auto version = get<std::uint8_t>(bytes, 4); version != kHelloVersion) {
     return Error(ErrorCode::kUnsupported,
-                 fmt::format("it has version {}, this program speaks {}", version, kHelloVersion))
+                 fmt::format("field version is {}, expected {}", version, kHelloVersion))
         .with_remedy("Run the same version of Cohort on every host.");
   }
   return {};
 }
 
-bool is_zero(std::span<const std::byte> bytes) {
-  for (const std::byte byte : bytes) {
-    if (byte != std::byte{0}) return false;
-  }
-  return true;
+Status check_at_most(const char* field, int found, int most) {
+  if (found <= most) return {};
+  return Error(ErrorCode::kCorrupt, fmt::format("field {} is {}, expected 0 … {}", field, found, most));
 }
 
-// The nonces first: what is signed is an answer to both.
+Status check_zeros(std::span<const std::byte> bytes, std::size_t first, std::size_t count) {
+  for (std::size_t i = first; i < first + count; ++i) {
+    if (bytes[i] == std::byte{0}) continue;
+    return Error(ErrorCode::kCorrupt, fmt::format("reserved byte {} is {:#04x}, expected 0", i,
+                                                  std::to_integer<unsigned>(bytes[i])));
+  }
+  return {};
+}
+
+// The bytes under a MAC: both nonces, then the message.
 std::vector<std::byte> signed_part(std::span<const std::byte> message, const Nonce& challenge,
                                    const Nonce& other) {
   std::vector<std::byte> all(challenge.begin(), challenge.end());
@@ -54,9 +62,17 @@ std::vector<std::byte> signed_part(std::span<const std::byte> message, const Non
   return all;
 }
 
-Error unsigned_message() {
-  return Error(ErrorCode::kPermission, "it is not signed with the key of this job")
+Error wrong_mac() {
+  return Error(ErrorCode::kPermission, "the MAC does not match the key of this job")
       .with_remedy("Give all ranks of a job the same key; ranks of other jobs are refused.");
+}
+
+Status check_hello_fields(std::span<const std::byte> bytes) {
+  const int num_others = get<std::uint8_t>(bytes, 40);
+  COHORT_RETURN_IF_ERROR(check_at_most("secrecy", get<std::uint8_t>(bytes, 5), 1));
+  COHORT_RETURN_IF_ERROR(check_at_most("further rails", num_others, kMostRails - 1));
+  COHORT_RETURN_IF_ERROR(check_at_most("rail", get<std::uint16_t>(bytes, 6), num_others));
+  return check_zeros(bytes, 41, 23);
 }
 
 }  // namespace
@@ -75,7 +91,7 @@ std::array<std::byte, kChallengeBytes> Challenge::encode() const {
 
 Result<Challenge> Challenge::decode(std::span<const std::byte, kChallengeBytes> bytes) {
   if (Status start = check_start(bytes, kChallengeMagic); !start) {
-    return start.error().within("the challenge of a listener cannot be read");
+    return start.error().within("invalid challenge from the listener");
   }
   return Challenge{.nonce = get<Nonce>(bytes, 8)};
 }
@@ -85,13 +101,13 @@ std::array<std::byte, kHelloBytes> Hello::encode(const JobKey& key, const Nonce&
   put(bytes, 0, kHelloMagic);
   put(bytes, 4, kHelloVersion);
   put(bytes, 5, secrecy);
-  put(bytes, 6, lane);
+  put(bytes, 6, rail);
   put(bytes, 8, job);
   put(bytes, 16, from);
   put(bytes, 20, to);
   put(bytes, 24, session);
   put(bytes, 32, num_taken);
-  put(bytes, 40, static_cast<std::uint8_t>(num_lanes - 1));
+  put(bytes, 40, static_cast<std::uint8_t>(num_rails - 1));
   put(bytes, 64, nonce);
   put(bytes, 96, key.sign(kHelloPurpose, signed_part(std::span(bytes).first(96), challenge, nonce)));
   return bytes;
@@ -99,27 +115,23 @@ std::array<std::byte, kHelloBytes> Hello::encode(const JobKey& key, const Nonce&
 
 Result<Hello> Hello::decode(std::span<const std::byte, kHelloBytes> bytes, const JobKey& key,
                             const Nonce& challenge) {
-  const auto refused = [](const Error& why) { return why.within("a hello was refused"); };
+  const auto refused = [](const Error& why) { return why.within("invalid hello from a connector"); };
   if (Status start = check_start(bytes, kHelloMagic); !start) return refused(start.error());
   const auto nonce = get<Nonce>(bytes, 64);
   if (!key.verify(kHelloPurpose, signed_part(bytes.first(96), challenge, nonce), get<Mac>(bytes, 96))) {
-    return refused(unsigned_message());
+    return refused(wrong_mac());
   }
-  const auto secrecy = get<std::uint8_t>(bytes, 5);
-  const auto lane = get<std::uint16_t>(bytes, 6);
-  const int num_lanes = get<std::uint8_t>(bytes, 40) + 1;
-  if (secrecy > static_cast<std::uint8_t>(Secrecy::kTls) || num_lanes > kMostLanes || lane >= num_lanes ||
-      !is_zero(bytes.subspan(41, 23))) {
-    return refused(Error(ErrorCode::kCorrupt, "it says what no hello says"));
+  if (Status fields = check_hello_fields(bytes); !fields) {
+    return fields.error().within(fmt::format("corrupt hello from member {}", get<std::uint32_t>(bytes, 16)));
   }
   return Hello{.job = get<std::uint64_t>(bytes, 8),
                .from = get<std::uint32_t>(bytes, 16),
                .to = get<std::uint32_t>(bytes, 20),
                .session = get<std::uint64_t>(bytes, 24),
                .num_taken = get<std::uint64_t>(bytes, 32),
-               .lane = lane,
-               .num_lanes = num_lanes,
-               .secrecy = static_cast<Secrecy>(secrecy),
+               .rail = get<std::uint16_t>(bytes, 6),
+               .num_rails = get<std::uint8_t>(bytes, 40) + 1,
+               .secrecy = static_cast<Secrecy>(get<std::uint8_t>(bytes, 5)),
                .nonce = nonce};
 }
 
@@ -129,7 +141,7 @@ std::array<std::byte, kWelcomeBytes> Welcome::encode(const JobKey& key, const No
   put(bytes, 0, kWelcomeMagic);
   put(bytes, 4, kHelloVersion);
   put(bytes, 5, verdict);
-  put(bytes, 6, static_cast<std::uint8_t>(num_lanes - 1));
+  put(bytes, 6, static_cast<std::uint8_t>(num_rails - 1));
   put(bytes, 8, member);
   put(bytes, 16, session);
   put(bytes, 24, num_taken);
@@ -139,20 +151,22 @@ std::array<std::byte, kWelcomeBytes> Welcome::encode(const JobKey& key, const No
 
 Result<Welcome> Welcome::decode(std::span<const std::byte, kWelcomeBytes> bytes, const JobKey& key,
                                 const Nonce& challenge, const Nonce& hello) {
-  const auto refused = [](const Error& why) { return why.within("the welcome of a listener was refused"); };
+  const auto refused = [](const Error& why) { return why.within("invalid welcome from the listener"); };
   if (Status start = check_start(bytes, kWelcomeMagic); !start) return refused(start.error());
   if (!key.verify(kWelcomePurpose, signed_part(bytes.first(48), challenge, hello), get<Mac>(bytes, 48))) {
-    return refused(unsigned_message());
+    return refused(wrong_mac());
   }
   const auto verdict = get<std::uint8_t>(bytes, 5);
-  if (verdict > static_cast<std::uint8_t>(Verdict::kWrongLanes) || !is_zero(bytes.subspan(32, 16))) {
-    return refused(Error(ErrorCode::kCorrupt, "it says what no welcome says"));
+  Status fields = check_at_most("verdict", verdict, static_cast<int>(Verdict::kWrongRails));
+  if (fields) fields = check_zeros(bytes, 32, 16);
+  if (!fields) {
+    return fields.error().within(fmt::format("corrupt welcome from member {}", get<std::uint32_t>(bytes, 8)));
   }
   return Welcome{.verdict = static_cast<Verdict>(verdict),
                  .member = get<std::uint32_t>(bytes, 8),
                  .session = get<std::uint64_t>(bytes, 16),
                  .num_taken = get<std::uint64_t>(bytes, 24),
-                 .num_lanes = get<std::uint8_t>(bytes, 6) + 1};
+                 .num_rails = get<std::uint8_t>(bytes, 6) + 1};
 }
 
 }  // namespace cohort::net

@@ -4,7 +4,9 @@
 #include "base/checksum.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <fmt/format.h>
 
 namespace cohort::net {
 namespace {
@@ -16,20 +18,17 @@ constexpr std::size_t kDirect = std::size_t{256} << 10;  // at a time
 
 InStream::InStream(Guard guard) : guard_(guard), buffer_(kBuffer) {}
 
-Result<std::size_t> InStream::read(Stream& from, MessageSink& sink, std::size_t cap) {
-  std::size_t all = 0;
-  if (is_held_) COHORT_RETURN_IF_ERROR(digest(sink));
-  while (all < cap && !is_held_) {
-    COHORT_ASSIGN_OR_RETURN(const std::size_t got, fill(from, sink));
-    if (got == 0) break;
-    all += got;
-    COHORT_RETURN_IF_ERROR(digest(sink));
-  }
-  return all;
+// The part of the payload's buffer that the next read fills.
+std::span<std::byte> InStream::rest_of(std::span<std::byte> room) {
+  COHORT_CHECK(room.empty() || room.size() == header_.size_bytes);
+  const std::uint64_t left = header_.size_bytes - num_payload_;
+  if (!room.empty()) return room.subspan(num_payload_, std::min<std::uint64_t>(left, kDirect));
+  unwanted_.resize(kBuffer);
+  return std::span(unwanted_).first(std::min<std::uint64_t>(left, kBuffer));
 }
 
-// Straight into the payload that is coming, and what is behind it into the buffer.
-Result<std::size_t> InStream::fill(Stream& from, MessageSink& sink) {
+// One read: the current payload goes straight into the sink's buffer, the bytes behind it into `buffer_`.
+Result<std::size_t> InStream::fill(Stream& from, std::span<std::byte> payload) {
   if (used_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + used_, in_buffer());
     filled_ -= used_;
@@ -37,47 +36,14 @@ Result<std::size_t> InStream::fill(Stream& from, MessageSink& sink) {
   }
   std::array<iovec, 2> parts{};
   std::size_t num_parts = 0;
-  std::span<std::byte> direct;
-  bool reaches_the_end = true;
-  if (state_ == State::kPayload && in_buffer() == 0) {
-    const std::uint64_t left = header_.size_bytes - num_payload_;
-    const std::span<std::byte> room = sink.place(header_);
-    COHORT_CHECK(room.empty() || room.size() == header_.size_bytes);
-    if (room.empty()) unwanted_.resize(kBuffer);
-    direct = room.empty() ? std::span(unwanted_).first(std::min<std::uint64_t>(left, kBuffer))
-                          : room.subspan(num_payload_, std::min<std::uint64_t>(left, kDirect));
-    parts[num_parts++] = {direct.data(), direct.size()};
-    reaches_the_end = direct.size() == left;
-  }
+  if (!payload.empty()) parts[num_parts++] = {payload.data(), payload.size()};
+  const bool reaches_the_end = payload.empty() || payload.size() == header_.size_bytes - num_payload_;
   if (reaches_the_end) parts[num_parts++] = {buffer_.data() + filled_, buffer_.size() - filled_};
   COHORT_ASSIGN_OR_RETURN(const std::size_t got, from.read(std::span(parts).first(num_parts)));
-  const std::size_t in_payload = std::min(got, direct.size());
-  count_payload(direct.first(in_payload));
+  const std::size_t in_payload = std::min(got, payload.size());
+  count_payload(payload.first(in_payload));
   filled_ += got - in_payload;
   return got;
-}
-
-Status InStream::digest(MessageSink& sink) {
-  while (true) {
-    switch (state_) {
-      case State::kHeader:
-        if (in_buffer() < comm::kFrameHeaderBytes) return {};
-        COHORT_RETURN_IF_ERROR(begin_message(sink));
-        if (is_held_) return {};
-        break;
-      case State::kPayload:
-        if (num_payload_ < header_.size_bytes) {
-          if (in_buffer() == 0) return {};
-          take_payload(sink);
-        }
-        if (num_payload_ == header_.size_bytes) state_ = State::kTrailer;
-        break;
-      case State::kTrailer:
-        if (in_buffer() < kTrailerBytes) return {};
-        COHORT_RETURN_IF_ERROR(end_message(sink));
-        break;
-    }
-  }
 }
 
 std::span<const std::byte> InStream::take(std::size_t size_bytes) {
@@ -87,28 +53,22 @@ std::span<const std::byte> InStream::take(std::size_t size_bytes) {
   return bytes;
 }
 
-Status InStream::begin_message(MessageSink& sink) {
+Status InStream::peek_header() {
   const std::span<const std::byte> bytes = std::span(buffer_).subspan(used_, comm::kFrameHeaderBytes);
   COHORT_ASSIGN_OR_RETURN(header_, comm::decode_frame_header(bytes));
-  COHORT_ASSIGN_OR_RETURN(const bool is_admitted, sink.admit(header_));
-  is_held_ = !is_admitted;
-  if (is_held_) return {};  // it is read once more
-  take(comm::kFrameHeaderBytes);
-  num_payload_ = 0;
-  checksum_ = 0;
-  if (header_.size_bytes > 0) {
-    state_ = State::kPayload;
-    return {};
-  }
-  (void)sink.place(header_);
-  sink.arrived(header_);
   return {};
 }
 
-void InStream::take_payload(MessageSink& sink) {
-  const std::size_t count = std::min<std::uint64_t>(in_buffer(), header_.size_bytes - num_payload_);
-  const std::span<std::byte> room = sink.place(header_);
+void InStream::begin_message() {
+  take(comm::kFrameHeaderBytes);
+  num_payload_ = 0;
+  checksum_ = 0;
+  if (header_.size_bytes > 0) state_ = State::kPayload;
+}
+
+void InStream::take_payload(std::span<std::byte> room) {
   COHORT_CHECK(room.empty() || room.size() == header_.size_bytes);
+  const std::size_t count = std::min<std::uint64_t>(in_buffer(), header_.size_bytes - num_payload_);
   const std::span<const std::byte> bytes = std::span(buffer_).subspan(used_, count);
   if (!room.empty()) std::memcpy(room.data() + num_payload_, bytes.data(), count);
   used_ += count;
@@ -121,19 +81,22 @@ void InStream::count_payload(std::span<const std::byte> bytes) {
   num_taken_ += bytes.size();
 }
 
-Status InStream::end_message(MessageSink& sink) {
+Result<InStream::Ending> InStream::end_message() {
   const std::span<const std::byte> trailer = take(kTrailerBytes);
   std::uint32_t checksum = 0;
   std::uint32_t state = 0;
   std::memcpy(&checksum, trailer.data(), sizeof checksum);
   std::memcpy(&state, trailer.data() + 4, sizeof state);
-  if (state > kTakenBack) return Error(ErrorCode::kCorrupt, "a message ends as none does");
-  if (guard_ == Guard::kChecksum && state != kTakenBack && checksum != checksum_) {
-    return Error(ErrorCode::kCorrupt, "the checksum of a message is wrong");
+  const auto fault = [&](const std::string& what) {
+    return Error(ErrorCode::kCorrupt, fmt::format("{} (channel {}, payload of {} bytes)", what,
+                                                  comm::name(header_.channel), header_.size_bytes));
+  };
+  if (state > kStateWithdrawn) return fault(fmt::format("trailer field state is {}, expected 0 or 1", state));
+  if (guard_ == Guard::kChecksum && state != kStateWithdrawn && checksum != checksum_) {
+    return fault(fmt::format("trailer field checksum is {:#010x}, expected {:#010x}", checksum, checksum_));
   }
   state_ = State::kHeader;
-  state == kTakenBack ? sink.taken_back(header_) : sink.arrived(header_);
-  return {};
+  return state == kStateWithdrawn ? Ending::kWithdrawn : Ending::kArrived;
 }
 
 }  // namespace cohort::net

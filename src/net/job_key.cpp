@@ -20,12 +20,12 @@ namespace {
 constexpr std::string_view kDigits = "0123456789abcdef";
 
 Error no_key(const std::string& why) {
-  return Error(ErrorCode::kCorrupt, "this is not the key of a job: " + why)
-      .with_remedy("A key is 64 hexadecimal digits; the launcher makes one for each job.");
+  return Error(ErrorCode::kCorrupt, "invalid job key: " + why)
+      .with_remedy("Use the key that the launcher made for this job, or make one with `cohort key FILE`.");
 }
 
 Mac hmac(const Secret& key, std::string_view purpose, std::span<const std::byte> bytes) {
-  // The length of the purpose keeps two (purpose, bytes) from being the same message.
+  // The length of the purpose keeps two different (purpose, bytes) from giving the same message.
   std::string message(1, static_cast<char>(purpose.size()));
   message += purpose;
   message.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -44,7 +44,7 @@ Status fill_random(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t got = ::getrandom(bytes.data(), bytes.size(), 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_error("the kernel gives no random numbers", errno);
+    if (got < 0) return system_error("cannot read random numbers from the kernel", errno);
     bytes = bytes.subspan(static_cast<std::size_t>(got));
   }
   return {};
@@ -62,11 +62,13 @@ Result<JobKey> JobKey::make() {
 
 Result<JobKey> JobKey::parse(std::string_view text) {
   if (!text.empty() && text.back() == '\n') text.remove_suffix(1);
-  if (text.size() != 2 * kKeyBytes) return no_key(fmt::format("it has {} characters", text.size()));
+  if (text.size() != 2 * kKeyBytes) return no_key(fmt::format("{} characters, expected 64", text.size()));
   Secret secret{};
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t digit = kDigits.find(text[i]);
-    if (digit == std::string_view::npos) return no_key("it has other characters than digits 0 … f");
+    if (digit == std::string_view::npos) {
+      return no_key(fmt::format("character {} is not a lower-case hexadecimal digit", i + 1));
+    }
     secret[i / 2] = static_cast<std::byte>(static_cast<unsigned>(secret[i / 2]) * 16 + digit);
   }
   return JobKey(secret);
@@ -88,8 +90,8 @@ Result<JobKey> JobKey::read(const std::string& path) {
   struct stat facts {};
   if (::fstat(file.number(), &facts) != 0) return system_error(what, errno);
   if ((facts.st_mode & 077) != 0) {
-    return Error(ErrorCode::kPermission,
-                 fmt::format("the job's key in '{}' can be read by others than its owner", path))
+    return Error(ErrorCode::kPermission, fmt::format("the job's key in '{}' has mode {:04o}, expected 0600",
+                                                     path, static_cast<unsigned>(facts.st_mode & 07777)))
         .with_remedy("Make a new key, in a file of mode 0600.");
   }
   return read_descriptor(file.number()).within(what);
@@ -98,7 +100,9 @@ Result<JobKey> JobKey::read(const std::string& path) {
 Result<JobKey> JobKey::read_descriptor(int descriptor) {
   std::array<char, 2 * kKeyBytes + 2> text{};
   const ssize_t got = ::pread(descriptor, text.data(), text.size(), 0);
-  if (got < 0) return system_error(fmt::format("descriptor {} cannot be read", descriptor), errno);
+  if (got < 0) {
+    return system_error(fmt::format("cannot read the job's key from descriptor {}", descriptor), errno);
+  }
   auto key = parse({text.data(), static_cast<std::size_t>(got)});
   OPENSSL_cleanse(text.data(), text.size());
   return key;

@@ -15,12 +15,11 @@ inline constexpr std::size_t kKeyBytes = 32;
 using Secret = std::array<std::byte, kKeyBytes>;
 using Mac = std::array<std::byte, 32>;
 
-/// What the members of one job have in common and nobody else knows: it is made when the job starts, and
-/// reaches ranks by a file that only their user can read, or by a pipe. Everything that is kept from
-/// strangers hangs on it.
+/// The secret of a job, known to its ranks alone. The launcher makes a new one for each job and passes it to
+/// ranks in a file that only their user can read, or in a pipe. All MACs and TLS keys derive from it.
 ///
 /// Threads: immutable.
-/// Failure: read() says kPermission for a file that others can read, kCorrupt for what is no key.
+/// Failure: read() returns kPermission for a file that other users can read, kCorrupt for any other content.
 class JobKey {
  public:
   explicit JobKey(const Secret& secret) : secret_(secret) {}
@@ -28,31 +27,31 @@ class JobKey {
   JobKey(const JobKey&) = default;
   JobKey& operator=(const JobKey&) = default;
 
-  /// A new one, by the random numbers of the kernel.
+  /// A new random key.
   static Result<JobKey> make();
-  /// 64 hexadecimal digits and a line end.
+  /// From 64 hexadecimal digits; a newline may follow.
   static Result<JobKey> parse(std::string_view text);
   static Result<JobKey> read(const std::string& path);
-  /// From the beginning of a file that is open; it can be read again.
+  /// From the beginning of an open file, whose position does not change.
   static Result<JobKey> read_descriptor(int descriptor);
   std::string text() const;
-  /// Makes a file that only this user can read; it must not be there yet.
+  /// Writes a new file of mode 0600. Fails if the file exists.
   Status write(const std::string& path) const;
 
-  /// Names the job to everybody: two jobs have different ones, and nothing of the key can be told from it.
+  /// Public identifier of the job: reveals nothing about the key.
   std::uint64_t job() const;
-  /// A key for one purpose.
+  /// A key derived for one purpose.
   Secret derive(std::string_view purpose) const;
-  /// What only a holder of the key can say of these bytes, for one purpose.
+  /// The MAC of these bytes, for one purpose.
   Mac sign(std::string_view purpose, std::span<const std::byte> bytes) const;
-  /// Takes as long for a wrong one as for a right one.
+  /// Whether `mac` is the MAC of these bytes. Runs in constant time.
   bool verify(std::string_view purpose, std::span<const std::byte> bytes, const Mac& mac) const;
 
  private:
   Secret secret_;
 };
 
-/// Random bytes of the kernel.
+/// Fills the span with random bytes from the kernel.
 Status fill_random(std::span<std::byte> bytes);
 
 }  // namespace cohort::net

@@ -15,15 +15,15 @@ constexpr std::size_t kWorthHolding = std::size_t{64} << 10;
 constexpr std::chrono::milliseconds kLongestHold(1);
 
 std::size_t stripe_from(const TcpOptions& options) {
-  if (options.num_lanes == 1) return std::numeric_limits<std::size_t>::max();
-  return std::max(options.stripe_from, static_cast<std::size_t>(options.num_lanes));
+  if (options.num_rails == 1) return std::numeric_limits<std::size_t>::max();
+  return std::max(options.stripe_from, static_cast<std::size_t>(options.num_rails));
 }
 
 std::vector<Link::Sent> of_all(const std::vector<OutStream*>& outs,
                                std::vector<Link::Sent> (OutStream::*take)()) {
   std::vector<Link::Sent> all = (outs.front()->*take)();
-  for (std::size_t lane = 1; lane < outs.size(); ++lane) {
-    for (Link::Sent& sent : (outs[lane]->*take)()) all.push_back(std::move(sent));
+  for (std::size_t rail = 1; rail < outs.size(); ++rail) {
+    for (Link::Sent& sent : (outs[rail]->*take)()) all.push_back(std::move(sent));
   }
   return all;
 }
@@ -34,18 +34,17 @@ Link::Link(Station& station, int other)
     : station_(station),
       other_(other),
       stripe_from_(stripe_from(station.options)),
-      assembly_(static_cast<std::size_t>(station.options.num_lanes), *this) {
-  LaneOwner& owner = *this;
-  for (int lane = 0; lane < station.options.num_lanes; ++lane) {
-    lanes_.push_back(std::make_unique<Lane>(station, other, static_cast<std::uint16_t>(lane), owner));
-    outs_.push_back(&lanes_.back()->out());
+      assembly_(static_cast<std::size_t>(station.options.num_rails), *this) {
+  for (int rail = 0; rail < station.options.num_rails; ++rail) {
+    rails_.push_back(std::make_unique<Rail>(station, other, static_cast<std::uint16_t>(rail), *this));
+    outs_.push_back(&rails_.back()->out());
   }
 }
 
 void Link::send(const FrameHeader& header, std::span<const std::byte> payload, Sent sent) {
   if (loss_) {
     refused_.push_back(std::move(sent));
-  } else if (payload.size() >= stripe_from_ && station_.striping == Striping::kAllLanes) {
+  } else if (payload.size() >= stripe_from_ && station_.striping == Striping::kAllRails) {
     add_striped(outs_, ++num_striped_, header, payload, std::move(sent));
   } else {
     outs_.front()->add(header, payload, std::move(sent));
@@ -53,7 +52,7 @@ void Link::send(const FrameHeader& header, std::span<const std::byte> payload, S
 }
 
 void Link::withdraw(std::uint32_t group, std::uint32_t generation) {
-  for (OutStream* out : outs_) out->take_back(group, generation);
+  for (OutStream* out : outs_) out->withdraw(group, generation);
 }
 
 void Link::give_up(const Error& why) {
@@ -68,7 +67,7 @@ void Link::lose(const Error& why) {
 }
 
 void Link::leave() {
-  for (OutStream* out : outs_) out->take_back_all();
+  for (OutStream* out : outs_) out->withdraw_all();
   refused_.clear();
   if (!loss_) outs_.front()->add({.channel = comm::Channel::kFarewell}, {}, {});
 }
@@ -81,41 +80,41 @@ void Link::drop() {
 }
 
 void Link::hang_up() {
-  for (const auto& lane : lanes_) lane->hang_up();
+  for (const auto& rail : rails_) rail->hang_up();
 }
 
 bool Link::is_through() const {
   return is_lost() ||
-         std::all_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->is_through(); });
+         std::all_of(rails_.begin(), rails_.end(), [](const auto& rail) { return rail->is_through(); });
 }
 
 bool Link::is_connected() const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->is_connected(); });
+  return std::any_of(rails_.begin(), rails_.end(), [](const auto& rail) { return rail->is_connected(); });
 }
 
 bool Link::advance() {
   bool moved = false;
   bool is_over = false;
-  if (!is_lost() || owes_farewell_) moved = advance_lanes();
+  if (!is_lost() || owes_farewell_) moved = advance_rails();
   {
     const std::lock_guard lock(station_.mutex);
     if (owes_farewell_) pay_farewell();
     is_over = loss_.has_value();
     if (is_over && !owes_farewell_) hang_up();
   }
-  moved = call_back() || moved;
+  moved = run_callbacks() || moved;
   return (is_over && report()) || moved;
 }
 
-// The end of the first lane comes behind everything else. That of another may be seen while messages that
-// were sent before are still to be read: it counts when nothing comes any more.
-bool Link::advance_lanes() {
+// Rail 0 ends after its last message. Another rail may end while rail 0 still has messages to read that were
+// sent earlier: its end counts only once nothing more comes.
+bool Link::advance_rails() {
   bool moved = false;
-  for (const auto& lane : lanes_) moved = lane->advance() || moved;
-  if (!lanes_.front()->is_held()) hold_until_.reset();
-  const auto last = moved || is_holding() ? lanes_.begin() + 1 : lanes_.end();
+  for (const auto& rail : rails_) moved = rail->advance() || moved;
+  if (!rails_.front()->is_held()) hold_until_.reset();
+  const auto last = moved || is_holding() ? rails_.begin() + 1 : rails_.end();
   const auto ended =
-      std::find_if(lanes_.begin(), last, [](const auto& lane) { return lane->end().has_value(); });
+      std::find_if(rails_.begin(), last, [](const auto& rail) { return rail->end().has_value(); });
   if (ended != last) {
     const std::lock_guard lock(station_.mutex);
     lose(*(*ended)->end());
@@ -123,46 +122,49 @@ bool Link::advance_lanes() {
   return moved;
 }
 
-// To whom we connect, we do it once more; who connects to us hears it when it does. By any lane: in the first
-// it may be behind a message that waits for its stripes.
+// A peer that this member connects to is connected once more for the farewell; a peer that connects to this
+// member hears it when it reconnects. All rails carry it, as on rail 0 it may queue behind a message that
+// waits for stripes.
 void Link::pay_farewell() {
-  const bool is_reachable = other_ < station_.facts.member && !lanes_.front()->end();
+  const bool is_reachable = other_ < station_.facts.member && !rails_.front()->end();
   owes_farewell_ = is_reachable && !is_connected();
-  for (const auto& lane : lanes_) lane->say_farewell();
+  for (const auto& rail : rails_) rail->say_farewell();
 }
 
 TimePoint Link::wanted_at() const {
   TimePoint wanted = TimePoint::max();
   if (is_reported_ && !owes_farewell_) return wanted;
-  for (const auto& lane : lanes_) wanted = std::min(wanted, lane->wanted_at());
+  for (const auto& rail : rails_) wanted = std::min(wanted, rail->wanted_at());
   return is_holding() ? std::min(wanted, *hold_until_) : wanted;
 }
 
-// ----- what lanes bring -----
+// ----- rails -----
 
 void Link::heard() {
   if (!is_lost()) station_.sink->heard(other_);
 }
 
-// Receipts go by the first lane, as all messages do: who hears an answer knows what was here before it.
-void Link::send_receipt(std::size_t lane, std::uint64_t num_taken) {
+// Acknowledgements of all rails go by rail 0, which also carries the answers: an acknowledgement is never
+// overtaken by the answer to the message.
+void Link::send_acknowledgement(std::size_t rail, std::uint64_t num_taken) {
   const std::lock_guard lock(station_.mutex);
-  outs_.front()->add({.channel = comm::Channel::kReceipt, .number = num_taken, .tag = lane}, {}, {});
+  outs_.front()->add({.channel = comm::Channel::kReceipt, .number = num_taken, .tag = rail}, {}, {});
 }
 
-Status Link::receipt_came(const FrameHeader& receipt) {
-  if (receipt.tag >= outs_.size()) {
-    return Error(ErrorCode::kCorrupt,
-                 fmt::format("a receipt is for lane {} of {}", receipt.tag, outs_.size()));
+Status Link::acknowledgement_came(const FrameHeader& header) {
+  if (header.tag >= outs_.size()) {
+    return Error(ErrorCode::kCorrupt, fmt::format("acknowledgement: field tag is rail {}, expected 0 … {}",
+                                                  header.tag, outs_.size() - 1));
   }
   const std::lock_guard lock(station_.mutex);
-  return outs_[receipt.tag]->has_taken(receipt.number);
+  return outs_[header.tag]->has_taken(header.number);
 }
 
 // ----- whole messages -----
 
-// Of what nobody waits for a copy is made, and another one when somebody does. Often it is only that the last
-// receipt came just now, and who hears of it wants this message next.
+// A message that no receive is waiting for is copied twice: into a buffer now, and from there when the
+// receive comes. Often the receive is only microseconds away, as its thread has just been told about the
+// message before: a long message is held back for a moment.
 Result<bool> Link::admit(const FrameHeader& header) {
   const bool is_long = header.size_bytes > kWorthHolding && comm::is_for_users(header.channel);
   if (!is_long || is_lost() || station_.sink->is_expected(other_, header)) {
@@ -176,21 +178,21 @@ Result<bool> Link::admit(const FrameHeader& header) {
   return true;
 }
 
-std::span<std::byte> Link::place(const FrameHeader& header) {
-  return is_lost() ? std::span<std::byte>() : station_.sink->place(other_, header);
+std::span<std::byte> Link::buffer_for(const FrameHeader& header) {
+  return is_lost() ? std::span<std::byte>() : station_.sink->buffer_for(other_, header);
 }
 
-// What the other one had before it sent this is called back before.
+// Callbacks of messages that the peer acknowledged ahead of this one run first.
 void Link::arrived(const FrameHeader& header) {
-  call_back();
+  run_callbacks();
   if (!is_lost()) station_.sink->arrived(other_, header);
 }
 
-void Link::taken_back(const FrameHeader& header) {
-  if (!is_lost()) station_.sink->taken_back(other_, header);
+void Link::withdrawn(const FrameHeader& header) {
+  if (!is_lost()) station_.sink->withdrawn(other_, header);
 }
 
-bool Link::call_back() {
+bool Link::run_callbacks() {
   std::vector<Sent> ready;
   {
     const std::lock_guard lock(station_.mutex);

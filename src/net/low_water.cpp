@@ -20,7 +20,8 @@ double LowWater::come_soon(std::size_t got, std::chrono::nanoseconds elapsed) {
   return std::min(speed * static_cast<double>(kPatience.count()), static_cast<double>(kMost));
 }
 
-// An encrypted connection may have taken a record of what is left that cannot be read yet.
+// With TLS, part of the bytes left may be in a record that has been received but cannot be decrypted yet: the
+// mark stays a record below the bytes left.
 std::size_t LowWater::mark_for(double soon, std::size_t num_left) {
   if (num_left < 2 * kRecord) return 1;
   const std::size_t number = std::min(static_cast<std::size_t>(soon), num_left - kRecord);
@@ -33,7 +34,9 @@ bool LowWater::settle(std::size_t got, std::size_t num_left, TimePoint now) {
     settled_at_ = now;
   }
   std::size_t mark = mark_for(soon_, num_left);
-  if (mark > mark_ && mark < 4 * mark_ && mark_ > 1) mark = mark_;  // not for every breath of a network
+  if (mark > mark_ && mark < 4 * mark_ && mark_ > 1) {
+    mark = mark_;  // small changes are not worth a system call
+  }
   look_at_ = mark > 1 ? now + kLookAfter : TimePoint::max();
   if (mark == mark_) return true;
   mark_ = mark;

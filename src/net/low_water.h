@@ -6,29 +6,31 @@
 
 namespace cohort::net {
 
-/// How many bytes have to have come over a connection before it is said to be readable. Of a long payload
-/// that comes at the speed of a network, packet by packet, it is not worth to read each.
+/// The low-water mark of a socket (SO_RCVLOWAT): how many bytes must be waiting before the kernel reports it
+/// readable. While a long payload comes in packet by packet, one read for many packets saves wake-ups.
 ///
-/// Threads: one. Lifetime: the socket must outlive it.
-/// Failure: a network that becomes slow is looked at by time.
-/// Cost: a system call when the mark changes.
+/// Threads: one at a time.
+/// Lifetime: the socket must outlive it.
+/// Failure: if the network becomes slower than expected, look_at() bounds the wait.
+/// Cost: a system call whenever the mark changes.
 class LowWater {
  public:
-  /// Fewer than this are not waited for.
+  /// A mark below kLeast is not worth a system call and becomes 1.
   static constexpr std::size_t kLeast = std::size_t{4} << 10;
   static constexpr std::size_t kMost = std::size_t{64} << 10;
 
   explicit LowWater(int socket) : socket_(socket) {}
 
-  /// Everything that has come was read, `got` bytes since the last time, and at least `num_left` follow.
-  /// False if the mark has changed: look once more before you wait.
+  /// Called once the socket has been read empty: `got` bytes came since the last call, at least `num_left`
+  /// will follow. False if the mark has changed: read once more before waiting for readability.
   bool settle(std::size_t got, std::size_t num_left, TimePoint now);
-  /// When to look, readable or not.
+  /// The time to read even if the socket is not reported readable.
   TimePoint look_at() const { return look_at_; }
 
-  /// As many as come soon, at this speed, but not more than kMost.
+  /// The number of bytes expected within the next 2 ms at this speed, at most kMost.
   static double come_soon(std::size_t got, std::chrono::nanoseconds elapsed);
-  /// A power of two, 1 for few, where so many come soon and so many at all.
+  /// The mark if `soon` bytes are expected shortly, and `num_left` in total: 1, or a power of two from
+  /// kLeast.
   static std::size_t mark_for(double soon, std::size_t num_left);
 
  private:

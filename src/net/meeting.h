@@ -8,26 +8,26 @@
 
 namespace cohort::net {
 
-/// One time that the ranks of a job come together.
+/// One all-gather of cards at a meeting.
 struct Round {
-  std::string name{};  ///< the same for all, another one each time
+  std::string name{};  ///< the same on all ranks, and new for each round
   int rank = 0;
   int world = 1;
   TimePoint deadline{};
 };
 
-/// Where the ranks of a job find out about each other, before they can talk: each lays down a card, and gets
-/// those of all.
+/// The rendezvous of a job: the ranks learn each other's addresses here, before they can send messages. In
+/// each round every rank gives a short text, its card, and gets the cards of all ranks.
 ///
 /// Threads: one at a time.
-/// Failure: kTimedOut names the ranks that have not come.
+/// Failure: kTimedOut names the ranks that are missing.
 class Meeting {
  public:
-  /// A longer card is refused.
+  /// The longest card, in bytes.
   static constexpr std::size_t kCardCap = std::size_t{64} << 10;
 
   virtual ~Meeting() = default;
-  /// The cards of all ranks, by rank.
+  /// Gives this rank's card and returns the cards of all ranks, by rank.
   virtual Result<std::vector<std::string>> gather(const Round& round, const std::string& card) = 0;
 };
 

@@ -1,7 +1,7 @@
 #include "net/meeting_table.h"
 
 #include "base/byte_stream.h"
-#include "comm/rank_text.h"
+#include "comm/group/rank_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -10,12 +10,24 @@ namespace cohort::net {
 namespace {
 
 constexpr std::size_t kRoundCap = 256;
+constexpr const char* kRequest = "corrupt request to the meeting";
+constexpr const char* kReply = "corrupt reply of the meeting";
 constexpr std::uint8_t kRefused = 0;
 constexpr std::uint8_t kFine = 1;
 constexpr std::uint64_t kLongestWaitMs = 24ull * 3600 * 1000;
 
-Error garbled(const char* what) {
-  return Error(ErrorCode::kCorrupt, fmt::format("what came is no {}", what));
+Error corrupt_field(const char* message, const std::string& field, const std::string& expected) {
+  return Error(ErrorCode::kCorrupt,
+               fmt::format("{}: field {} is too long or cut off, expected {}", message, field, expected));
+}
+
+Error corrupt_end(const char* message, std::size_t size_bytes) {
+  return Error(ErrorCode::kCorrupt, fmt::format("{} of {} bytes: bytes follow the last field, expected none",
+                                                message, size_bytes));
+}
+
+std::string at_most(std::size_t cap) {
+  return fmt::format("at most {} bytes", cap);
 }
 
 }  // namespace
@@ -29,9 +41,14 @@ Result<CardRequest> CardRequest::decode(std::span<const std::byte> bytes) {
   CardRequest request;
   request.wait_ms = std::min(reader.number<std::uint64_t>(), kLongestWaitMs);
   request.world = reader.number<std::uint32_t>();
+  if (!reader.is_fine()) {
+    return corrupt_field(kRequest, "wait or world", fmt::format("12 bytes, found {}", bytes.size()));
+  }
   request.round = reader.text(kRoundCap);
+  if (!reader.is_fine()) return corrupt_field(kRequest, "round", at_most(kRoundCap));
   request.card = reader.text(Meeting::kCardCap);
-  if (!reader.is_fine() || !reader.is_at_end()) return garbled("request for cards");
+  if (!reader.is_fine()) return corrupt_field(kRequest, "card", at_most(Meeting::kCardCap));
+  if (!reader.is_at_end()) return corrupt_end(kRequest, bytes.size());
   return request;
 }
 
@@ -47,19 +64,32 @@ std::vector<std::byte> encode_refusal(const Error& error) {
   return ByteWriter().number(kRefused).number(static_cast<std::uint32_t>(error.code())).text(text).take();
 }
 
+namespace {
+
+Error decode_refusal(ByteReader& reader) {
+  constexpr auto kLastCode = static_cast<std::uint32_t>(ErrorCode::kIo);
+  const auto code = reader.number<std::uint32_t>();
+  const std::string text = reader.text(Meeting::kCardCap);
+  if (!reader.is_fine()) return corrupt_field(kReply, "text", at_most(Meeting::kCardCap));
+  if (code <= kLastCode) return Error(static_cast<ErrorCode>(code), text);
+  return Error(ErrorCode::kCorrupt,
+               fmt::format("{}: field code is {}, expected 0 … {}", kReply, code, kLastCode));
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> decode_reply(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
   const auto kind = reader.number<std::uint8_t>();
-  if (kind == kRefused) {
-    const auto code = reader.number<std::uint32_t>();
-    const std::string text = reader.text(Meeting::kCardCap);
-    if (!reader.is_fine() || code > static_cast<std::uint32_t>(ErrorCode::kIo)) return garbled("reply");
-    return Error(static_cast<ErrorCode>(code), text);
+  if (!reader.is_fine()) return Error(ErrorCode::kCorrupt, fmt::format("{}: 0 bytes", kReply));
+  if (kind == kRefused) return decode_refusal(reader);
+  if (kind != kFine) {
+    return Error(ErrorCode::kCorrupt, fmt::format("{}: field kind is {}, expected 0 or 1", kReply, kind));
   }
   std::vector<std::string> cards;
   while (!reader.is_at_end()) cards.push_back(reader.text(Meeting::kCardCap));
-  if (!reader.is_fine() || kind != kFine) return garbled("reply");
-  return cards;
+  if (reader.is_fine()) return cards;
+  return corrupt_field(kReply, fmt::format("card of rank {}", cards.size() - 1), at_most(Meeting::kCardCap));
 }
 
 std::vector<MeetingTable::Reply> MeetingTable::lay_down(int rank, std::uint64_t number,
@@ -68,42 +98,43 @@ std::vector<MeetingTable::Reply> MeetingTable::lay_down(int rank, std::uint64_t 
     return std::vector<Reply>{{rank, number, encode_refusal(error)}};
   };
   const auto decoded = CardRequest::decode(request);
-  if (!decoded) return refuse(decoded.error());
+  if (!decoded) return refuse(decoded.error().within(fmt::format("rank {}", rank)));
   if (decoded->world != static_cast<std::uint32_t>(world_)) {
-    return refuse(Error(ErrorCode::kUsage,
-                        fmt::format("rank {} counts {} ranks, the meeting {}", rank, decoded->world, world_))
-                      .with_remedy("Start all ranks with the same number of ranks."));
+    return refuse(
+        Error(ErrorCode::kUsage, fmt::format("rank {} was started as one of {} ranks, the meeting expects {}",
+                                             rank, decoded->world, world_))
+            .with_remedy("Start all ranks with the same number of ranks."));
   }
-  forget(rank);  // it is in one round at a time
-  Places& places = rounds_[decoded->round];
-  places[rank] = {number, decoded->card, now + std::chrono::milliseconds(decoded->wait_ms)};
-  if (places.size() < static_cast<std::size_t>(world_)) return {};
+  forget(rank);  // a rank is in one round at a time
+  Entries& entries = rounds_[decoded->round];
+  entries[rank] = {number, decoded->card, now + std::chrono::milliseconds(decoded->wait_ms)};
+  if (entries.size() < static_cast<std::size_t>(world_)) return {};
   std::vector<std::string> cards;
-  for (const auto& [each, place] : places) cards.push_back(place.card);
+  for (const auto& [each, entry] : entries) cards.push_back(entry.card);
   std::vector<Reply> replies;
-  for (const auto& [each, place] : places) replies.push_back({each, place.number, encode_cards(cards)});
+  for (const auto& [each, entry] : entries) replies.push_back({each, entry.number, encode_cards(cards)});
   rounds_.erase(decoded->round);
   return replies;
 }
 
-// Where one gives up nobody else need wait: without it the round is never complete.
-std::vector<MeetingTable::Reply> MeetingTable::look_at_the_time(TimePoint now) {
+// Once one rank's deadline has passed the round cannot complete any more: all its ranks are told at once.
+std::vector<MeetingTable::Reply> MeetingTable::expire(TimePoint now) {
   std::vector<Reply> replies;
   std::erase_if(rounds_, [&](const auto& round) {
-    const auto& [name, places] = round;
-    const bool is_over = std::any_of(places.begin(), places.end(),
+    const auto& [name, entries] = round;
+    const bool is_over = std::any_of(entries.begin(), entries.end(),
                                      [now](const auto& each) { return now >= each.second.until; });
     if (!is_over) return false;
     std::vector<int> missing;
     for (int rank = 0; rank < world_; ++rank) {
-      if (!places.contains(rank)) missing.push_back(rank);
+      if (!entries.contains(rank)) missing.push_back(rank);
     }
     const Error error = Error(ErrorCode::kTimedOut,
                               fmt::format("{} not come to the meeting '{}'", comm::ranks_have(missing), name))
                             .with_remedy(
-                                "Look whether those ranks were started, still run, and reach the "
+                                "Check that those ranks were started, still run, and can reach the "
                                 "address of the meeting.");
-    for (const auto& [rank, place] : places) replies.push_back({rank, place.number, encode_refusal(error)});
+    for (const auto& [rank, entry] : entries) replies.push_back({rank, entry.number, encode_refusal(error)});
     return true;
   });
   return replies;
@@ -111,14 +142,14 @@ std::vector<MeetingTable::Reply> MeetingTable::look_at_the_time(TimePoint now) {
 
 TimePoint MeetingTable::next_deadline() const {
   TimePoint next = TimePoint::max();
-  for (const auto& [name, places] : rounds_) {
-    for (const auto& [rank, place] : places) next = std::min(next, place.until);
+  for (const auto& [name, entries] : rounds_) {
+    for (const auto& [rank, entry] : entries) next = std::min(next, entry.until);
   }
   return next;
 }
 
 void MeetingTable::forget(int rank) {
-  for (auto& [name, places] : rounds_) places.erase(rank);
+  for (auto& [name, entries] : rounds_) entries.erase(rank);
   std::erase_if(rounds_, [](const auto& round) { return round.second.empty(); });
 }
 

@@ -13,9 +13,11 @@
 
 namespace cohort::net {
 
-// What is said at a meeting, in payloads of messages. A request: 8 bytes of milliseconds to wait, 4 bytes of
-// world, 4 bytes of length and the name of the round, the card. A reply: one byte; 1: then for each rank 4
-// bytes of length and its card; 0: then 4 bytes of error code and the text. All little endian.
+// The payloads of a meeting's messages, little endian. A text is its length in 4 bytes and its bytes.
+//
+//   request   wait_ms 8 | world 4 | text round | text card
+//   reply     kind 1 = 1 | text card of rank 0 | text card of rank 1 | …
+//   refusal   kind 1 = 0 | error code 4 | text of the error
 
 struct CardRequest {
   std::string round{};
@@ -29,39 +31,42 @@ struct CardRequest {
 
 std::vector<std::byte> encode_cards(const std::vector<std::string>& cards);
 std::vector<std::byte> encode_refusal(const Error& error);
-/// The cards, or the error that came instead of them.
+/// The cards of a reply, or the error of a refusal. kCorrupt for any other bytes.
 Result<std::vector<std::string>> decode_reply(std::span<const std::byte> bytes);
 
-/// Who has laid down which card in which round. Pure.
+/// The open rounds of a meeting with their cards. Pure: no sockets and no clock.
+///
+/// Threads: one at a time.
 class MeetingTable {
  public:
   struct Reply {
     int rank = 0;
-    std::uint64_t number = 0;  ///< of the request
+    std::uint64_t number = 0;  ///< the request that this answers
     std::vector<std::byte> payload{};
   };
 
   explicit MeetingTable(int world) : world_(world) {}
 
-  /// A rank's request, as it came; what is to be said now, to whom.
+  /// Handles a request and returns the replies to send now: to all ranks if it completes the round, to this
+  /// rank if it is refused.
   std::vector<Reply> lay_down(int rank, std::uint64_t number, std::span<const std::byte> request,
                               TimePoint now);
-  /// Tells those of rounds whose time is over who is missing.
-  std::vector<Reply> look_at_the_time(TimePoint now);
+  /// Ends rounds whose deadline has passed: a refusal to each waiting rank names the missing ranks.
+  std::vector<Reply> expire(TimePoint now);
   TimePoint next_deadline() const;
-  /// The rank is gone: whatever it laid down and nobody has seen goes with it.
+  /// Removes the cards of a lost rank from open rounds.
   void forget(int rank);
 
  private:
-  struct Place {
+  struct Entry {
     std::uint64_t number = 0;
     std::string card{};
     TimePoint until{};
   };
-  using Places = std::map<int, Place>;
+  using Entries = std::map<int, Entry>;  // by rank
 
   const int world_;
-  std::map<std::string, Places> rounds_;
+  std::map<std::string, Entries> rounds_;
 };
 
 }  // namespace cohort::net

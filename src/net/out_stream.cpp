@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostParts = 64;
 
-// What stands for a payload that was taken back.
+// Sent in place of a cancelled payload.
 constexpr std::array<std::byte, std::size_t{64} << 10> kZeros{};
 
 iovec part(const std::byte* data, std::size_t size) {
@@ -38,23 +38,23 @@ void OutStream::add(const comm::FrameHeader& header, std::span<const std::byte> 
   end_ += message.size();
 }
 
-void OutStream::take_back(std::uint32_t group, std::uint32_t generation) {
+void OutStream::withdraw(std::uint32_t group, std::uint32_t generation) {
   std::erase_if(ready_,
                 [&](const Ready& each) { return each.group == group && each.generation <= generation; });
-  take_back_those([&](const comm::FrameHeader& header) {
+  withdraw_those([&](const comm::FrameHeader& header) {
     return header.group == group && header.generation <= generation;
   });
 }
 
-void OutStream::take_back_all() {
+void OutStream::withdraw_all() {
   ready_.clear();
-  take_back_those([](const comm::FrameHeader&) { return true; });
+  withdraw_those([](const comm::FrameHeader&) { return true; });
 }
 
 template <class Which>
-void OutStream::take_back_those(Which is_one) {
-  // What nothing has been written of goes for good; the others behind it move up. Copies are left: their
-  // senders may have been told that they are sent.
+void OutStream::withdraw_those(Which is_one) {
+  // A message without a written byte is removed, and the messages behind it move up. Copied messages stay:
+  // their callbacks may have run already.
   std::uint64_t first = messages_.empty() ? end_ : messages_.front().first;
   std::deque<Message> kept;
   for (Message& message : messages_) {
@@ -63,7 +63,7 @@ void OutStream::take_back_those(Which is_one) {
       const bool has_begun = message.first < std::max(most_written_, next_);
       const bool is_stripe = message.header.channel == comm::Channel::kStripe;
       if (!has_begun && !is_stripe) continue;
-      if (has_begun) message.is_taken_back = true;
+      if (has_begun) message.is_withdrawn = true;
       if (!has_begun && is_stripe) empty(message);
     }
     message.first = first;
@@ -105,7 +105,7 @@ std::span<const iovec> OutStream::gather(std::size_t cap) {
   return parts_;
 }
 
-// One part of the message, from its byte `from` on.
+// Adds one part of the message, from its byte `from` on, and returns its size.
 std::size_t OutStream::add_parts(Message& message, std::uint64_t from, std::size_t cap) {
   const std::size_t header_size = message.header_bytes.size();
   const std::size_t payload_size = message.header.size_bytes;
@@ -117,7 +117,7 @@ std::size_t OutStream::add_parts(Message& message, std::uint64_t from, std::size
   from -= header_size;
   if (from < payload_size) {
     std::size_t count = std::min<std::size_t>(cap, payload_size - from);
-    if (message.is_taken_back) count = std::min(count, kZeros.size());
+    if (message.is_withdrawn) count = std::min(count, kZeros.size());
     add_payload(message, from, count);
     return count;
   }
@@ -129,12 +129,12 @@ std::size_t OutStream::add_parts(Message& message, std::uint64_t from, std::size
 }
 
 void OutStream::add_payload(Message& message, std::size_t from, std::size_t count) {
-  if (message.is_taken_back) {
+  if (message.is_withdrawn) {
     parts_.push_back(part(kZeros.data(), count));
     return;
   }
-  // The sum goes on where it was: bytes that are sent once more are in it already. It reads what the kernel
-  // copies next, so the cache has it then.
+  // Retransmitted bytes are in the checksum already. Computing it here, right before the kernel copies the
+  // same bytes, reads them from memory once: the kernel finds them in the cache.
   if (guard_ == Guard::kChecksum && from + count > message.num_summed) {
     const std::size_t first = message.num_summed;
     message.checksum = crc32c(message.payload.subspan(first, from + count - first), message.checksum);
@@ -144,7 +144,7 @@ void OutStream::add_payload(Message& message, std::size_t from, std::size_t coun
 }
 
 void OutStream::finish_trailer(Message& message) {
-  const std::uint32_t state = message.is_taken_back ? kTakenBack : 0;
+  const std::uint32_t state = message.is_withdrawn ? kStateWithdrawn : 0;
   std::memcpy(message.trailer.data(), &message.checksum, sizeof message.checksum);
   std::memcpy(message.trailer.data() + 4, &state, sizeof state);
 }
@@ -152,7 +152,8 @@ void OutStream::finish_trailer(Message& message) {
 Status OutStream::has_taken(std::uint64_t position) {
   if (position > most_written_) {
     return Error(ErrorCode::kCorrupt,
-                 fmt::format("the other side claims to have {} bytes, of {}", position, most_written_));
+                 fmt::format("acknowledged position is {}, expected at most {} bytes written", position,
+                             most_written_));
   }
   if (position <= taken_) return {};
   taken_ = position;
@@ -166,7 +167,8 @@ Status OutStream::has_taken(std::uint64_t position) {
 Status OutStream::go_on_from(std::uint64_t position) {
   if (position < taken_) {
     return Error(ErrorCode::kCorrupt,
-                 fmt::format("the other side wants to go on at byte {}, but has had {}", position, taken_));
+                 fmt::format("position to resume is {}, expected at least {}, which was acknowledged before",
+                             position, taken_));
   }
   COHORT_RETURN_IF_ERROR(has_taken(position));
   next_ = position;
@@ -189,7 +191,7 @@ std::vector<OutStream::Sent> OutStream::abandon() {
   for (Message& message : messages_) {
     if (message.sent) all.push_back(std::exchange(message.sent, nullptr));
   }
-  take_back_those([](const comm::FrameHeader&) { return true; });
+  withdraw_those([](const comm::FrameHeader&) { return true; });
   return all;
 }
 

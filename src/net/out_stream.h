@@ -12,23 +12,22 @@
 
 namespace cohort::net {
 
-/// Whether the bytes of payloads are guarded by a checksum; where they are encrypted they are guarded anyway.
+/// Whether payloads carry a checksum. TLS has its own protection against corruption.
 enum class Guard : std::uint8_t { kChecksum, kNone };
 
-// A message as it stands in a stream: header (comm/transport/frame.h), payload, and, if there is a payload,
-// a trailer of 8 bytes: CRC-32C of the payload, or 0 where it is not guarded; 0, or 1 if the sender has taken
-// the message back half-way and the rest is zeros.
+// A message in a stream is a header (comm/transport/frame.h), the payload, and, unless the payload is empty,
+// a trailer of 8 bytes: the checksum (CRC-32C of the payload; 0 with Guard::kNone), then the state (0; 1 if
+// the sender cancelled the message half-way and filled the rest of the payload with zeros).
 inline constexpr std::size_t kTrailerBytes = 8;
-inline constexpr std::uint32_t kTakenBack = 1;
+inline constexpr std::uint32_t kStateWithdrawn = 1;
 
-/// Messages on their way to one member: those that wait, those under way, and those that the other side has
-/// not said to have. All of them can be sent once more from any byte that it does not have, over a new
-/// connection. Pure: it neither knows sockets nor waits.
+/// The messages to one member that are queued, in flight, or not acknowledged yet. After a break the stream
+/// retransmits from the first byte that the peer lacks. Pure: no sockets and no waiting.
 ///
 /// Threads: one at a time.
-/// Lifetime: a payload is read until its message is called back or taken back.
-/// Cost: payloads up to kCopied are copied and called back at once, as long as less than kCopiedCap is on its
-/// way; longer ones are not copied, and called back when the other side has them.
+/// Lifetime: a payload must stay valid until the callback of its message runs, or the message is cancelled.
+/// Cost: a payload of up to kCopied bytes is copied and its callback is ready at once, unless kCopiedCap
+/// bytes are in flight. A longer payload is not copied; its callback waits for the acknowledgement.
 class OutStream {
  public:
   using Sent = comm::Transport::Sent;
@@ -37,47 +36,48 @@ class OutStream {
 
   explicit OutStream(Guard guard) : guard_(guard) {}
 
-  /// `sent` is null for messages of the transport itself.
+  /// Queues a message. `sent` is null for messages of the transport itself.
   void add(const comm::FrameHeader& header, std::span<const std::byte> payload, Sent sent);
-  /// Payloads of this group up to this generation are not read any more, and nobody is called back for them.
-  /// What was copied is sent all the same; of a stripe at least its header, without a payload: others wait
-  /// for it.
-  void take_back(std::uint32_t group, std::uint32_t generation);
-  /// The same for all of them.
-  void take_back_all();
+  /// Cancels the messages of this group up to this generation: their payloads are not read any more and their
+  /// callbacks do not run. Copied payloads are sent all the same. A cancelled stripe is sent without payload,
+  /// as the receiver waits for one stripe on each rail.
+  void withdraw(std::uint32_t group, std::uint32_t generation);
+  /// Cancels all messages.
+  void withdraw_all();
 
   bool has_more() const { return next_ < end_; }
   /// Bytes that are not written yet.
   std::uint64_t num_left() const { return end_ - next_; }
-  /// Somebody waits for a message that may not have arrived.
+  /// Unacknowledged messages other than those of the transport itself exist.
   bool has_payload() const;
-  /// The next bytes to write, at most `cap` of them, as parts. They stay where they are until the next call
-  /// of another method.
+  /// The next bytes to write, at most `cap`. Valid until the next call of any other method.
   std::span<const iovec> gather(std::size_t cap);
   void wrote(std::size_t size_bytes) { next_ += size_bytes; }
 
-  /// The other side has the first `position` bytes of all: whom that concerns is ready to be called back. May
-  /// be old news: over a new connection receipts come again. kCorrupt if so many were never written.
+  /// The peer acknowledges the first `position` bytes: callbacks of the messages in them become ready. A
+  /// lower position than before is ignored, as old acknowledgements may come again on a new connection.
+  /// kCorrupt if fewer bytes were ever written.
   Status has_taken(std::uint64_t position);
-  /// A new connection: what is written next begins at this byte. kCorrupt if that cannot be.
+  /// Starts a new connection: the next write begins at this byte. kCorrupt unless it lies between the last
+  /// acknowledgement and the last byte written.
   Status go_on_from(std::uint64_t position);
 
-  /// Those to be called back, in order.
+  /// The callbacks that are ready to run, in the order of messages.
   std::vector<Sent> take_ready();
-  /// All that are under way or wait, whose messages nobody counts on any more; payloads are not read again.
+  /// Gives up all messages and returns their callbacks; payloads are not read any more.
   std::vector<Sent> abandon();
 
  private:
   struct Message {
-    std::uint64_t first = 0;  // where it begins in the stream
+    std::uint64_t first = 0;  // position of the header in the stream
     comm::FrameHeader header{};
     std::array<std::byte, comm::kFrameHeaderBytes> header_bytes{};
     std::span<const std::byte> payload{};
     std::vector<std::byte> copy{};
     std::array<std::byte, kTrailerBytes> trailer{};
-    std::size_t num_summed = 0;  // bytes of the payload in the checksum
+    std::size_t num_summed = 0;  // payload bytes that `checksum` covers
     std::uint32_t checksum = 0;
-    bool is_taken_back = false;
+    bool is_withdrawn = false;
     Sent sent{};
 
     std::uint64_t size() const {
@@ -92,7 +92,7 @@ class OutStream {
   };
 
   template <class Which>
-  void take_back_those(Which is_one);
+  void withdraw_those(Which is_one);
   void make_ready(const comm::FrameHeader& header, Sent sent);
   std::size_t add_parts(Message& message, std::uint64_t from, std::size_t cap);
   void add_payload(Message& message, std::size_t from, std::size_t count);
@@ -100,11 +100,12 @@ class OutStream {
   static void empty(Message& message);
 
   const Guard guard_;
-  std::deque<Message> messages_;  // the first is the oldest that the other side may not have
-  std::uint64_t taken_ = 0;       // what it has
-  std::uint64_t next_ = 0;        // written next
-  std::uint64_t most_written_ = 0;
-  std::uint64_t end_ = 0;  // behind the last message
+  // Positions count bytes since the beginning of the session: taken_ ≤ next_ ≤ most_written_ ≤ end_.
+  std::deque<Message> messages_;    // not acknowledged, in order
+  std::uint64_t taken_ = 0;         // acknowledged by the peer
+  std::uint64_t next_ = 0;          // to be written next
+  std::uint64_t most_written_ = 0;  // the highest position that gather() has offered for writing
+  std::uint64_t end_ = 0;           // behind the last message
   std::vector<iovec> parts_;
   std::vector<Ready> ready_;
 };

@@ -31,7 +31,7 @@ std::span<std::byte> number_of(sockaddr_storage& storage) {
   return std::as_writable_bytes(std::span(&reinterpret_cast<sockaddr_in6&>(storage).sin6_addr, 1));
 }
 
-// The address without the bits that tell hosts apart, and how many are left.
+// The network part of an address, and its length in bits.
 std::string subnet_text(const sockaddr* address, const sockaddr* mask, socklen_t size) {
   if (mask == nullptr) return "";
   sockaddr_storage subnet{}, kept{};
@@ -53,10 +53,10 @@ Error no_such_interface(const std::vector<OwnAddress>& own, const std::string& w
   std::set<std::string> names;
   for (const OwnAddress& each : own) names.insert(each.interface);
   return Error(ErrorCode::kUsage, fmt::format("the interface '{}' is not up or has no address", wanted))
-      .with_remedy(fmt::format("Name one of {}.", fmt::join(names, ", ")));
+      .with_remedy(fmt::format("Use one of {}.", fmt::join(names, ", ")));
 }
 
-// The first of each interface, then the second of each: members beside each other lead by different cables.
+// The first address of each interface, then the second of each: neighbours in the list use different cables.
 std::vector<SocketAddress> in_turn(const std::vector<OwnAddress>& chosen) {
   std::map<std::string, std::size_t> num_seen;
   std::vector<std::pair<std::size_t, SocketAddress>> turns;
@@ -72,7 +72,7 @@ std::vector<SocketAddress> in_turn(const std::vector<OwnAddress>& chosen) {
 
 Result<std::vector<OwnAddress>> own_addresses() {
   ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return system_error("the interfaces of this host are not known", errno);
+  if (::getifaddrs(&list) != 0) return system_error("cannot list the network interfaces of this host", errno);
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, ::freeifaddrs);
   std::vector<OwnAddress> found;
   for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
@@ -110,7 +110,7 @@ Result<std::vector<SocketAddress>> published_addresses(const std::vector<OwnAddr
     if (!chosen.empty()) return in_turn(chosen);
   }
   return Error(ErrorCode::kUnsupported, "no interface of this host is up")
-      .with_remedy("Bring one up, even the loopback: `ip link set lo up`.");
+      .with_remedy("Bring an interface up, if only the loopback: `ip link set lo up`.");
 }
 
 std::string subnet_of(const std::vector<OwnAddress>& own, const SocketAddress& address) {

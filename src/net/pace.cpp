@@ -16,10 +16,10 @@ using namespace std::chrono_literals;
 constexpr auto kInterval = 20ms;
 constexpr std::chrono::nanoseconds kShortQueue = 1ms;
 constexpr std::chrono::nanoseconds kLongQueue = 3ms;
-constexpr auto kDrainTime = 100ms;  // until a lower rate shows
+constexpr auto kDrainTime = 100ms;  // until a lower rate has shortened the queues
 constexpr auto kRest = 2s;
 constexpr double kStep = 0.05;
-constexpr double kLowest = 1;  // of what it began with, which the link has carried
+constexpr double kLowest = 1;  // as a multiple of the first rate, which the link is known to carry
 constexpr double kHighest = 64;
 constexpr double kWorthTelling = 0.01;
 constexpr std::uint64_t kFewBytes = std::uint64_t{32} << 10;
@@ -74,7 +74,7 @@ void PacedSocket::keep_to(double bytes_per_s) {
   kept_ = bytes_per_s;
 }
 
-// The round trip of what was sent while the connection was busy, beyond that of a quiet network.
+// The queueing delay is the round trip time while the connection is busy, less the shortest ever seen.
 void PacedSocket::look(TimePoint now) {
   look_at_ = now + kInterval;
   tcp_info info{};

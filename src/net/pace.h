@@ -8,26 +8,26 @@
 
 namespace cohort::net {
 
-/// How fast the connections of a process send together.
+/// The rate limit that all connections of a process share (SO_MAX_PACING_RATE).
 ///
-/// In a collective call traffic goes both ways on every link at once. Where queues of the network are full,
-/// acknowledgements wait behind numbers, packets are dropped, and TCP takes that for a slow network. Who
-/// sends nearly as fast as the link carries fills no queue. The rate begins with what was measured. It rises
-/// as long as bytes do not wait; once they do it falls, and rests before it rises again: at the very edge
-/// queues come and go.
+/// In a collective call traffic goes both ways on every link at once. If the queues of the network fill up,
+/// TCP's acknowledgements wait behind payload, packets are dropped, and TCP slows down. A sender slightly
+/// below the rate of the link keeps the queues empty. The limit starts at the measured rate. It rises while
+/// the queueing delay is short, falls when the delay is long, and after a fall it rests before it rises
+/// again, as close to the limit queues build up and drain by themselves.
 ///
-/// Threads: set() and is_set() from any thread, the rest from the one that writes.
+/// Threads: set() and is_set() from any thread, the other methods from the thread that writes.
 class Pace {
  public:
-  /// Bytes per second, of all connections together.
+  /// Sets the limit for all connections together.
   void set(double bytes_per_s);
   bool is_set() const { return rate_.load(std::memory_order_relaxed) > 0; }
-  /// Of each connection that has something to send.
+  /// The limit of each connection that has bytes to send, in bytes per second.
   double share() const;
 
   void add_busy() { ++num_busy_; }
   void remove_busy() { --num_busy_; }
-  /// What a busy connection has seen: how long its bytes waited in queues.
+  /// Adapts the limit to the queueing delay that a busy connection has measured.
   void waited(std::chrono::nanoseconds in_queues, TimePoint now);
 
  private:
@@ -36,13 +36,14 @@ class Pace {
   std::atomic<double> rate_{0};
   std::atomic<double> first_rate_{0};
   int num_busy_ = 0;
-  TimePoint rise_at_{};  // not before
-  TimePoint fall_at_{};
+  TimePoint rise_at_{};  // earliest time of the next rise
+  TimePoint fall_at_{};  // earliest time of the next fall
 };
 
-/// One connection that keeps to a pace.
+/// One connection under a Pace.
 ///
-/// Threads: one. Lifetime: pace and socket must outlive it.
+/// Threads: one at a time.
+/// Lifetime: pace and socket must outlive it.
 class PacedSocket {
  public:
   PacedSocket(Pace& pace, int socket) : pace_(pace), socket_(socket) {}
@@ -50,7 +51,7 @@ class PacedSocket {
   PacedSocket(const PacedSocket&) = delete;
   PacedSocket& operator=(const PacedSocket&) = delete;
 
-  /// There is something to send. Few bytes take nothing of the pace from others.
+  /// Bytes are waiting to be sent. A connection with few bytes takes no share of the limit.
   void has_more(std::uint64_t num_bytes, const Clock& clock);
   void has_sent_all();
 

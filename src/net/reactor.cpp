@@ -14,7 +14,7 @@ struct Reactor::Loop {
 
 namespace {
 
-using Descriptor = asio::posix::stream_descriptor;
+using Watched = asio::posix::stream_descriptor;
 
 class AsioWatch final : public Watch {
  public:
@@ -24,24 +24,24 @@ class AsioWatch final : public Watch {
 
   bool is_readable() const override { return flags_->readable.load(std::memory_order_acquire); }
   bool is_writable() const override { return flags_->writable.load(std::memory_order_acquire); }
-  void wait_for_read() override { wait(Descriptor::wait_read, &Flags::readable); }
-  void wait_for_write() override { wait(Descriptor::wait_write, &Flags::writable); }
+  void wait_for_read() override { wait(Watched::wait_read, &Flags::readable); }
+  void wait_for_write() override { wait(Watched::wait_write, &Flags::writable); }
 
  private:
-  // Handlers may outlive the watch.
+  // Shared with Asio's handlers, which may outlive the watch.
   struct Flags {
     std::atomic<bool> readable{true};
     std::atomic<bool> writable{true};
   };
 
-  void wait(Descriptor::wait_type what, std::atomic<bool> Flags::*flag) {
-    if (!((*flags_).*flag).exchange(false)) return;  // it waits already
+  void wait(Watched::wait_type what, std::atomic<bool> Flags::*flag) {
+    if (!((*flags_).*flag).exchange(false)) return;  // waiting already
     descriptor_.async_wait(what, [flags = flags_, flag](const asio::error_code&) {
       ((*flags).*flag).store(true, std::memory_order_release);
     });
   }
 
-  Descriptor descriptor_;
+  Watched descriptor_;
   const std::shared_ptr<Flags> flags_;
 };
 

@@ -1,31 +1,31 @@
 #pragma once
 
 #include "base/clock.h"
-#include "comm/progress.h"
+#include "comm/progress/progress.h"
 
 #include <atomic>
 #include <memory>
 
 namespace cohort::net {
 
-/// Whether a descriptor can be read or written, without asking the kernel each time.
+/// Readiness flags of one descriptor: tells whether it may be readable or writable without a system call.
 ///
-/// Threads: one at a time; flags are set by whoever polls the reactor.
-/// Lifetime: the reactor must outlive it; the descriptor is its owner's.
+/// Threads: one at a time; the thread that polls the reactor sets the flags.
+/// Lifetime: the reactor must outlive the watch, which does not own the descriptor.
 class Watch {
  public:
   virtual ~Watch() = default;
 
   virtual bool is_readable() const = 0;
   virtual bool is_writable() const = 0;
-  /// There was nothing to read: is_readable() is false until there is.
+  /// Call after a read that would block: is_readable() is false until bytes come.
   virtual void wait_for_read() = 0;
   virtual void wait_for_write() = 0;
 };
 
-/// Where all sockets of a process are watched together. The room of Asio.
+/// Waits for many sockets at once (epoll, by way of Asio). No other file includes Asio.
 ///
-/// Threads: every method from any thread; watches may be made on one at a time.
+/// Threads: every method from any thread; watches are made by one thread at a time.
 class Reactor {
  public:
   Reactor();
@@ -34,9 +34,9 @@ class Reactor {
   Reactor& operator=(const Reactor&) = delete;
 
   std::unique_ptr<Watch> watch(int descriptor);
-  /// Brings flags up to date without waiting.
+  /// Updates the flags of all watches without blocking.
   void poll();
-  /// Returns at `until`, or when a flag changed or somebody woke it.
+  /// Blocks until a flag changes, wake() is called, or `until`.
   void sleep(TimePoint until);
   void wake();
 
@@ -45,8 +45,9 @@ class Reactor {
   std::unique_ptr<Loop> loop_;
 };
 
-/// A doorbell that sockets ring, too.
+/// A doorbell whose sleeper also wakes up when a socket becomes ready.
 ///
+/// Threads: every method from any thread.
 /// Lifetime: the reactor must outlive it.
 class SocketDoorbell final : public comm::Doorbell {
  public:

@@ -43,7 +43,7 @@ bool Reception::accept_guests() {
       break;
     }
     moved = true;
-    if (guests_.size() >= kMostGuests) guests_.erase(guests_.begin());  // who has had most time
+    if (guests_.size() >= kMostGuests) guests_.erase(guests_.begin());  // the oldest
     receive_guest(std::move(*socket));
   }
   return moved;
@@ -57,7 +57,7 @@ void Reception::receive_guest(Descriptor socket) {
                      .until = deadline_after(station_.clock.now(), station_.options.greeting_limit)});
 }
 
-// Known, or turned away.
+// True once the handshake has succeeded or failed.
 bool Reception::is_done(Guest& guest) {
   if (station_.clock.now() >= guest.until) return true;
   if (!guest.connection->watch->is_readable()) return false;

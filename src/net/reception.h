@@ -1,8 +1,8 @@
 #pragma once
 
-#include "net/connection.h"
 #include "net/greeting.h"
 #include "net/station.h"
+#include "net/stream.h"
 
 #include <functional>
 #include <memory>
@@ -10,16 +10,16 @@
 
 namespace cohort::net {
 
-/// Where others connect to us, and show who they are before anything else is heard of them.
-///
-/// Without a listener nobody comes.
+/// Accepts connections from other members and runs the listener's side of the handshake. With a closed
+/// descriptor as listener, no connection is ever accepted.
 ///
 /// Threads: one at a time.
-/// Failure: a stranger, and whoever takes too long, is turned away without a word.
-/// Cost: at most 128 connections at a time wait to be known; for another one the oldest is closed.
+/// Lifetime: the station must outlive the reception.
+/// Failure: a connection that fails the handshake, or takes too long, is closed without an answer.
+/// Cost: at most 128 connections are in the handshake at a time; for the next one the oldest is closed.
 class Reception {
  public:
-  /// A connection of a member whom the judge has welcomed.
+  /// Receives every connection that the judge has accepted.
   using Admit = std::function<void(const ListenerGreeting&, std::unique_ptr<Connection>)>;
 
   Reception(Station& station, Descriptor listener, ListenerGreeting::Judge judge, Admit admit);

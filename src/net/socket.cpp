@@ -22,7 +22,8 @@ void set(const Descriptor& socket, int level, int option, int value) {
   ::setsockopt(socket.number(), level, option, &value, sizeof value);
 }
 
-// A side that is gone without a word is noticed within seconds, whether we write or not.
+// Keepalive and user timeout: a peer that vanished without a FIN is noticed within four seconds, whether this
+// side writes or not.
 void prepare(const Descriptor& socket) {
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -35,7 +36,7 @@ void prepare(const Descriptor& socket) {
 Error unreachable(const SocketAddress& address, int error) {
   const std::string what = fmt::format("cannot connect to {}", address.text());
   if (error == ECONNREFUSED) {
-    return Error(ErrorCode::kPeerLost, fmt::format("{}: nobody listens there", what));
+    return Error(ErrorCode::kPeerLost, fmt::format("{}: no process listens at that address", what));
   }
   return system_error(what, error);
 }
@@ -44,20 +45,22 @@ Error unreachable(const SocketAddress& address, int error) {
 
 Result<SocketAddress> SocketAddress::parse(std::string_view text) {
   const auto wrong = [&](const char* why) {
-    return Error(ErrorCode::kUsage, fmt::format("'{}' is no address and port: {}", text, why))
+    return Error(ErrorCode::kUsage, fmt::format("'{}' is not an address with a port: {}", text, why))
         .with_remedy("Write 10.0.0.7:4711, or [fe80::7%eth0]:4711.");
   };
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return wrong("there is no port");
+  if (colon == std::string_view::npos) return wrong("the port is missing");
   std::string host(text.substr(0, colon));
   const std::string port(text.substr(colon + 1));
   unsigned number = 0;
   const auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (failure != std::errc() || end != port.data() + port.size() || number > 65535) return wrong("that port");
+  if (failure != std::errc() || end != port.data() + port.size() || number > 65535) {
+    return wrong("the port is not a number from 0 to 65535");
+  }
   if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
     host = host.substr(1, host.size() - 2);
   } else if (host.find(':') != std::string::npos) {
-    return wrong("IPv6 addresses want brackets");
+    return wrong("an IPv6 address needs brackets");
   }
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
@@ -110,8 +113,8 @@ Result<std::vector<SocketAddress>> look_up(const std::string& host, std::uint16_
   addrinfo* found = nullptr;
   if (const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &found); code != 0) {
     return Error(ErrorCode::kNotFound,
-                 fmt::format("the host '{}' is not known: {}", host, ::gai_strerror(code)))
-        .with_remedy("Use a name that all hosts know, or an address.");
+                 fmt::format("cannot resolve the host name '{}': {}", host, ::gai_strerror(code)))
+        .with_remedy("Use a name that all hosts can resolve, or an address.");
   }
   std::vector<SocketAddress> addresses;
   for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
@@ -124,7 +127,7 @@ Result<std::vector<SocketAddress>> look_up(const std::string& host, std::uint16_
 
 Result<Descriptor> listen_for(const std::vector<SocketAddress>& addresses, std::uint16_t port) {
   if (addresses.size() == 1) return listen_at(addresses.front().with_port(port));
-  // A socket of IPv6 takes IPv4 as well, where there is IPv6.
+  // On a host with IPv6, an IPv6 socket accepts IPv4 connections as well.
   auto both = listen_at(value_or_throw(SocketAddress::parse("[::]:0")).with_port(port));
   if (both || both.error().code() == ErrorCode::kAlreadyExists) return both;
   return listen_at(value_or_throw(SocketAddress::parse("0.0.0.0:0")).with_port(port));
@@ -140,7 +143,7 @@ Result<Descriptor> listen_at(const SocketAddress& address) {
     const Error error = system_error(what, errno);
     if (errno != EADDRINUSE) return error;
     return Error(ErrorCode::kAlreadyExists, fmt::format("{}: the port is taken", what))
-        .with_remedy("Name another port, or 0 for any that is free.");
+        .with_remedy("Choose another port, or 0 for any free port.");
   }
   return socket;
 }
@@ -149,7 +152,7 @@ Result<SocketAddress> local_address(const Descriptor& socket) {
   sockaddr_storage storage{};
   socklen_t length = sizeof storage;
   if (::getsockname(socket.number(), reinterpret_cast<sockaddr*>(&storage), &length) != 0) {
-    return system_error("a socket has no address", errno);
+    return system_error("cannot read the address of a socket", errno);
   }
   return SocketAddress::of(reinterpret_cast<const sockaddr*>(&storage), length);
 }
@@ -160,7 +163,7 @@ Result<Descriptor> accept_one(const Descriptor& listener) {
     prepare(socket);
     return socket;
   }
-  // A connection that is gone before it was accepted, or no descriptors for now, concerns nobody else.
+  // Other errors pass: a connection that was reset before it was accepted, or a shortage of descriptors.
   const bool may_go_on = errno != EBADF && errno != EINVAL && errno != ENOTSOCK;
   if (may_go_on) return socket;
   return system_error("cannot accept connections", errno);

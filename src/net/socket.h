@@ -11,12 +11,12 @@
 
 namespace cohort::net {
 
-/// A numeric address and a port, of either family: `127.0.0.1:4711`, `[fe80::1%eth0]:4711`.
+/// A numeric IPv4 or IPv6 address and a port: `127.0.0.1:4711`, `[fe80::1%eth0]:4711`.
 ///
 /// Threads: a value.
 class SocketAddress {
  public:
-  /// kUsage for what is not such a pair. Names of hosts are not looked up.
+  /// kUsage for any other text. Host names are not resolved.
   static Result<SocketAddress> parse(std::string_view text);
   static SocketAddress of(const sockaddr* address, socklen_t length);
 
@@ -32,21 +32,21 @@ class SocketAddress {
   socklen_t size_ = 0;
 };
 
-/// A socket that listens there; port 0: any that is free. kAlreadyExists if the port is taken.
+/// A listening socket; port 0 means any free port. kAlreadyExists if the port is taken.
 Result<Descriptor> listen_at(const SocketAddress& address);
-/// A socket that listens at any of these addresses of ours, all with the same free port: at one only where
-/// there is one, else at all that this host has.
+/// A socket that listens on the given address if there is exactly one, else on all addresses of this host;
+/// port 0 means any free port.
 Result<Descriptor> listen_for(const std::vector<SocketAddress>& addresses, std::uint16_t port = 0);
-/// The addresses of a host by its name, or of what is an address already, at this port.
+/// Resolves a host name or a numeric address; the results have this port. kNotFound for an unknown name.
 Result<std::vector<SocketAddress>> look_up(const std::string& host, std::uint16_t port);
 Result<SocketAddress> local_address(const Descriptor& socket);
-/// The next connection, ready for messages; a closed descriptor if there is none now.
+/// The next waiting connection, non-blocking and with its options set; a closed descriptor if none waits.
 Result<Descriptor> accept_one(const Descriptor& listener);
-/// Begins to connect, without waiting.
+/// Starts a non-blocking connect.
 Result<Descriptor> begin_connect(const SocketAddress& address);
-/// Whether everything that was written has reached the other side's kernel.
+/// Whether the peer's kernel has acknowledged everything that was written.
 bool has_arrived(const Descriptor& socket);
-/// What came of it, once the socket can be written.
+/// The result of begin_connect(), once the socket is writable.
 Status connect_outcome(const Descriptor& socket, const SocketAddress& address);
 
 }  // namespace cohort::net

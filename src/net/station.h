@@ -6,6 +6,7 @@
 #include "net/pace.h"
 #include "net/reactor.h"
 #include "net/socket.h"
+#include <cohort/default_limit.h>
 
 #include <chrono>
 #include <cstdint>
@@ -16,50 +17,50 @@ namespace cohort::net {
 
 struct TcpOptions {
   Secrecy secrecy = Secrecy::kTls;
-  /// How long a member may take to come for the first time, and to come back after its connection broke.
-  std::chrono::nanoseconds first_limit = std::chrono::seconds(30);
-  std::chrono::nanoseconds return_limit = std::chrono::seconds(5);
-  /// Members listen before others know their addresses: where nobody listens, the member is gone. Otherwise
-  /// one that has never been there may yet come.
+  /// How long a member may take to connect for the first time, and to reconnect after its connection broke.
+  std::chrono::nanoseconds first_limit = DefaultLimit::kMeeting;
+  std::chrono::nanoseconds return_limit = DefaultLimit::kLink;
+  /// True: members listen before others learn their addresses, so a refused connection means that the process
+  /// is gone. False: a refused connection may only mean that the member has not started yet.
   bool listen_first = true;
-  /// How long a connection may take to show that it is one of ours.
+  /// Timeout of the handshake (net/hello.h), and of the TLS handshake after it.
   std::chrono::nanoseconds greeting_limit = std::chrono::seconds(5);
-  /// How long a member that leaves waits for others to take what it has sent.
+  /// How long close() waits for other members to receive everything that was sent to them.
   std::chrono::nanoseconds leave_limit = std::chrono::seconds(2);
-  /// Connections to each member that carry long payloads together, 1 … kMostLanes. All members must have the
-  /// same number: others are refused.
-  int num_lanes = 1;
-  /// Payloads of at least so many bytes are carried by all lanes together.
+  /// Connections to each other member, 1 … kMostRails. A member with another number is refused.
+  int num_rails = 1;
+  /// A payload of at least this many bytes is striped over all rails.
   std::size_t stripe_from = std::size_t{256} << 10;
 };
 
-/// What becomes of long payloads where there are several lanes.
-enum class Striping : std::uint8_t { kAllLanes, kNone };
+/// Whether long payloads are striped over all rails or travel on rail 0 alone.
+enum class Striping : std::uint8_t { kAllRails, kNone };
 
-/// A member as others see it.
+/// One member of the job, as the others reach it.
 struct TcpMember {
-  bool is_apart = false;                   ///< we do not talk to it here
-  std::vector<SocketAddress> addresses{};  ///< where it listens; of the later of two members none is needed
+  bool is_apart = false;                   ///< reached by other means: this transport makes no link to it
+  std::vector<SocketAddress> addresses{};  ///< of its listener; may be empty for members with a higher number
 };
 
-/// Who takes part, and where they listen. Of two members the later one connects.
+/// The members of a job and their addresses. The higher-numbered of two members connects to the other.
 struct TcpFacts {
   int member = 0;
   std::vector<TcpMember> members{};
   JobKey key;
 };
 
-/// What everything between one member and the others shares: who it is, and by what it works.
+/// State that all links of one TcpTransport share.
 ///
-/// Lifetime: outlives its links.
+/// Threads: members without a comment of their own are constant or belong to the thread that advances.
+/// Lifetime: outlives the links.
 struct Station {
   const TcpFacts facts;
   const TcpOptions options;
   Reactor& reactor;
   Clock& clock;
-  const std::uint64_t session;  ///< of this process: another one is another
-  std::mutex mutex{};           ///< guards what waits to be sent, and losses; held while bytes are written
-  Striping striping = Striping::kAllLanes;  ///< with the lock held
+  const std::uint64_t session;  ///< random: tells this process from another one with the same member number
+  std::mutex mutex{};           ///< guards OutStreams and Link::loss_; held while bytes are written
+  Striping striping = Striping::kAllRails;  ///< guarded by the mutex
   Pace pace{};
   comm::FrameSink* sink = nullptr;
 

@@ -9,16 +9,17 @@
 
 namespace cohort::net {
 
-// A long payload that several lanes carry together: each carries one stripe of it, as a message of its own.
+// A long payload is striped over all rails: each rail carries one stripe, as a frame of its own.
 //
-//     lane 0   … | heading  | stripe 0 | the next message …
-//     lane 1   … | stripe 1 | …
-//     lane 2   … | stripe 2 | …
+//     rail 0   … | heading  | stripe 0 | the next message …
+//     rail 1   … | stripe 1 | …
+//     rail 2   … | stripe 2 | …
 //
-// Messages stay in the order of lane 0: the one behind a striped message waits until all stripes are there,
-// and a stripe waits for the heading of its message, which has the header.
+// The heading is a frame on rail 0 whose payload is the header of the striped message. Rail 0 defines the
+// order of messages: a message behind a striped one waits until all stripes have come, and a stripe that
+// comes before its heading waits for it.
 
-/// A part of a payload.
+/// A contiguous part of a payload.
 struct Stripe {
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
@@ -26,13 +27,13 @@ struct Stripe {
   bool operator==(const Stripe&) const = default;
 };
 
-/// What one lane carries of a payload that has at least a byte for each: about as much as the others.
-Stripe stripe_of(std::uint64_t size_bytes, std::size_t lane, std::size_t num_lanes);
+/// The stripe of one rail. All stripes have about the same size; the payload must have at least one byte per
+/// rail.
+Stripe stripe_of(std::uint64_t size_bytes, std::size_t rail, std::size_t num_rails);
 
-/// Adds a message to all lanes, as stripes. `number`: which striped message of these lanes it is, from 1.
-///
-/// `sent` is called once, when every lane has called back, with the first failure among them.
-void add_striped(std::span<OutStream* const> lanes, std::uint64_t number, const comm::FrameHeader& header,
+/// Queues a message as a heading and one stripe per rail. `number` counts the striped messages of these
+/// rails, from 1. `sent` runs once, after the callbacks of all stripes, with the first failure among them.
+void add_striped(std::span<OutStream* const> rails, std::uint64_t number, const comm::FrameHeader& header,
                  std::span<const std::byte> payload, OutStream::Sent sent);
 
 }  // namespace cohort::net

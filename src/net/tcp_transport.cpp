@@ -34,8 +34,8 @@ TcpTransport::TcpTransport(TcpFacts facts, Descriptor listener, Reactor& reactor
           [this](const ListenerGreeting& greeting, std::unique_ptr<Connection> connection) {
             admit(greeting, std::move(connection));
           }) {
-  COHORT_CHECK(options.num_lanes >= 1 && options.num_lanes <= kMostLanes, "there cannot be {} lanes",
-               options.num_lanes);
+  COHORT_CHECK(options.num_rails >= 1 && options.num_rails <= kMostRails, "num_rails is {}, expected 1 … {}",
+               options.num_rails, kMostRails);
   for (int other = 0; other < num_members(); ++other) {
     if (other == member() || station_.facts.members[static_cast<std::size_t>(other)].is_apart) continue;
     links_[static_cast<std::size_t>(other)] = std::make_unique<Link>(station_, other);
@@ -60,7 +60,8 @@ void TcpTransport::send(int to, const FrameHeader& header, std::span<const std::
   if (to == member()) {
     to_self_.push_back({header, payload, std::move(sent)});
   } else {
-    COHORT_CHECK(links_[static_cast<std::size_t>(to)] != nullptr, "member {} is not to be reached here", to);
+    COHORT_CHECK(links_[static_cast<std::size_t>(to)] != nullptr, "member {} has no link in this transport",
+                 to);
     link(static_cast<std::uint32_t>(to)).send(header, payload, std::move(sent));
   }
   if (doorbell_ != nullptr) doorbell_->ring();
@@ -101,13 +102,13 @@ void TcpTransport::close() {
   reception_.close();
 }
 
-// Short messages are called back before they are out, so whoever leaves has to see them off. What comes in
-// meanwhile is nobody's any more.
+// The callback of a short message runs before the message is written, so close() has to wait until such
+// messages are out. Messages that come in meanwhile are dropped.
 void TcpTransport::leave() {
   struct Nobody final : comm::FrameSink {
-    std::span<std::byte> place(int, const FrameHeader&) override { return {}; }
+    std::span<std::byte> buffer_for(int, const FrameHeader&) override { return {}; }
     void arrived(int, const FrameHeader&) override {}
-    void taken_back(int, const FrameHeader&) override {}
+    void withdrawn(int, const FrameHeader&) override {}
     void lost(int, const Error&) override {}
   } nobody;
   const TimePoint until = deadline_after(station_.clock.now(), station_.options.leave_limit);
@@ -164,17 +165,17 @@ TimePoint TcpTransport::wanted_at() const {
 Welcome TcpTransport::judge(const Hello& hello) {
   using Verdict = Welcome::Verdict;
   const auto us = static_cast<std::uint32_t>(member());
-  Welcome welcome{.member = us, .session = station_.session, .num_lanes = station_.options.num_lanes};
+  Welcome welcome{.member = us, .session = station_.session, .num_rails = station_.options.num_rails};
   const bool is_later = hello.from > us && hello.from < links_.size() && links_[hello.from];
   if (hello.job != station_.facts.key.job() || hello.to != us || !is_later) {
     welcome.verdict = Verdict::kWrongMember;
   } else if (hello.secrecy != station_.options.secrecy) {
     welcome.verdict = Verdict::kWrongSecrecy;
-  } else if (hello.num_lanes != station_.options.num_lanes) {
-    welcome.verdict = Verdict::kWrongLanes;
+  } else if (hello.num_rails != station_.options.num_rails) {
+    welcome.verdict = Verdict::kWrongRails;
   } else if (link(hello.from).is_lost()) {
     welcome.verdict = Verdict::kUnknownSession;
-  } else if (const auto from = link(hello.from).lane(hello.lane).next_from(hello.session)) {
+  } else if (const auto from = link(hello.from).rail(hello.rail).next_from(hello.session)) {
     welcome.num_taken = *from;
   } else {
     welcome.verdict = Verdict::kUnknownSession;
@@ -185,7 +186,7 @@ Welcome TcpTransport::judge(const Hello& hello) {
 void TcpTransport::admit(const ListenerGreeting& greeting, std::unique_ptr<Connection> connection) {
   const Hello& hello = *greeting.hello();
   link(hello.from)
-      .lane(hello.lane)
+      .rail(hello.rail)
       .attach(std::move(connection), End::kListener, {hello.session, hello.num_taken, greeting.tls_secret()});
 }
 
@@ -196,7 +197,7 @@ bool TcpTransport::deliver_to_self() {
     if (to_self_.empty()) return moved;
     const ToSelf message = std::move(to_self_.front());
     to_self_.pop_front();
-    const std::span<std::byte> room = station_.sink->place(member(), message.header);
+    const std::span<std::byte> room = station_.sink->buffer_for(member(), message.header);
     if (!room.empty()) std::memcpy(room.data(), message.payload.data(), room.size());
     lock.unlock();
     if (message.sent) message.sent({});

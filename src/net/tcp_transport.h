@@ -12,24 +12,25 @@
 
 namespace cohort::net {
 
-/// Messages over TCP. A connection that breaks is made anew, and the messages go on at the byte where they
-/// were; a member that does not come back within its limit, or whose listener is gone, is lost.
+/// A transport over TCP. A broken connection is replaced and the streams resume at the byte that the receiver
+/// needs next. A member that does not reconnect in time, or whose listener is gone, is lost.
 ///
-/// Threads: as every transport.
-/// Lifetime: reactor and clock must outlive it. close() waits until others have what was sent to them, up to
-/// TcpOptions::leave_limit.
-/// Failure: strangers are turned away without a word; lost() names the address and why.
-/// Cost: TcpOptions::num_lanes connections to each member. A payload longer than OutStream::kCopied is not
-/// copied in this process, and is the caller's again when the other side has all of it.
+/// Threads: see comm::Transport.
+/// Lifetime: reactor and clock must outlive it. close() waits until the other members have received what was
+/// sent to them, up to TcpOptions::leave_limit.
+/// Failure: lost() gives address and cause. Connections without the key of the job are closed without an
+/// answer.
+/// Cost: TcpOptions::num_rails connections to each member. A payload longer than OutStream::kCopied is not
+/// copied in this process; its callback runs once the receiver has acknowledged it.
 class TcpTransport final : public comm::Transport {
  public:
   TcpTransport(TcpFacts facts, Descriptor listener, Reactor& reactor, Clock& clock,
                const TcpOptions& options);
   ~TcpTransport() override;
 
-  /// Bytes per second that all connections together are to begin with; see Pace. From any thread.
+  /// The initial rate limit of all connections together, see Pace. From any thread.
   void set_pace(double bytes_per_s) { station_.pace.set(bytes_per_s); }
-  /// Of what is sent from now on. From any thread.
+  /// Applies to messages sent from now on. From any thread.
   void set_striping(Striping striping) {
     const std::lock_guard lock(station_.mutex);
     station_.striping = striping;
@@ -60,7 +61,7 @@ class TcpTransport final : public comm::Transport {
   Link& link(std::uint32_t member) { return *links_[member]; }
 
   Station station_;
-  std::vector<std::unique_ptr<Link>> links_;  // our own place is empty
+  std::vector<std::unique_ptr<Link>> links_;  // by member; null for this member and for those apart
   Reception reception_;
   comm::Doorbell* doorbell_ = nullptr;
   std::condition_variable advanced_;

@@ -32,16 +32,16 @@ using ContextPointer = std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>>;
 using SslPointer = std::unique_ptr<SSL, Freer<SSL_free>>;
 using MethodPointer = std::unique_ptr<BIO_METHOD, Freer<BIO_meth_free>>;
 
-// ----- a socket as OpenSSL sees it: one that raises no signal when the other side is gone -----
+// ----- a BIO over a socket that raises no SIGPIPE -----
 
-// It reads ahead: many records with one call of the kernel. OpenSSL could, too, but moves all that it has
-// read ahead for every record that it takes out.
+// Reads ahead: one system call fetches many records. OpenSSL's own read-ahead moves the whole rest of its
+// buffer for every record that it takes out.
 struct SocketEnd {
   int socket = -1;
-  bool has_more = false;  // more is written right after this
+  bool has_more = false;  // another record is written right after this one
   std::uint64_t num_come = 0;
   std::vector<char> ahead{};
-  std::span<const char> left{};  // of it
+  std::span<const char> left{};  // unread part of `ahead`
 };
 
 SocketEnd& end_of(BIO* bio) {
@@ -55,13 +55,13 @@ bool comes_later() {
 int write_socket(BIO* bio, const char* bytes, int size) {
   BIO_clear_retry_flags(bio);
   const SocketEnd& end = end_of(bio);
-  // The kernel fills packets with the records of one write(), as if they came by one call.
+  // With MSG_MORE the kernel packs the records of one write() into full packets.
   const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (end.has_more ? MSG_MORE : 0);
   const ssize_t put = ::send(end.socket, bytes, static_cast<std::size_t>(size), flags);
   if (put >= 0) return static_cast<int>(put);
   if (!comes_later()) {
     ::shutdown(end.socket, SHUT_WR);
-    return size;  // swallowed: there may be something to read yet
+    return size;  // dropped, see Stream: there may still be bytes to read
   }
   BIO_set_retry_write(bio);
   return -1;
@@ -104,7 +104,7 @@ BIO_METHOD* socket_method() {
   return method.get();
 }
 
-// ----- the job's key as OpenSSL wants it: a session that both sides had before -----
+// ----- the pre-shared key, which OpenSSL wants as a session to resume -----
 
 int secret_index() {
   static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
@@ -150,7 +150,7 @@ Error openssl_error(const std::string& what) {
 
 using Stage = std::array<std::byte, kRecord>;
 
-/// What is left of parts to be written.
+/// The rest of a list of parts to be written.
 class PartsCursor {
  public:
   explicit PartsCursor(std::span<const iovec> parts) : parts_(parts) {
@@ -159,7 +159,7 @@ class PartsCursor {
 
   std::size_t num_left() const { return num_left_; }
 
-  /// The next bytes, at most `cap` of them: where they are if they lie together, else in `stage`.
+  /// The next bytes, at most `cap`: in place if they are contiguous, else copied to `stage`.
   std::span<const std::byte> peek(Stage& stage, std::size_t cap) const {
     std::span<const std::byte> next = rest_of(parts_.front(), offset_);
     if (next.size() >= cap || next.size() == num_left_) return next.first(std::min(next.size(), cap));
@@ -188,7 +188,7 @@ class PartsCursor {
   }
 
   std::span<const iovec> parts_;
-  std::size_t offset_ = 0;  // in the first of them
+  std::size_t offset_ = 0;  // in the first part
   std::size_t num_left_ = 0;
 };
 
@@ -228,7 +228,7 @@ Result<std::unique_ptr<TlsStream>> TlsStream::make(int socket, End end, const Se
   session->context = make_context(end);
   if (session->context) session->ssl.reset(SSL_new(session->context.get()));
   BIO* bio = session->ssl ? BIO_new(socket_method()) : nullptr;
-  if (bio == nullptr) return openssl_error("a connection cannot be encrypted");
+  if (bio == nullptr) return openssl_error("cannot set up TLS for a connection");
   session->end.socket = socket;
   BIO_set_data(bio, &session->end);
   BIO_set_init(bio, 1);
@@ -245,9 +245,9 @@ Result<bool> TlsStream::prepare() {
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl);
   if (result == 1) {
-    // Without the job's key there is no session to go on with, and nobody has a certificate.
+    // A handshake that did not resume the session did not use the pre-shared key.
     if (SSL_session_reused(ssl) != 1) {
-      return Error(ErrorCode::kPermission, "the other side does not have the key of this job");
+      return Error(ErrorCode::kPermission, "the peer does not have the key of this job");
     }
     is_prepared_ = true;
     return true;
@@ -255,19 +255,19 @@ Result<bool> TlsStream::prepare() {
   const int error = SSL_get_error(ssl, result);
   if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return false;
   if (error == SSL_ERROR_SSL) {
-    const Error why = openssl_error("the connection cannot be encrypted");
+    const Error why = openssl_error("the TLS handshake failed");
     return Error(ErrorCode::kPermission, why.message());
   }
-  return Error(ErrorCode::kPeerLost, "the connection broke before it was encrypted");
+  return Error(ErrorCode::kPeerLost, "the connection broke during the TLS handshake");
 }
 
-// Of one SSL_read() or SSL_write(); `done` were moved by earlier ones.
+// The outcome of a failed SSL_read() or SSL_write(), after earlier calls moved `done` bytes.
 Result<std::size_t> TlsStream::outcome(int result, std::size_t done, const char* what) {
   const int error = SSL_get_error(session_->ssl.get(), result);
   if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return done;
-  if (done > 0) return done;  // the next call says it
+  if (done > 0) return done;  // the next call reports the error
   if (error == SSL_ERROR_ZERO_RETURN || (error == SSL_ERROR_SYSCALL && ERR_peek_error() == 0)) {
-    return Error(ErrorCode::kPeerLost, "the other side has closed the connection");
+    return Error(ErrorCode::kPeerLost, "the peer has closed the connection");
   }
   const Error why = openssl_error(what);
   return Error(ErrorCode::kPeerLost, why.message());
@@ -290,8 +290,9 @@ Result<std::size_t> TlsStream::read(std::span<const iovec> parts) {
   return all;
 }
 
-// A record at a time, each as full as can be. What OpenSSL has taken half-way is offered to it again as it
-// was: with more behind it it would say nothing of the first when the second does not fit.
+// Writes one record at a time, each as full as possible. A record that OpenSSL has written half-way is
+// offered again with the same size, as OpenSSL requires: with a longer one it would not report the first as
+// written when the second does not fit.
 Result<std::size_t> TlsStream::write(std::span<const iovec> parts) {
   PartsCursor rest(parts);
   std::size_t all = 0;
@@ -310,7 +311,7 @@ Result<std::size_t> TlsStream::write(std::span<const iovec> parts) {
   return all;
 }
 
-// No key is good for ever: RFC 8446, 5.5, has it changed before 2^24.5 records.
+// RFC 8446, section 5.5: a key must be updated before 2^24.5 records.
 void TlsStream::count_record() {
   constexpr std::uint64_t kKeyRecordsCap = std::uint64_t{1} << 22;
   if (++num_records_ < kKeyRecordsCap) return;

@@ -7,17 +7,17 @@
 
 namespace cohort::net {
 
-/// Which end of a connection this is.
+/// The two ends of a connection: TLS server and TLS client.
 enum class End { kListener, kConnector };
 
-/// A connected socket, encrypted: TLS 1.3 with a secret that both sides have, so that both know the other
-/// to be of the same job, and fresh keys for each connection, so that who learns the job's key later reads
-/// nothing of what was said. There are no certificates.
+/// An encrypted Stream over a connected socket: TLS 1.3 with a pre-shared key, which proves to each side that
+/// the peer belongs to the job, and an ephemeral key exchange: recorded traffic stays secret even if the
+/// job's key leaks later. No certificates.
 ///
 /// Threads: one at a time.
-/// Lifetime: the socket is its owner's, and must outlive this.
-/// Failure: kPermission if the other side does not have the key.
-/// Cost: a payload passes through one record of 16 KiB at a time; what is shorter shares one.
+/// Lifetime: does not own the socket, which must outlive the stream.
+/// Failure: kPermission if the peer does not have the key.
+/// Cost: bytes are sent in records of 16 KiB; short parts are gathered into one record.
 class TlsStream final : public Stream {
  public:
   static Result<std::unique_ptr<TlsStream>> make(int socket, End end, const Secret& secret);
@@ -36,8 +36,8 @@ class TlsStream final : public Stream {
 
   std::unique_ptr<Session> session_;
   bool is_prepared_ = false;
-  std::size_t num_pending_ = 0;    // bytes of the record that was taken half-way
-  std::uint64_t num_records_ = 0;  // since keys were changed
+  std::size_t num_pending_ = 0;    // size of the record that OpenSSL has written half-way
+  std::uint64_t num_records_ = 0;  // records since the last key update
 };
 
 }  // namespace cohort::net

@@ -13,21 +13,20 @@ namespace cohort::records {
 
 /// A row of a CSV file.
 struct CsvRow {
-  std::uint64_t line = 0;  ///< on which it begins, from 1
+  std::uint64_t line = 0;  ///< first line of the row, from 1
   std::vector<std::string_view> cells{};
 };
 
-/// Goes through the rows of CSV text: comma-separated, cells in quotes may hold commas, line ends and doubled
-/// quotes. Lines end with LF or CR LF, the last one may end with neither; empty lines and a byte-order mark
-/// are passed over.
+/// Reads the rows of CSV text (RFC 4180): cells in quotes may contain commas, line ends and doubled quotes.
+/// Lines end with LF or CR LF; the last line may end without. Empty lines and a byte-order mark are skipped.
 ///
-/// Lifetime: the text and this must outlive the rows.
+/// Lifetime: the text and the reader must outlive the rows.
 /// Failure: kCorrupt, naming `path`, line and column.
 class CsvRows {
  public:
   CsvRows(std::string_view text, std::string path);
 
-  /// The next row into `row`; false at the end.
+  /// Reads the next row into `row`; false at the end of the text.
   Result<bool> next(CsvRow& row);
 
  private:
@@ -43,7 +42,7 @@ class CsvRows {
   const std::string path_;
   std::size_t at_ = 0;
   std::uint64_t line_ = 1;
-  std::deque<std::string> unquoted_;  // cells that differ from what stands in the text
+  std::deque<std::string> unquoted_;  // cells without the doubled quotes of the text
 };
 
 }  // namespace cohort::records

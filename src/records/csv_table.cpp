@@ -19,7 +19,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-// A finite number that a float can hold, or nothing.
+// The number in a cell, if it is finite as a float.
 std::optional<float> number_in(std::string_view cell) {
   std::string_view text = trimmed(cell);
   if (text.starts_with("+") && !text.starts_with("+-")) text.remove_prefix(1);
@@ -30,7 +30,7 @@ std::optional<float> number_in(std::string_view cell) {
   return static_cast<float>(value);
 }
 
-// A cell as an error shows it: short, and without what would tear the line.
+// A cell in an error message: short, without control characters.
 std::string shown(std::string_view cell) {
   constexpr std::size_t kLongest = 40;
   std::string text(cell.substr(0, kLongest));
@@ -120,13 +120,13 @@ Status TableBuilder::take_row(const CsvRow& row) {
       continue;
     }
     const std::optional<float> number = number_in(cell);
-    if (!number) return mistake(row, column, fmt::format("{} is no number", shown(cell)));
+    if (!number) return mistake(row, column, fmt::format("{} is not a number", shown(cell)));
     table_.features.push_back(*number);
   }
   return {};
 }
 
-// Targets count as numbers until one of them is none; their texts are kept for that case.
+// Targets are numbers unless one of them is a text; then all of them are texts, which are kept for that case.
 void TableBuilder::take_target(std::string_view cell) {
   const std::optional<float> number = number_in(cell);
   target_is_text_ |= !number;
@@ -140,8 +140,8 @@ void TableBuilder::make_classes() {
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   for (std::size_t i = 0; i < target_texts_.size(); ++i) {
-    const auto place = std::lower_bound(names.begin(), names.end(), target_texts_[i]);
-    table_.targets[i] = static_cast<float>(place - names.begin());
+    const auto found = std::lower_bound(names.begin(), names.end(), target_texts_[i]);
+    table_.targets[i] = static_cast<float>(found - names.begin());
   }
 }
 

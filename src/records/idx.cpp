@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMaxDims = 8;
 
 Error corrupt(const std::string& path, std::string_view what) {
-  return Error(ErrorCode::kCorrupt, fmt::format("'{}' is no sound IDX file: {}", path, what))
+  return Error(ErrorCode::kCorrupt, fmt::format("'{}' is not a valid IDX file: {}", path, what))
       .with_remedy("Check that this is the file you meant, or get it again.");
 }
 
@@ -62,9 +62,9 @@ Result<Header> parse_header(std::string_view content, const std::string& path) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(content[i]); };
   const std::optional<DType> dtype = dtype_of_code(byte(2));
   if (byte(0) != 0 || byte(1) != 0 || !dtype) {
-    return corrupt(path,
-                   fmt::format("it begins with {:02x} {:02x} {:02x} {:02x}, which is no magic number of one",
-                               byte(0), byte(1), byte(2), byte(3)));
+    return corrupt(
+        path, fmt::format("it begins with {:02x} {:02x} {:02x} {:02x}, not with an IDX magic number", byte(0),
+                          byte(1), byte(2), byte(3)));
   }
   const std::size_t num_dims = byte(3);
   if (num_dims == 0 || num_dims > kMaxDims) {
@@ -87,8 +87,8 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
   return text;
 }
 
-// The bytes that the header promises, or nothing if no file can hold so many.
-std::optional<std::uint64_t> promised_bytes(const Header& header) {
+// The bytes that the header claims, or nothing if that is more than any file may have.
+std::optional<std::uint64_t> claimed_bytes(const Header& header) {
   if (std::find(header.shape.begin(), header.shape.end(), 0u) != header.shape.end()) return 0;
   std::uint64_t total = size_bytes(header.dtype);
   for (std::uint64_t size : header.shape) {
@@ -106,10 +106,10 @@ std::uint64_t IdxArray::count() const {
 
 Result<IdxArray> parse_idx(std::string content, const std::string& path) {
   COHORT_ASSIGN_OR_RETURN(Header header, parse_header(content, path));
-  const std::optional<std::uint64_t> promised = promised_bytes(header);
+  const std::optional<std::uint64_t> promised = claimed_bytes(header);
   const std::uint64_t there = content.size() - header.size_bytes;
   if (!promised || *promised != there) {
-    return corrupt(path, fmt::format("its header promises {} numbers of type {}, {} bytes; {} bytes follow",
+    return corrupt(path, fmt::format("its header claims {} numbers of type {}, {} bytes; {} bytes follow",
                                      shape_text(header.shape), name(header.dtype),
                                      promised ? std::to_string(*promised) : "too many", there));
   }

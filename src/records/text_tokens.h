@@ -3,22 +3,36 @@
 #include "base/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace cohort::records {
 
-/// A token is a place in the vocabulary.
+/// A code point and its length in UTF-8.
+struct CodePoint {
+  char32_t value = 0;
+  std::size_t size_bytes = 0;
+};
+
+/// The first code point of `text`, which is not empty; nothing if the bytes are not UTF-8: truncated,
+/// overlong, a surrogate, or beyond U+10FFFF.
+std::optional<CodePoint> first_code_point(std::string_view text);
+
+/// The code point as UTF-8.
+std::string utf8_of(char32_t code_point);
+
+/// A token is an index into the vocabulary.
 using Token = std::uint16_t;
 
 /// How text becomes tokens.
 enum class TokenKind {
   kByte,  ///< every byte is a token; the vocabulary has 256
-  kChar,  ///< every code point is a token; the vocabulary is those that occur, sorted
+  kChar,  ///< every code point is a token; the vocabulary is the code points that occur, sorted
 };
 
-/// One text and where it is from, for messages.
+/// A text and the path of its file, for error messages.
 struct NamedText {
   std::string_view text{};
   std::string path{};
@@ -26,13 +40,13 @@ struct NamedText {
 
 /// Texts as tokens of one vocabulary.
 struct TokenTexts {
-  std::vector<std::string> vocabulary{};  ///< what each token stands for, as UTF-8 where it can be
+  std::vector<std::string> vocabulary{};  ///< the text of each token; `<ff>` for a byte that is not printable
   std::vector<std::vector<Token>> texts{};
 };
 
-/// All texts share the vocabulary, so that one to train on and one to test on fit together.
+/// All texts share the vocabulary, so that training and test data have the same tokens.
 ///
-/// Failure: kCorrupt, naming file, line and byte, where kChar meets what is no UTF-8; kUnsupported if there
+/// Failure: kCorrupt, naming file, line and byte, if kChar gets a text that is not UTF-8; kUnsupported if there
 /// are more than 65536 different code points.
 Result<TokenTexts> tokens_of(TokenKind kind, const std::vector<NamedText>& texts);
 

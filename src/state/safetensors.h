@@ -1,6 +1,5 @@
 #pragma once
 
-#include "state/parameters_hash.h"
 #include "state/tensor_view.h"
 #include "storage/file_system.h"
 
@@ -21,26 +20,28 @@
 
 namespace cohort {
 
-/// Puts a file with these tensors, in this order, at `path`, in one step as write_file_atomically() does.
-/// Their data begin at a multiple of 64 bytes.
+/// Writes a file with these tensors, in this order, by write_file_atomically(). The data of the tensors begin
+/// at a multiple of 64 bytes.
 ///
-/// Failure: kUsage for a name that occurs twice or is no UTF-8; a view whose bytes do not fit its shape is a
-/// bug; else as write_file_atomically(). Cost: the bytes of tensors are not copied.
+/// Failure: kUsage for a name that occurs twice or is not UTF-8; a view whose bytes do not fit its shape is a
+/// bug; else as write_file_atomically().
+/// Cost: the bytes of tensors are not copied.
 Status write_safetensors(FileSystem& fs, const std::string& path, std::span<const TensorView> tensors,
                          const std::map<std::string, std::string>& metadata);
 
-/// A file that was read and checked.
+/// A safetensors file that was read and checked.
 ///
 /// Threads: immutable.
-/// Lifetime: owns the bytes that its views show; a move leaves them where they are.
+/// Lifetime: owns the bytes of its views; a move does not invalidate the views.
 class SafetensorsFile {
  public:
-  /// Failure: kCorrupt, naming file and reason, for everything that breaks the format: lengths, JSON, double
-  /// names, shapes that do not fit, gaps and overlaps. kUnsupported for a type of number that is none of
-  /// DType. Else as FileSystem says. Cost: one allocation of the size of the file, read once.
+  /// Failure: kCorrupt, naming file and reason, for everything that breaks the format: lengths, JSON, duplicate
+  /// names, shapes that do not fit, gaps and overlaps; kUnsupported for an element type without a DType; else
+  /// as FileSystem.
+  /// Cost: one allocation of the size of the file, read once.
   static Result<SafetensorsFile> open(FileSystem& fs, const std::string& path);
 
-  /// In the order of their bytes.
+  /// The tensors, in the order of their bytes.
   std::span<const TensorView> tensors() const { return tensors_; }
   /// The tensor with this name, or null.
   const TensorView* find(std::string_view name) const;

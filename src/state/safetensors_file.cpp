@@ -10,21 +10,20 @@
 namespace cohort {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
-constexpr std::uint64_t kLengthBytes = 8;
+constexpr std::align_val_t kMemoryAlignment{64};
 
 Error corrupt(const std::string& reason) {
   return Error(ErrorCode::kCorrupt, reason);
 }
 
-// Fails where the file ends before `into` is full.
+// Fails if the file ends before `into` is full.
 Status read_exactly(ReadableFile& file, std::uint64_t offset, std::span<std::byte> into) {
   COHORT_ASSIGN_OR_RETURN(const std::size_t count, file.read_at(offset, into));
   if (count != into.size()) return corrupt("it became shorter while it was read");
   return {};
 }
 
-/// Where header and data of a file lie.
+/// The sizes of the two parts of a file.
 struct Extent {
   std::uint64_t header_bytes = 0;
   std::uint64_t data_bytes = 0;
@@ -32,11 +31,11 @@ struct Extent {
 
 Result<Extent> measure(ReadableFile& file) {
   COHORT_ASSIGN_OR_RETURN(const std::uint64_t file_bytes, file.size_bytes());
-  if (file_bytes < kLengthBytes) {
-    return corrupt(
-        fmt::format("it has {} bytes, fewer than the {} of the header's length", file_bytes, kLengthBytes));
+  if (file_bytes < state::kLengthBytes) {
+    return corrupt(fmt::format("it has {} bytes, fewer than the {} of the header's length", file_bytes,
+                               state::kLengthBytes));
   }
-  std::array<std::byte, kLengthBytes> bytes{};
+  std::array<std::byte, state::kLengthBytes> bytes{};
   COHORT_RETURN_IF_ERROR(read_exactly(file, 0, bytes));
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -45,16 +44,16 @@ Result<Extent> measure(ReadableFile& file) {
   if (length > state::kMaxHeaderBytes) {
     return corrupt(fmt::format("its header claims {} bytes; {} are allowed", length, state::kMaxHeaderBytes));
   }
-  if (length > file_bytes - kLengthBytes) {
+  if (length > file_bytes - state::kLengthBytes) {
     return corrupt(
-        fmt::format("its header claims {} bytes; {} are there", length, file_bytes - kLengthBytes));
+        fmt::format("its header claims {} bytes; {} are there", length, file_bytes - state::kLengthBytes));
   }
-  return Extent{.header_bytes = length, .data_bytes = file_bytes - kLengthBytes - length};
+  return Extent{.header_bytes = length, .data_bytes = file_bytes - state::kLengthBytes - length};
 }
 
 Result<state::Header> read_header(ReadableFile& file, std::uint64_t header_bytes) {
   std::string text(header_bytes, ' ');
-  COHORT_RETURN_IF_ERROR(read_exactly(file, kLengthBytes, std::as_writable_bytes(std::span(text))));
+  COHORT_RETURN_IF_ERROR(read_exactly(file, state::kLengthBytes, std::as_writable_bytes(std::span(text))));
   return state::parse_header(text);
 }
 
@@ -62,7 +61,7 @@ Result<DType> dtype_of(const state::HeaderEntry& entry) {
   for (const DType dtype : kAllDTypes) {
     if (state::safetensors_name(dtype) == entry.dtype) return dtype;
   }
-  // What the format has and DType has not.
+  // Types of the format without a DType.
   static constexpr std::string_view kOthers[] = {"U16",     "U32",     "U64",     "F8_E4M3", "F8_E5M2",
                                                  "F8_E8M0", "F6_E2M3", "F6_E3M2", "F4",      "C64"};
   if (std::find(std::begin(kOthers), std::end(kOthers), entry.dtype) != std::end(kOthers)) {
@@ -73,8 +72,8 @@ Result<DType> dtype_of(const state::HeaderEntry& entry) {
   return corrupt(fmt::format("tensor '{}' has the unknown type '{}'", entry.name, entry.dtype));
 }
 
-// Tensors in the order of their bytes lie one after the other: no gap, no overlap, nothing left at the end.
-Status check_places(std::span<const state::HeaderEntry> entries, std::uint64_t data_bytes) {
+// Tensors, in the order of their bytes, follow each other without gap or overlap up to the end of the file.
+Status check_offsets(std::span<const state::HeaderEntry> entries, std::uint64_t data_bytes) {
   std::uint64_t end = 0;
   for (const state::HeaderEntry& entry : entries) {
     const std::uint64_t first = entry.data_offsets[0];
@@ -111,12 +110,12 @@ Result<TensorView> view_of(const state::HeaderEntry& entry, std::span<const std:
 }  // namespace
 
 void SafetensorsFile::Release::operator()(std::byte* data) const {
-  ::operator delete(data, kAlignment);
+  ::operator delete(data, kMemoryAlignment);
 }
 
 SafetensorsFile::Data SafetensorsFile::allocate(std::uint64_t size_bytes) {
   return Data(static_cast<std::byte*>(
-      ::operator new(std::max<std::uint64_t>(size_bytes, 1), kAlignment, std::nothrow)));
+      ::operator new(std::max<std::uint64_t>(size_bytes, 1), kMemoryAlignment, std::nothrow)));
 }
 
 Result<SafetensorsFile> SafetensorsFile::open(FileSystem& fs, const std::string& path) {
@@ -126,7 +125,7 @@ Result<SafetensorsFile> SafetensorsFile::open(FileSystem& fs, const std::string&
     COHORT_ASSIGN_OR_RETURN(state::Header header, read_header(*file, extent.header_bytes));
     std::stable_sort(header.entries.begin(), header.entries.end(),
                      [](const auto& a, const auto& b) { return a.data_offsets < b.data_offsets; });
-    COHORT_RETURN_IF_ERROR(check_places(header.entries, extent.data_bytes));
+    COHORT_RETURN_IF_ERROR(check_offsets(header.entries, extent.data_bytes));
 
     SafetensorsFile result;
     result.metadata_ = std::move(header.metadata);
@@ -141,7 +140,7 @@ Result<SafetensorsFile> SafetensorsFile::open(FileSystem& fs, const std::string&
       result.index_.emplace(view.name, result.tensors_.size());
       result.tensors_.push_back(std::move(view));
     }
-    COHORT_RETURN_IF_ERROR(read_exactly(*file, kLengthBytes + extent.header_bytes, data));
+    COHORT_RETURN_IF_ERROR(read_exactly(*file, state::kLengthBytes + extent.header_bytes, data));
     return result;
   };
   return read().within(fmt::format("cannot read safetensors file '{}'", path));

@@ -10,8 +10,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Takes the header apart while it is parsed. Nothing is kept that the format does not know, so a hostile
-// header costs no more than its own length; and a name that comes twice is noticed.
+// Reads the header while it is parsed. Keeps only members that the format knows, so that a hostile header
+// costs no more memory than its own length. Finds duplicate names, which a JSON tree would hide.
 class HeaderReader final : public nlohmann::json_sax<Json> {
  public:
   bool start_object(std::size_t) override {
@@ -151,7 +151,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   int depth_ = 0;
   bool in_array_ = false;
   bool is_metadata_ = false;
-  Member member_ = Member::kNone;  ///< whose value comes next
+  Member member_ = Member::kNone;  ///< the member whose value comes next
   std::string name_;
   std::string metadata_key_;
   std::set<std::string> names_;
@@ -170,7 +170,7 @@ Result<Header> parse_header(std::string_view text) {
   if (text.empty() || text.front() != '{') {
     return Error(ErrorCode::kCorrupt, "the header does not begin with '{'");
   }
-  // The parser takes a zero byte for the end and would pass over what follows.
+  // The parser takes a zero byte for the end of the text and would ignore the rest.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
     return Error(ErrorCode::kCorrupt, fmt::format("the header is no JSON at its byte {}", zero + 1));
   }

@@ -12,14 +12,16 @@
 
 namespace cohort::state {
 
-/// No header may be longer, so that a file cannot ask for all memory.
+/// The width of the length of the header, with which a file begins.
+inline constexpr std::size_t kLengthBytes = 8;
+/// The longest header that is read: a corrupt length must not exhaust the memory.
 inline constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 inline constexpr std::string_view kMetadataName = "__metadata__";
 
-/// `F32`, `BOOL`, … as the format spells them.
+/// The name of a type in the format: `F32`, `BOOL`, …
 std::string_view safetensors_name(DType dtype);
 
-/// What a header says of one tensor.
+/// The entry of one tensor in a header.
 struct HeaderEntry {
   std::string name;
   std::string dtype;
@@ -28,11 +30,11 @@ struct HeaderEntry {
 };
 
 struct Header {
-  std::vector<HeaderEntry> entries;  ///< as they stand there
+  std::vector<HeaderEntry> entries;  ///< in the order of the file
   std::map<std::string, std::string> metadata;
 };
 
-/// Checks the form alone: JSON, the three members of each tensor and their types, double names.
+/// Checks the form of a header: JSON, the three members of each tensor and their types, duplicate names.
 ///
 /// Failure: kCorrupt with the reason.
 Result<Header> parse_header(std::string_view text);

@@ -12,8 +12,7 @@
 namespace cohort {
 namespace {
 
-constexpr std::size_t kLengthBytes = 8;
-constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kDataAlignment = 64;
 
 Result<std::string> quoted(const std::string& text) {
   try {
@@ -67,17 +66,17 @@ Result<std::string> header_text(std::span<const TensorView> tensors,
   return fmt::format("{{{}}}", fmt::join(members, ","));
 }
 
-// The length, and the header filled up so that what follows lies at a multiple of the alignment.
+// The length and the header, padded so that the data begin at a multiple of the alignment.
 Result<std::string> framed(std::string header) {
-  const std::size_t length = header.size() + kLengthBytes;
-  header.append((kAlignment - length % kAlignment) % kAlignment, ' ');
+  const std::size_t length = header.size() + state::kLengthBytes;
+  header.append((kDataAlignment - length % kDataAlignment) % kDataAlignment, ' ');
   if (header.size() > state::kMaxHeaderBytes) {
     return Error(ErrorCode::kUsage,
                  fmt::format("names and metadata need a header of {} bytes; {} are allowed", header.size(),
                              state::kMaxHeaderBytes));
   }
   std::string frame;
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+  for (std::size_t i = 0; i < state::kLengthBytes; ++i) {
     frame += static_cast<char>(static_cast<std::uint64_t>(header.size()) >> (8 * i));
   }
   return frame + header;

@@ -18,80 +18,83 @@ struct FileInfo {
   std::uint64_t size_bytes = 0;  ///< 0 for a directory
 };
 
-/// A file open for reading; it stays readable when its name is replaced or removed.
+/// A file that is open for reading. It stays readable after its name was removed or given to another file.
 ///
-/// Threads: every method from any thread, at the same time.
-/// Lifetime: must not outlive its file system; the destructor closes.
+/// Threads: every method from any thread, concurrently.
+/// Lifetime: must not outlive its FileSystem; the destructor closes the file.
 class ReadableFile {
  public:
   virtual ~ReadableFile() = default;
 
-  /// As the file system tells it: some files of the operating system hold bytes and say 0.
+  /// The size that the file system reports. Files of /proc and /sys report 0 although they hold bytes.
   virtual Result<std::uint64_t> size_bytes() = 0;
-  /// Fills `into` from `offset` on and returns how many bytes there were: fewer than asked for only at the
-  /// end of the file, none beyond it.
+  /// Reads from `offset` into `into` and returns the number of bytes read. The number is smaller than `into`
+  /// only at the end of the file, and 0 beyond the end.
   virtual Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) = 0;
 };
 
-/// A file open for writing at its end.
+/// A file that is open for appending.
 ///
 /// Threads: one at a time.
-/// Lifetime: must not outlive its file system; the destructor closes silently and syncs nothing.
-/// Failure: after a failed append() any prefix of its bytes may have been added. After a failed sync()
-/// nothing since the last good one is certain: write the file anew. After close(), append() and sync() are
-/// bugs.
+/// Lifetime: must not outlive its FileSystem; the destructor closes without sync() and ignores errors.
+/// Failure: a failed append() may have added any prefix of the bytes. A failed sync() may have lost all bytes
+/// since the last successful sync: write the file again from the beginning. append() and sync() after close()
+/// throw BugError.
 class WritableFile {
  public:
   virtual ~WritableFile() = default;
 
   /// Adds all of `bytes` to the end of the file.
   virtual Status append(std::span<const std::byte> bytes) = 0;
-  /// On success the content survives a power cut; the file's name does only after sync_directory().
+  /// On success the content survives a power cut. The name of a new file survives only after
+  /// sync_directory().
   virtual Status sync() = 0;
-  /// Releases the file. A second call does nothing.
+  /// Closes the file. A second call does nothing.
   virtual Status close() = 0;
 };
 
-/// A tree of files and directories: of this machine, of memory, or another that holds to these rules.
+/// A tree of files and directories. LocalFileSystem is the one of this machine; tests pass trees in memory
+/// that lose power or fail on purpose.
 ///
 /// Paths are '/'-separated, absolute or relative; symbolic links are followed.
 ///
 /// Threads: every method from any thread.
-/// Lifetime: must outlive the files it opens; the caller owns those.
-/// Failure: kNotFound if a path or a directory on the way to it is absent; kIo if a directory stands where a
-/// file is needed, or a file where a directory is; kPermission, kDiskFull, kExhausted as their names say; kIo
-/// for everything else. A call that fails has changed nothing, unless it says otherwise.
+/// Lifetime: must outlive the files it opens, which the caller owns.
+/// Failure: kNotFound if the path or a directory above it is missing; kPermission, kDiskFull, kExhausted as
+/// their names say; kIo for everything else, such as a directory where a file is needed. A call that fails
+/// has changed nothing unless its comment says otherwise.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
   virtual Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) = 0;
-  /// A new empty file; one that exists is emptied. The directory must exist.
+  /// Creates an empty file, or truncates an existing file. The directory must exist.
   virtual Result<std::unique_ptr<WritableFile>> create(const std::string& path) = 0;
-  /// A new empty file where nothing was, not even a link. kAlreadyExists otherwise.
+  /// Creates an empty file. kAlreadyExists if the name is taken, be it by a dangling symbolic link.
   virtual Result<std::unique_ptr<WritableFile>> create_new(const std::string& path) = 0;
-  /// The file with its content, or a new one.
+  /// Opens an existing file at its end, or creates an empty file.
   virtual Result<std::unique_ptr<WritableFile>> open_append(const std::string& path) = 0;
 
-  /// kNotFound if nothing is there.
+  /// Kind and size. kNotFound if the path does not exist.
   virtual Result<FileInfo> info(const std::string& path) = 0;
-  /// Whether a file or directory is there; an error only where that cannot be found out.
+  /// Whether the path exists. An error only if that cannot be determined.
   virtual Result<bool> exists(const std::string& path) = 0;
-  /// The names in a directory, without their path, in the order of their bytes.
+  /// The names in a directory, without the path, sorted by their bytes.
   virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;
 
-  /// Makes a directory and those above it; what is there already is fine. kAlreadyExists if a file is in the
-  /// way. On failure some of the upper ones may have been made.
+  /// Creates a directory and the missing directories above it. kAlreadyExists if a component is a file. A
+  /// call that fails may have created some of the upper directories.
   virtual Status make_directories(const std::string& directory) = 0;
-  /// Gives a file or directory a new name. A file or an empty directory that had that name is replaced: who
-  /// looks meanwhile finds the old one or the new one. A file never replaces a directory, nor the reverse.
+  /// Renames a file or directory. A file or an empty directory with the new name is replaced atomically: a
+  /// reader finds the old or the new content under that name. A file never replaces a directory, nor the
+  /// reverse.
   virtual Status rename(const std::string& from, const std::string& to) = 0;
-  /// Removes a file or an empty directory; kNotFound if there is none, kIo if the directory is not empty.
+  /// Removes a file or an empty directory. kIo if the directory is not empty.
   virtual Status remove(const std::string& path) = 0;
-  /// On success the names in this directory (what was created, renamed, removed) survive a power cut.
+  /// On success all names created, renamed or removed in this directory survive a power cut.
   virtual Status sync_directory(const std::string& directory) = 0;
 
-  /// How much more an ordinary user can store where `path` is; `path` must exist.
+  /// Free space for unprivileged users on the disk of `path`, which must exist.
   virtual Result<std::uint64_t> free_bytes(const std::string& path) = 0;
 };
 

@@ -1,8 +1,7 @@
-#include "storage/local_file.h"
-
 #include "base/check.h"
 #include "base/descriptor.h"
 #include "base/system_error.h"
+#include "storage/local_file_system.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,13 +22,15 @@ class LocalReadableFile final : public ReadableFile {
   Result<std::uint64_t> size_bytes() override {
     struct stat found {};
     if (::fstat(descriptor_.number(), &found) != 0) {
-      return system_error(fmt::format("cannot tell the size of '{}'", path_), errno);
+      return system_error(fmt::format("cannot get the size of '{}'", path_), errno);
     }
     return static_cast<std::uint64_t>(found.st_size);
   }
 
   Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) override {
-    if (offset > kLastOffset || into.size() > kLastOffset - offset) return 0;  // no file reaches so far
+    if (offset > kLastOffset || into.size() > kLastOffset - offset) {
+      return 0;  // beyond the largest offset of a file
+    }
     std::size_t done = 0;
     while (done < into.size()) {
       const auto rest = into.subspan(done);
@@ -97,8 +98,8 @@ Result<std::unique_ptr<ReadableFile>> open_local_to_read(const std::string& path
   const auto failure = [&](int error_number) {
     return system_error(fmt::format("cannot open '{}' for reading", path), error_number);
   };
-  // Not blocking: a named pipe that nobody writes to must not hold us; reading from it then fails, as it
-  // cannot seek.
+  // O_NONBLOCK: opening a named pipe without a writer would block for ever. pread(2) from a pipe fails later,
+  // with an error that says so.
   const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
   Descriptor descriptor(uninterrupted([&] { return ::open(path.c_str(), flags); }));
   if (!descriptor.is_open()) return failure(errno);
@@ -107,7 +108,7 @@ Result<std::unique_ptr<ReadableFile>> open_local_to_read(const std::string& path
 }
 
 Result<std::unique_ptr<WritableFile>> open_local_to_write(const std::string& path, WriteStart start) {
-  constexpr mode_t kAnybody = 0666;  // the process's umask takes away what it should
+  constexpr mode_t kAnybody = 0666;  // reduced by the umask of the process
   const int start_flag = start == WriteStart::kNew ? O_EXCL : start == WriteStart::kEmpty ? O_TRUNC : 0;
   const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | start_flag;
   Descriptor descriptor(uninterrupted([&] { return ::open(path.c_str(), flags, kAnybody); }));

@@ -2,7 +2,6 @@
 
 #include "base/descriptor.h"
 #include "base/system_error.h"
-#include "storage/local_file.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -14,7 +13,6 @@
 #include <sys/statvfs.h>
 
 namespace cohort {
-
 namespace {
 
 struct DirectoryCloser {
@@ -46,7 +44,9 @@ Result<std::unique_ptr<WritableFile>> LocalFileSystem::open_append(const std::st
 
 Result<FileInfo> LocalFileSystem::info(const std::string& path) {
   struct stat found {};
-  if (::stat(path.c_str(), &found) != 0) return system_error(fmt::format("cannot look at '{}'", path), errno);
+  if (::stat(path.c_str(), &found) != 0) {
+    return system_error(fmt::format("cannot get the status of '{}'", path), errno);
+  }
   if (S_ISDIR(found.st_mode)) return FileInfo{FileKind::kDirectory, 0};
   return FileInfo{FileKind::kFile, static_cast<std::uint64_t>(found.st_size)};
 }
@@ -55,7 +55,7 @@ Result<bool> LocalFileSystem::exists(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
-  return system_error(fmt::format("cannot look for '{}'", path), errno);
+  return system_error(fmt::format("cannot get the status of '{}'", path), errno);
 }
 
 Result<std::vector<std::string>> LocalFileSystem::list(const std::string& directory) {
@@ -65,9 +65,9 @@ Result<std::vector<std::string>> LocalFileSystem::list(const std::string& direct
   const std::unique_ptr<DIR, DirectoryCloser> open(::opendir(directory.c_str()));
   if (!open) return failure(errno);
   std::vector<std::string> names;
-  errno = 0;  // readdir tells its end from a failure by this alone
+  errno = 0;  // readdir(3) returns null at the end and on failure: errno tells them apart
   while (const dirent* entry =
-             ::readdir(open.get())) {  // NOLINT(concurrency-mt-unsafe): the stream is ours alone
+             ::readdir(open.get())) {  // NOLINT(concurrency-mt-unsafe): no other thread has this stream
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
     errno = 0;
@@ -78,7 +78,7 @@ Result<std::vector<std::string>> LocalFileSystem::list(const std::string& direct
 }
 
 Status LocalFileSystem::make_directories(const std::string& directory) {
-  constexpr mode_t kAnybody = 0777;  // the process's umask takes away what it should
+  constexpr mode_t kAnybody = 0777;  // reduced by the umask of the process
   std::size_t end = 0;
   do {
     end = directory.find('/', end + 1);
@@ -118,7 +118,7 @@ Status LocalFileSystem::sync_directory(const std::string& directory) {
 Result<std::uint64_t> LocalFileSystem::free_bytes(const std::string& path) {
   struct statvfs found {};
   if (uninterrupted([&] { return ::statvfs(path.c_str(), &found); }) != 0) {
-    return system_error(fmt::format("cannot tell the free space at '{}'", path), errno);
+    return system_error(fmt::format("cannot get the free space of '{}'", path), errno);
   }
   return static_cast<std::uint64_t>(found.f_bavail) * found.f_frsize;
 }

@@ -4,14 +4,14 @@
 
 namespace cohort {
 
-/// The files of this machine, and of what is mounted on it.
+/// The files of this machine, mounted file systems included.
 class LocalFileSystem final : public FileSystem {
  public:
   Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> create(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> create_new(const std::string& path) override;
   Result<std::unique_ptr<WritableFile>> open_append(const std::string& path) override;
-  /// Whatever is not a directory counts as a file.
+  /// Everything that is not a directory counts as a file: pipes and devices, too.
   Result<FileInfo> info(const std::string& path) override;
   Result<bool> exists(const std::string& path) override;
   Result<std::vector<std::string>> list(const std::string& directory) override;
@@ -22,4 +22,14 @@ class LocalFileSystem final : public FileSystem {
   Result<std::uint64_t> free_bytes(const std::string& path) override;
 };
 
+namespace storage {
+
+enum class WriteStart { kNew, kEmpty, kAtEnd };
+
+/// Opens an existing file of this machine.
+Result<std::unique_ptr<ReadableFile>> open_local_to_read(const std::string& path);
+/// Opens or creates a file of this machine.
+Result<std::unique_ptr<WritableFile>> open_local_to_write(const std::string& path, WriteStart start);
+
+}  // namespace storage
 }  // namespace cohort

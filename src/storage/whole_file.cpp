@@ -13,14 +13,14 @@ namespace {
 constexpr std::uint64_t kFirstPieceBytes = 4096;
 
 Error too_large(const std::string& path, std::uint64_t max_bytes) {
-  return Error(ErrorCode::kUsage,
-               fmt::format("cannot read '{}': it holds more than the {} that are allowed here", path,
-                           format_bytes(max_bytes)))
-      .with_remedy("Check that this is the file you meant.");
+  return Error(ErrorCode::kUsage, fmt::format("cannot read '{}': the file is larger than the limit of {}",
+                                              path, format_bytes(max_bytes)))
+      .with_remedy("Check that the path names the right file.");
 }
 
-// Whatever stands there, left by a crash or put there by somebody else, is removed and never written through.
-Result<std::unique_ptr<WritableFile>> create_in_place_of(FileSystem& fs, const std::string& path) {
+// An existing entry, left by a crash or planted as a symbolic link, is removed. Writing through a link would
+// change a file elsewhere.
+Result<std::unique_ptr<WritableFile>> create_instead_of(FileSystem& fs, const std::string& path) {
   Result<std::unique_ptr<WritableFile>> file = fs.create_new(path);
   if (file || file.error().code() != ErrorCode::kAlreadyExists) return file;
   COHORT_RETURN_IF_ERROR(fs.remove(path));
@@ -28,14 +28,14 @@ Result<std::unique_ptr<WritableFile>> create_in_place_of(FileSystem& fs, const s
 }
 
 Status write_and_sync(FileSystem& fs, const std::string& path, const WriteContent& content) {
-  COHORT_ASSIGN_OR_RETURN(const auto file, create_in_place_of(fs, path));
+  COHORT_ASSIGN_OR_RETURN(const auto file, create_instead_of(fs, path));
   Status written = content(*file);
   if (written) written = file->sync();
   if (written) written = file->close();
   return written;
 }
 
-// A name may be as long as the file system allows; then the temporary one is made from its hash.
+// A long name has no room for the affixes within the 255 bytes of a file name, so its hash is used instead.
 std::string temporary_name(const std::string& name) {
   constexpr std::size_t kLongest = 200;
   if (name.size() <= kLongest) return fmt::format(".{}.tmp", name);
@@ -47,7 +47,7 @@ Status replace(FileSystem& fs, const std::string& temporary, const std::string& 
   Status done = write_and_sync(fs, temporary, content);
   if (done) done = fs.rename(temporary, path);
   if (!done) {
-    // The first failure is the one to report; a temporary file that stays is overwritten next time.
+    // The first error is returned. A temporary file that cannot be removed is replaced by the next write.
     (void)fs.remove(temporary);
     return done;
   }
@@ -58,11 +58,11 @@ Status replace(FileSystem& fs, const std::string& temporary, const std::string& 
 
 Result<std::string> read_file(FileSystem& fs, const std::string& path, std::uint64_t max_bytes) {
   COHORT_ASSIGN_OR_RETURN(const auto file, fs.open_read(path));
-  COHORT_ASSIGN_OR_RETURN(const std::uint64_t claimed_bytes, file->size_bytes());
-  if (claimed_bytes > max_bytes) return too_large(path, max_bytes);
+  COHORT_ASSIGN_OR_RETURN(const std::uint64_t reported_bytes, file->size_bytes());
+  if (reported_bytes > max_bytes) return too_large(path, max_bytes);
   std::string content;
-  // One byte more than the claim, so that the usual file ends within the first piece.
-  std::uint64_t piece_bytes = std::max(claimed_bytes + 1, kFirstPieceBytes);
+  // One byte more than the reported size, so that reading an ordinary file ends with the first piece.
+  std::uint64_t piece_bytes = std::max(reported_bytes + 1, kFirstPieceBytes);
   while (true) {
     const std::size_t done = content.size();
     content.resize(done + piece_bytes);

@@ -7,8 +7,9 @@
 
 namespace cohort {
 
-/// Between Cohort's and torch's name of a kind of number.
-/// Failure: kUsage for one Cohort does not carry.
+/// Converts between the element types of Cohort and torch.
+///
+/// Failure: kUsage for a type that Cohort does not support.
 Result<DType> dtype_of(at::ScalarType type);
 at::ScalarType scalar_type_of(DType dtype);
 

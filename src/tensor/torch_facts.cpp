@@ -22,7 +22,7 @@ double best_matmul_ms() {
   return best;
 }
 
-// The library's own description holds "TORCH_VERSION=2.13.0, " among its build settings.
+// at::show_config() contains "TORCH_VERSION=2.13.0, " among the build settings.
 std::string loaded_version() {
   const std::string description = at::show_config();
   const std::string key = "TORCH_VERSION=";

@@ -1,19 +1,35 @@
 #pragma once
 
-#include "comm/communicator.h"
+#include "comm/group/communicator.h"
 
 #include <exception>
+#include <fmt/format.h>
+#include <string>
 
 namespace cohort::train {
 
-/// What the others hear of a rank's failure: kAborted, naming the rank, around its words.
-Error failure_of(int rank, const std::exception& cause);
+/// The exception as an Error, or null.
+inline const Error* as_error(const std::exception& cause) {
+  return dynamic_cast<const Error*>(&cause);  // NOLINT: an exception has no other type tag
+}
 
-/// Ends the calls of all other ranks with what went wrong here, so that nobody waits for this one. They see
-/// failure_of() this one; what is the failure of another rank already is known to all.
-void abort_with(Communicator& group, const std::exception& cause);
+/// The error that the other ranks get when `rank` fails: kAborted about that rank, with the text of the
+/// cause.
+inline Error failure_of(int rank, const std::exception& cause) {
+  const Error* error = as_error(cause);
+  const std::string words = error != nullptr ? error->text() : std::string(cause.what());
+  return Error(ErrorCode::kAborted, fmt::format("rank {} failed: {}", rank, words)).with_rank(rank);
+}
 
-/// Does something that all ranks do together; what it throws ends the others, too.
+/// Ends the calls of all other ranks with failure_of() this rank, so that no rank waits for this one. Does
+/// nothing if `cause` is the failure of another rank, which has told all ranks already.
+inline void abort_with(Communicator& group, const std::exception& cause) {
+  const Error* error = as_error(cause);
+  if (error != nullptr && error->root().code() == ErrorCode::kAborted) return;
+  group.abort(failure_of(group.rank(), cause));
+}
+
+/// Runs `work`, which all ranks run together. An exception ends the others, too.
 template <class Work>
 void or_abort(Communicator& group, const Work& work) {
   try {

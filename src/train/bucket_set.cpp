@@ -40,10 +40,10 @@ BucketSet::BucketSet(Arena& arena, std::vector<at::Tensor> parameters, BucketLay
       dtype_(common_dtype(parameters_)),
       layout_(std::move(layout)),
       values_(std::move(values)) {
-  find_places();
+  locate_parameters();
   if (gradients_ == GradientMemory::kPooled) make_pool();
   allocate_gradients();
-  if (values_) house_parameters();
+  if (values_) move_parameters_in();
 }
 
 BucketSet::~BucketSet() {
@@ -53,26 +53,27 @@ BucketSet::~BucketSet() {
   }
 }
 
-void BucketSet::find_places() {
-  places_.assign(parameters_.size(), Place{});
+void BucketSet::locate_parameters() {
+  locations_.assign(parameters_.size(), Location{});
   for (std::size_t b = 0; b < layout_.buckets.size(); ++b) {
     for (const BucketEntry& entry : layout_.buckets[b].entries) {
-      Place& place = places_[entry.parameter];
-      if (place.buckets.empty()) place.slice.first = entry.first;
-      COHORT_CHECK_EQ(place.slice.first + place.slice.count, entry.first, "pieces follow each other");
-      place.slice.count += entry.count;
-      place.buckets.push_back(b);
-      place.is_alone = place.is_alone && layout_.buckets[b].entries.size() == 1;
-      place.padding += layout_.buckets[b].count - entry.count;
+      Location& location = locations_[entry.parameter];
+      if (location.buckets.empty()) location.slice.first = entry.first;
+      COHORT_CHECK_EQ(location.slice.first + location.slice.count, entry.first, "pieces follow each other");
+      location.slice.count += entry.count;
+      location.buckets.push_back(b);
+      location.is_alone = location.is_alone && layout_.buckets[b].entries.size() == 1;
+      location.padding += layout_.buckets[b].count - entry.count;
     }
   }
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
-    Place& place = places_[p];
-    COHORT_CHECK_EQ(place.slice.count, static_cast<std::size_t>(parameters_[p].numel()), "parameter {}", p);
-    // Small ones are better copied into a bucket they share.
-    place.is_large =
-        place.is_alone && place.buckets.size() > 1 && parameters_[p].is_non_overlapping_and_dense();
-    place.is_pooled = place.is_large && gradients_ == GradientMemory::kPooled;
+    Location& location = locations_[p];
+    COHORT_CHECK_EQ(location.slice.count, static_cast<std::size_t>(parameters_[p].numel()), "parameter {}",
+                    p);
+    // Small gradients are better copied into a bucket that several parameters share.
+    location.is_large =
+        location.is_alone && location.buckets.size() > 1 && parameters_[p].is_non_overlapping_and_dense();
+    location.is_pooled = location.is_large && gradients_ == GradientMemory::kPooled;
   }
 }
 
@@ -80,9 +81,9 @@ void BucketSet::make_pool() {
   std::set<std::size_t> sizes;
   std::size_t padding = 0;
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
-    if (!places_[p].is_pooled) continue;
+    if (!locations_[p].is_pooled) continue;
     sizes.insert(parameters_[p].nbytes());
-    padding = std::max(padding, places_[p].padding * size_bytes(dtype_));
+    padding = std::max(padding, locations_[p].padding * size_bytes(dtype_));
   }
   if (!sizes.empty()) pool_ = std::make_unique<GradientPool>(arena_, std::move(sizes), padding);
 }
@@ -92,30 +93,33 @@ void BucketSet::allocate_gradients() {
   gradient_firsts_.clear();
   for (const Bucket& bucket : layout_.buckets) {
     gradient_firsts_.push_back(count);
-    if (!places_[bucket.entries.front().parameter].is_pooled) count += bucket.count;
+    if (!locations_[bucket.entries.front().parameter].is_pooled) count += bucket.count;
   }
-  gradient_block_ = value_or_throw(arena_.allocate(std::max<std::size_t>(count, 1) * size_bytes(dtype_))
-                                       .within("no room for the gradients"));
+  gradient_block_ =
+      value_or_throw(arena_.allocate(std::max<std::size_t>(count, 1) * size_bytes(dtype_))
+                         .within("no room for the gradients in the shared memory of this rank"));
   adopted_.assign(parameters_.size(), at::Tensor());
   adopted_data_.clear();
   gradient_views_.assign(parameters_.size(), at::Tensor());
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
-    if (places_[p].is_pooled) continue;
+    if (locations_[p].is_pooled) continue;
     const Bucket& bucket = layout_.buckets[buckets_of(p).front()];
-    const std::size_t in_bucket = (place(p).first - bucket.first) * size_bytes(dtype_);
+    const std::size_t in_bucket = (elements_of(p).first - bucket.first) * size_bytes(dtype_);
     gradient_views_[p] =
         view_at(static_cast<std::byte*>(flat_gradient(buckets_of(p).front())) + in_bucket, p);
   }
 }
 
-void BucketSet::house_parameters() {
+void BucketSet::move_parameters_in() {
   const at::NoGradGuard no_grad;
-  const auto home = [&](std::size_t p) { return view_at(all_values().slice(place(p).first, 0).data, p); };
+  const auto target = [&](std::size_t p) {
+    return view_at(all_values().slice(elements_of(p).first, 0).data, p);
+  };
   if (values_.is_mine()) {
-    for (std::size_t p = 0; p < parameters_.size(); ++p) home(p).copy_(parameters_[p]);
+    for (std::size_t p = 0; p < parameters_.size(); ++p) target(p).copy_(parameters_[p]);
   }
   values_.settle();
-  for (std::size_t p = 0; p < parameters_.size(); ++p) at::Tensor(parameters_[p]).set_data(home(p));
+  for (std::size_t p = 0; p < parameters_.size(); ++p) at::Tensor(parameters_[p]).set_data(target(p));
 }
 
 void* BucketSet::flat_gradient(std::size_t bucket) const {
@@ -125,13 +129,13 @@ void* BucketSet::flat_gradient(std::size_t bucket) const {
 at::Tensor BucketSet::view_at(void* first, std::size_t parameter) const {
   const at::Tensor& like = parameters_[parameter];
   const auto options = at::TensorOptions().dtype(like.scalar_type());
-  // Memory that is dense in another order of dimensions, such as channels last, stays so.
+  // Keeps the order of dimensions of dense memory, such as channels last.
   if (like.is_non_overlapping_and_dense()) return at::from_blob(first, like.sizes(), like.strides(), options);
   return at::from_blob(first, like.sizes(), options);
 }
 
 bool BucketSet::can_adopt(std::size_t p, const at::Tensor& gradient) const {
-  return places_[p].is_pooled && pool_->lends(gradient) &&
+  return locations_[p].is_pooled && pool_->lends(gradient) &&
          gradient.scalar_type() == parameters_[p].scalar_type() &&
          gradient.strides() == parameters_[p].strides() && !is_adopted(gradient.const_data_ptr());
 }
@@ -144,7 +148,7 @@ bool BucketSet::is_adopted(const void* data) const {
 void BucketSet::adopt(std::size_t parameter, at::Tensor gradient) {
   COHORT_CHECK(can_adopt(parameter, gradient));
   auto* end = static_cast<std::byte*>(gradient.mutable_data_ptr()) + gradient.nbytes();
-  std::memset(end, 0, places_[parameter].padding * size_bytes(dtype_));
+  std::memset(end, 0, locations_[parameter].padding * size_bytes(dtype_));
   {
     const std::lock_guard lock(mutex_);
     adopted_data_.insert(gradient.const_data_ptr());
@@ -162,14 +166,14 @@ void BucketSet::release(std::size_t parameter) {
 }
 
 void BucketSet::provide(std::size_t parameter) {
-  if (places_[parameter].is_pooled && !adopted_[parameter].defined()) {
+  if (locations_[parameter].is_pooled && !adopted_[parameter].defined()) {
     adopt(parameter, pool_->tensor_like(parameters_[parameter]));
   }
 }
 
 Numbers BucketSet::gradients(const Bucket& bucket) const {
   const BucketEntry& entry = bucket.entries.front();
-  if (!places_[entry.parameter].is_pooled) {
+  if (!locations_[entry.parameter].is_pooled) {
     return {flat_gradient(static_cast<std::size_t>(&bucket - layout_.buckets.data())), bucket.count, dtype_};
   }
   const at::Tensor& adopted = adopted_[entry.parameter];
@@ -185,23 +189,23 @@ std::size_t BucketSet::gradient_bytes() const {
 void BucketSet::move_to(BucketLayout layout, ParameterMemory values) {
   COHORT_CHECK_EQ(static_cast<bool>(values), static_cast<bool>(values_));
   const std::vector<at::Tensor> before = gradient_views_;
-  const ArenaBlock block = std::exchange(gradient_block_, ArenaBlock());  // what the views look at
+  const ArenaBlock block = std::exchange(gradient_block_, ArenaBlock());  // keeps the memory of the old views
   layout_ = std::move(layout);
-  find_places();
+  locate_parameters();
   allocate_gradients();
   for (std::size_t p = 0; p < before.size(); ++p) {
     if (before[p].defined() && gradient_views_[p].defined()) gradient_views_[p].copy_(before[p]);
   }
   if (!values_) return;
   ParameterMemory old_values = std::exchange(values_, std::move(values));
-  house_parameters();
+  move_parameters_in();
   old_values.give_back();
 }
 
 std::optional<std::size_t> BucketSet::first_detached() const {
   if (!values_) return std::nullopt;
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
-    if (parameters_[p].const_data_ptr() != all_values().slice(place(p).first, 0).data) return p;
+    if (parameters_[p].const_data_ptr() != all_values().slice(elements_of(p).first, 0).data) return p;
   }
   return std::nullopt;
 }

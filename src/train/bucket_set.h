@@ -17,23 +17,23 @@
 
 namespace cohort::train {
 
-/// Where gradients are kept.
+/// The memory of gradients.
 enum class GradientMemory {
-  kFlat,    ///< one run of memory
-  kPooled,  ///< those of large parameters in memory of a pool, while there are any; the others in one run
+  kFlat,    ///< one contiguous block
+  kPooled,  ///< large gradients in blocks of a pool, from arrival to release; the others in one block
 };
 
-/// The memory of the buckets: gradients in the arena and, if the parameters are housed here too, one flat run
-/// of those, cut by the same layout. All parameters have one type.
+/// The memory of the buckets, in the arena: gradients and, on request, the parameters as one contiguous block
+/// with the same layout. All parameters have one type.
 ///
-/// Threads: as its memory is used.
-/// Lifetime: the arena must outlive it. Parameters that were housed get memory of their own again when it
-/// dies. Failure: throws kExhausted where the arena has no more, UsageError for parameters of mixed types.
-/// Cost: the padded size of the gradients; pooled ones take theirs only until they are released.
+/// Threads: one at a time for each bucket.
+/// Lifetime: the arena must outlive it. The destructor moves parameters out of the arena.
+/// Failure: throws kExhausted if the arena is full, UsageError for parameters of mixed types.
+/// Cost: the padded size of the gradients; pooled gradients take memory only until they are released.
 class BucketSet {
  public:
-  /// `values` is where the parameters are to be, or nothing if they stay where they are. With values that are
-  /// common, all ranks make this together.
+  /// `values` is the memory that the parameters move to; empty, they stay where they are. If the values are
+  /// common, all ranks construct this together.
   BucketSet(Arena& arena, std::vector<at::Tensor> parameters, BucketLayout layout,
             ParameterMemory values = {}, GradientMemory gradients = GradientMemory::kFlat);
   ~BucketSet();
@@ -44,29 +44,31 @@ class BucketSet {
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
   DType dtype() const { return dtype_; }
 
-  /// The gradient of parameter p in its bucket, shaped like it; a pooled one only after provide() or adopt().
+  /// The gradient of a parameter in its bucket, with the parameter's shape. A pooled gradient exists only
+  /// after provide() or adopt().
   const at::Tensor& gradient(std::size_t parameter) const {
     const at::Tensor& adopted = adopted_[parameter];
     return adopted.defined() ? adopted : gradient_views_[parameter];
   }
-  /// The buckets it lies in: one, or as many as it has pieces.
+  /// The buckets that hold a parameter: one, or one for each piece of a large parameter.
   const std::vector<std::size_t>& buckets_of(std::size_t parameter) const {
-    return places_[parameter].buckets;
+    return locations_[parameter].buckets;
   }
-  /// It has buckets of its own, several: better computed where it is reduced than copied there.
-  bool is_large(std::size_t parameter) const { return places_[parameter].is_large; }
-  /// Where all of it lies, from the start of the flat memory.
-  BucketSlice place(std::size_t parameter) const { return places_[parameter].slice; }
+  /// True for a parameter with several buckets of its own: its gradient is better computed in memory that can
+  /// be reduced than copied there.
+  bool is_large(std::size_t parameter) const { return locations_[parameter].is_large; }
+  /// The elements of a parameter, counted from the start of the flat memory.
+  BucketSlice elements_of(std::size_t parameter) const { return locations_[parameter].slice; }
 
-  /// Where large gradients come from; null if there are none.
+  /// The pool of large gradients; null if no gradient is large.
   GradientPool* pool() const { return pool_.get(); }
-  /// True if this gradient can stay where it is: in memory of the pool, in the order of elements that its
-  /// buckets have. Backward may still read it, for others: until that is over it is not to be written to.
+  /// True if the gradient lies in memory of the pool, with its elements in the order of the buckets, so that
+  /// no copy is needed. Backward may still read an adopted gradient: do not write to it before backward ends.
   bool can_adopt(std::size_t parameter, const at::Tensor& gradient) const;
   void adopt(std::size_t parameter, at::Tensor gradient);
-  /// Makes sure that there is memory for the gradient.
+  /// Allocates memory for a pooled gradient that has none.
   void provide(std::size_t parameter);
-  /// The gradient is used up.
+  /// Returns the memory of a pooled gradient.
   void release(std::size_t parameter);
 
   Numbers gradients(const Bucket& bucket) const;
@@ -75,37 +77,36 @@ class BucketSet {
   }
   Numbers values(const Bucket& bucket) const { return all_values().slice(bucket.first, bucket.count); }
   Numbers values(const BucketSlice& slice) const { return all_values().slice(slice.first, slice.count); }
-  /// Of flat memory only.
+  /// Only for GradientMemory::kFlat.
   Numbers all_gradients() const { return {gradient_block_.bytes().data(), layout_.count, dtype_}; }
   Numbers all_values() const { return {values_.data(), layout_.count, dtype_}; }
-  /// Bytes of arena that gradients hold, or have held at once.
+  /// The most bytes of the arena that gradients have held at once.
   std::size_t gradient_bytes() const;
-  /// All ranks see one copy of the parameters.
+  /// True if all ranks share one copy of the parameters.
   bool has_common_values() const { return values_.is_common(); }
 
-  /// Puts everything, with its content, where another layout wants it; what is pooled has none. `values`:
-  /// memory for the parameters, if they are housed here.
+  /// Moves gradients and parameters to another layout. Pooled gradients must have been released. `values` is
+  /// memory for the parameters, if this holds them.
   void move_to(BucketLayout layout, ParameterMemory values = {});
 
-  /// A parameter that is no longer where it was housed: code that replaces its memory does that, such as a
-  /// change of type or torch::load.
+  /// The first parameter whose memory was replaced by other code, such as a change of type or torch::load.
   std::optional<std::size_t> first_detached() const;
 
  private:
-  struct Place {
+  struct Location {
     BucketSlice slice{};
     std::vector<std::size_t> buckets{};
-    bool is_alone = true;  // in its buckets
+    bool is_alone = true;  // no other parameter shares its buckets
     bool is_large = false;
     bool is_pooled = false;
-    std::size_t padding = 0;  // elements its buckets have beyond it
+    std::size_t padding = 0;  // elements of its buckets after its last element
   };
 
   bool is_adopted(const void* data) const;
-  void find_places();
+  void locate_parameters();
   void make_pool();
   void allocate_gradients();
-  void house_parameters();
+  void move_parameters_in();
   void* flat_gradient(std::size_t bucket) const;
   at::Tensor view_at(void* first, std::size_t parameter) const;
 
@@ -121,12 +122,12 @@ class BucketSet {
   std::vector<at::Tensor> gradient_views_;
   std::vector<at::Tensor> adopted_;
   mutable std::mutex mutex_;
-  std::set<const void*>
-      adopted_data_;  // where those lie: under the mutex, as backward asks while others are released
-  std::vector<Place> places_;
+  // Addresses of adopted gradients. Under the mutex: backward asks while the other thread releases.
+  std::set<const void*> adopted_data_;
+  std::vector<Location> locations_;
 };
 
-/// The elements of each tensor, as plan_buckets() wants them.
+/// The number of elements of each tensor, as plan_buckets() takes them.
 std::vector<std::size_t> element_counts(std::span<const at::Tensor> tensors);
 
 }  // namespace cohort::train

@@ -73,7 +73,7 @@ void Buffers::slot_done(double weight) {
 
 void Buffers::merge() {
   if (num_numbers_ == 0) return;
-  std::vector<std::int64_t> sizes(static_cast<std::size_t>(group_.world()));
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(group_.size()));
   const std::array<std::int64_t, 1> mine{static_cast<std::int64_t>(slots_.size())};
   value_or_throw(group_.run(all_gather(std::span<const std::int64_t>(mine), std::span(sizes))));
   const std::vector<std::size_t> counts(sizes.begin(), sizes.end());
@@ -112,7 +112,7 @@ void Buffers::check_finite(const std::vector<double>& numbers, const std::vector
           Error(ErrorCode::kUsage, fmt::format("'{}' of the model became {}", named.name, numbers[first + i]))
               .with_remedy(
                   "Normalisation over a batch needs several values of each channel: give each slot more "
-                  "samples (train.batch, train.slots) or larger images.");
+                  "samples (train.batch_size, train.micro_batches) or larger images.");
       raise(group_.rank() == 0 ? what : failure_of(0, what));  // all ranks see the same
     }
   });

@@ -1,33 +1,34 @@
 #pragma once
 
-#include "comm/communicator.h"
-#include "train/parameters.h"
+#include "comm/group/communicator.h"
+#include "train/module_tensors.h"
 
 #include <vector>
 
 namespace cohort::train {
 
-/// What forward changes besides gradients: running means and counters. Every slot of a step starts from the
-/// same buffers; what they become is the mean over all slots of all ranks, weighted, in the order of slots.
-/// So they do not depend on who computed which slot, and a step that is skipped leaves them as they were.
-/// What no slot has changed, such as a mask, stays as it is to the bit.
+/// The buffers of a module that forward changes: running means and counters. Every slot of a step starts from
+/// the same values. After the step a buffer is the weighted mean of the values after each slot of all ranks,
+/// added in the order of slots, so that the result does not depend on which rank computed which slot. A
+/// skipped step leaves the buffers as they were. A buffer that no slot has changed, such as a mask, keeps its
+/// bits.
 ///
 /// Threads: one at a time.
-/// Cost: a copy of the buffers for each slot; one small all_gather a step; nothing for a module without
+/// Cost: a copy of the buffers for each slot; two small all-gathers per step; nothing for a module without
 /// buffers.
 class Buffers {
  public:
   Buffers(Communicator& group, const ModuleTensors& tensors);
 
-  /// Before a step.
+  /// Begins a step.
   void open();
-  /// Before the forward of a slot, when no graph needs the buffers any more.
+  /// Restores the values before the step, for the forward of the next slot. No graph may need the buffers.
   void open_slot();
-  /// After the forward of a slot; `weight` is its number of samples.
+  /// Records the values after the forward of a slot of `weight` samples.
   void slot_done(double weight);
-  /// After the last slot, on all ranks: the buffers become what all slots say.
+  /// After the last slot, on all ranks together: sets the buffers to the mean over all slots.
   void merge();
-  /// The step was not made.
+  /// Restores the values before a step that is skipped.
   void drop();
 
  private:
@@ -37,11 +38,11 @@ class Buffers {
 
   Communicator& group_;
   std::vector<NamedTensor> means_;     // floating point: averaged
-  std::vector<NamedTensor> counters_;  // whole numbers: the largest
+  std::vector<NamedTensor> counters_;  // integers: the largest value counts
   std::size_t num_means_ = 0;
   std::size_t num_numbers_ = 0;
   std::vector<double> start_;
-  std::vector<double> slots_;  // for each slot of this rank: its weight, then its numbers
+  std::vector<double> slots_;  // for each slot of this rank: its weight, then the values of all buffers
 };
 
 }  // namespace cohort::train

@@ -1,16 +1,18 @@
 #include <cohort/data_parallel.h>
 
-#include "comm/communicator.h"
+#include "base/checksum.h"
+#include "comm/group/communicator.h"
+#include "comm/group/rank_text.h"
 #include "comm/shared_memory/arena.h"
 #include "tensor/scalar_type.h"
+#include "train/abort.h"
 #include "train/buffers.h"
-#include "train/gradient_hooks.h"
-#include "train/initial_values.h"
 #include "train/mean_gradients.h"
-#include "train/parameters.h"
-#include "train/same_module.h"
+#include "train/module_changes.h"
+#include "train/module_tensors.h"
+#include "train/same_on_all.h"
 #include "train/work_thread.h"
-#include <cohort/context.h>
+#include <cohort/group.h>
 #include <cohort/tensor.h>
 
 #include <ATen/ATen.h>
@@ -23,41 +25,37 @@
 #include <torch/nn/module.h>
 
 namespace cohort {
-namespace {
-
-using namespace train;
-
-// Where a parameter went.
-struct Place {
-  std::size_t set;
-  std::size_t number;
-};
-
-}  // namespace
 
 struct DataParallel::Parts {
-  const std::unique_ptr<Communicator> group;  // of its own: others may be averaging at the same time
-  const ModuleTensors tensors;
-  Buffers buffers{*group, tensors};
-  std::vector<std::unique_ptr<MeanGradients>> sets{};  // one per type of numbers
-  std::vector<Place> places{};
-  std::unique_ptr<GradientPool> pool{};
-  WorkThread thread{};
+  std::shared_ptr<void> keeps{};              // before the rest, to be destroyed after it; may be null
+  const std::unique_ptr<Communicator> group;  // not shared: other code may use the caller's group meanwhile
+  const train::ModuleTensors tensors;
+  const train::ModuleChanges changes;
+  const std::int64_t hash_every;
+  train::Buffers buffers{*group, tensors};
+  std::vector<std::unique_ptr<train::MeanGradients>> sets{};  // one per element type
+  std::unique_ptr<train::GradientPool> pool{};
+  train::WorkThread thread{};
+  std::unique_ptr<train::GradientHooks> frozen_hooks{};
+  std::int64_t num_rounds = 0;
   bool round_failed = false;
   std::weak_ptr<Round> round{};
   int accumulations = 0;
-  std::unique_ptr<GradientHooks> hooks{};
 
   void sort_by_type(Arena& arena, std::size_t bucket_bytes);
   void make_pool(Arena& arena);
-  void arrived(std::size_t p);
-  std::shared_ptr<Round> begin_round();
+  void watch_frozen();
+  void check_module();
+  bool join_round();
+  void begin_round();
   void finish();
+  void compare_replicas();
 };
 
-/// From the first gradient of a backward to its end. Held by the backward, so that one that fails is noticed.
+/// Lasts from the first gradient of a backward to its end. Autograd holds it as a callback of that backward:
+/// destroyed without a finish(), it tells that the backward failed.
 ///
-/// Large gradients after the first are computed in the pool: torch does not say that a backward begins.
+/// The pool is used from the first gradient on: torch does not say that a backward begins.
 class DataParallel::Round {
  public:
   explicit Round(Parts& parts) : parts_(parts) {
@@ -75,33 +73,29 @@ class DataParallel::Round {
 
  private:
   Parts& parts_;
-  std::optional<GradientPool::Use> use_;
+  std::optional<train::GradientPool::Use> use_;
   bool is_over_ = false;
 };
 
-// The types in turn, that with the most bytes first: its buckets alone are averaged before the end of
-// backward. With those of others in between, ranks that do not use the same parameters would average in
+// The element type with the most bytes comes first, and only its buckets are averaged before the end of
+// backward. If buckets of several types were, ranks that use different parameters would average them in
 // different orders.
 void DataParallel::Parts::sort_by_type(Arena& arena, std::size_t bucket_bytes) {
-  std::map<DType, std::vector<NamedTensor>> by_type;
+  std::map<DType, std::vector<train::NamedTensor>> by_type;
   std::map<DType, std::size_t> sizes;
-  for (const NamedTensor& named : tensors.parameters) {
+  for (const train::NamedTensor& named : tensors.parameters) {
     by_type[dtype_of(named.tensor)].push_back(named);
     sizes[dtype_of(named.tensor)] += named.tensor.nbytes();
   }
   std::vector<DType> order;
   for (const auto& [dtype, size] : sizes) order.push_back(dtype);
   std::stable_sort(order.begin(), order.end(), [&](DType a, DType b) { return sizes[a] > sizes[b]; });
-  std::map<DType, std::size_t> number_of;
   for (const DType dtype : order) {
-    number_of[dtype] = sets.size();
-    sets.push_back(std::make_unique<MeanGradients>(*group, arena, by_type[dtype], bucket_bytes));
-    if (sets.size() > 1) sets.back()->wait_for_the_end();
-  }
-  std::vector<std::size_t> seen(sets.size(), 0);
-  for (const NamedTensor& named : tensors.parameters) {
-    const std::size_t set = number_of[dtype_of(named.tensor)];
-    places.push_back({set, seen[set]++});
+    const train::ReportFull report =
+        sets.empty() ? train::ReportFull::kDuringBackward : train::ReportFull::kAtEnd;
+    sets.push_back(std::make_unique<train::MeanGradients>(
+        *group, arena, by_type[dtype], bucket_bytes,
+        train::AveragingRound{thread, [this] { return join_round(); }}, report));
   }
 }
 
@@ -109,57 +103,86 @@ void DataParallel::Parts::make_pool(Arena& arena) {
   std::set<std::size_t> sizes;
   for (const auto& set : sets) sizes.merge(set->pooled_sizes());
   if (sizes.empty()) return;
-  pool = std::make_unique<GradientPool>(arena, std::move(sizes), 0);
+  pool = std::make_unique<train::GradientPool>(arena, std::move(sizes), 0);
   for (const auto& set : sets) set->use(pool.get());
 }
 
-void DataParallel::Parts::arrived(std::size_t p) {
-  const at::NoGradGuard no_grad;  // backward(create_graph) comes with gradients
-  const Place place = places[p];
-  if (accumulations > 0) return sets[place.set]->take(place.number);
-  std::shared_ptr<Round> current = round.lock();
-  if (current == nullptr) current = begin_round();
-  sets[place.set]->arrived(place.number, thread);
+// A frozen parameter that gets a gradient after all is not known to any bucket.
+void DataParallel::Parts::watch_frozen() {
+  frozen_hooks = std::make_unique<train::GradientHooks>(train::plain(tensors.frozen),
+                                                        [this](std::size_t) { check_module(); });
 }
 
-std::shared_ptr<DataParallel::Round> DataParallel::Parts::begin_round() {
+void DataParallel::Parts::check_module() {
+  train::or_abort(*group, [this] { changes.check(); });
+}
+
+bool DataParallel::Parts::join_round() {
+  if (accumulations > 0) return false;
+  if (round.expired()) begin_round();
+  return true;
+}
+
+void DataParallel::Parts::begin_round() {
   if (round_failed) {
     raise(
         Error(ErrorCode::kAborted, "an earlier backward failed, and ranks may have come to different points")
-            .with_remedy("Make a new DataParallel, in a world that has not failed."));
+            .with_remedy("Make a new DataParallel, in a new Context."));
   }
   const auto fresh = std::make_shared<Round>(*this);
   round = fresh;
   torch::autograd::Engine::get_default_engine().queue_callback([fresh] { fresh->finish(); });
-  return fresh;
 }
 
 void DataParallel::Parts::finish() {
   const at::NoGradGuard no_grad;
-  for (const auto& set : sets) set->finish(thread);
+  check_module();
+  for (const auto& set : sets) set->finish();
   round.reset();
   buffers.open();
   buffers.slot_done(1);
   buffers.merge();
+  ++num_rounds;
+  if (hash_every > 0 && (num_rounds == 2 || num_rounds % hash_every == 0)) compare_replicas();
 }
 
-DataParallel::DataParallel(Context& context, torch::nn::Module& module, const DataParallelOptions& options)
-    : DataParallel(context.communicator(), context.arena(), module, options) {}
+void DataParallel::Parts::compare_replicas() {
+  std::uint64_t hash = 0;
+  for (const train::NamedTensor& named : tensors.parameters) {
+    const at::Tensor whole = named.tensor.detach().contiguous();
+    hash = content_hash({static_cast<const std::byte*>(whole.const_data_ptr()), whole.nbytes()}, hash);
+  }
+  const std::vector<int> ranks = train::deviating_ranks(*group, hash);
+  if (ranks.empty()) return;
+  raise(Error(ErrorCode::kCorrupt,
+              fmt::format("before step {} the parameters of {} differ from those of the others", num_rounds,
+                          comm::ranks_text(ranks)))
+            .with_remedy(
+                "Give every rank the same optimizer with the same settings and state "
+                "(cohort::broadcast_state() copies rank 0's), and change parameters on all ranks alike."));
+}
+
+DataParallel::DataParallel(Group& group, torch::nn::Module& module, const DataParallelOptions& options)
+    : DataParallel(group.communicator(), group.arena(), module, options) {
+  parts_->keeps = group.hold();
+}
 
 DataParallel::DataParallel(Communicator& group, Arena& arena, torch::nn::Module& module,
                            const DataParallelOptions& options)
     : parts_(new Parts{.group = value_or_throw(group.split(0, group.rank(), "data parallel")),
-                       .tensors = tensors_of(module)}) {
-  const ModuleTensors& tensors = parts_->tensors;
-  check_same_module(*parts_->group, tensors);
+                       .tensors = train::tensors_of(module),
+                       .changes = {module, train::tensors_of(module)},
+                       .hash_every = options.hash_every}) {
+  const train::ModuleTensors& tensors = parts_->tensors;
+  train::or_abort(*parts_->group, [&] { train::check_same_module(*parts_->group, tensors); });
   for (const auto* each : {&tensors.parameters, &tensors.frozen, &tensors.buffers, &tensors.counters}) {
-    send_from_first(*parts_->group, *each);
+    train::send_from_first(*parts_->group, *each);
   }
-  if (group.world() == 1 || tensors.parameters.empty()) return;  // the mean of one, or of none
+  if (group.size() == 1) return;  // there is nothing to average
+  parts_->watch_frozen();
+  if (tensors.parameters.empty()) return;
   parts_->sort_by_type(arena, options.bucket_bytes);
   parts_->make_pool(arena);
-  parts_->hooks = std::make_unique<GradientHooks>(
-      plain(tensors.parameters), [parts = parts_.get()](std::size_t p) { parts->arrived(p); });
 }
 
 DataParallel::~DataParallel() = default;

@@ -14,9 +14,8 @@ void Engine::run(const Program& program) {
   {
     const std::lock_guard lock(mutex_);
     if (failed_) {
-      raise(
-          Error(ErrorCode::kAborted, "an earlier step failed")
-              .with_remedy("What failed cannot go on; make a new trainer, in a world that has not failed."));
+      raise(Error(ErrorCode::kAborted, "an earlier step failed")
+                .with_remedy("Make a new Trainer, in a new Context."));
     }
     program_ = &program;
     done_.assign(program.size(), false);
@@ -47,7 +46,7 @@ void Engine::filled(int bucket) {
   if (program_ == nullptr) return;
   for (std::size_t i = 0; i < program_->size(); ++i) {
     const Action& action = (*program_)[i];
-    if (action.verb == Verb::kFill && action.bucket == bucket) done_[i] = true;
+    if (action.kind == ActionKind::kFill && action.bucket == bucket) done_[i] = true;
   }
   changed_.notify_all();
 }
@@ -55,7 +54,7 @@ void Engine::filled(int bucket) {
 void Engine::run_lane(const Program& program, Lane lane) {
   for (std::size_t i = 0; i < program.size(); ++i) {
     const Action& action = program[i];
-    if (action.verb == Verb::kFill || action.lane() != lane) continue;
+    if (action.kind == ActionKind::kFill || action.lane() != lane) continue;
     if (!wait_for(action)) return;
     try {
       perform_(action);
@@ -78,7 +77,7 @@ void Engine::mark(std::size_t index) {
 bool Engine::wait_for(const Action& action) {
   const auto start = steady_clock::now();
   std::unique_lock lock(mutex_);
-  // No deadline: the other lane goes on, and its waits have one, or it fails.
+  // No deadline is needed: every wait of the other lane has one, and its failure ends this wait.
   changed_.wait(lock, [&] {
     return failed_ || std::all_of(action.after.begin(), action.after.end(),
                                   [&](std::size_t i) { return static_cast<bool>(done_[i]); });

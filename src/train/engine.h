@@ -11,31 +11,31 @@
 
 namespace cohort::train {
 
-/// Runs programs: the lane of slots on the caller's thread, the lane of buckets on a thread of its own, so
-/// that gradients are reduced while others are still computed.
+/// Runs programs: the lane of slots on the caller's thread, the lane of buckets on another thread, so that
+/// gradients are reduced while others are still computed.
 ///
 /// Threads: run() from one thread; filled() from any, while run() is going on.
-/// Failure: what an action throws ends both lanes after the actions they are at, and run() throws it. The
-/// engine cannot be used again then.
+/// Failure: an exception of an action ends both lanes after their current actions, and run() throws it.
+/// Afterwards the engine cannot be used.
 class Engine {
  public:
   using Perform = std::function<void(const Action&)>;
 
-  /// `perform` is called with the actions of slots and the vote on the thread of run(), with those of buckets
-  /// on the other.
+  /// `perform` gets the actions of slots and the vote on the thread of run(), the actions of buckets on the
+  /// other thread.
   explicit Engine(Perform perform);
 
-  /// Everything in the program was done when it returns.
+  /// Returns when all actions of the program are done.
   void run(const Program& program);
   /// The gradients of this bucket are complete.
   void filled(int bucket);
-  /// How long run() waited for the other lane, in all: communication that nothing hid.
+  /// The total time that run() waited for the lane of buckets: communication that no computation hid.
   std::chrono::nanoseconds waited() const { return waited_; }
 
  private:
   void run_lane(const Program& program, Lane lane);
   void mark(std::size_t index);
-  /// False if the program failed.
+  /// Waits until the action may begin. False if the program failed.
   bool wait_for(const Action& action);
   void fail();
 

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 #include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <numeric>
 #include <torch/nn/module.h>
 
@@ -25,6 +27,16 @@ Batch batch_of(const Dataset& data, std::int64_t first, std::int64_t last) {
 
 }  // namespace
 
+void check_is_one_number(const at::Tensor& loss) {
+  if (loss.defined() && loss.numel() == 1) return;
+  const std::string found = loss.defined()
+                                ? fmt::format("a tensor of sizes [{}]", fmt::join(loss.sizes(), ", "))
+                                : std::string("an undefined tensor");
+  throw UsageError(UsageError(fmt::format("the objective returned {} as loss, expected one number", found))
+                       .with_remedy("Return the sum of the losses of all samples, as loss.sum(); or wrap a "
+                                    "function that returns their mean in cohort::mean_loss()."));
+}
+
 std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module& module,
                                          const Objective& objective, const Dataset& data,
                                          const EvaluationOptions& options) {
@@ -35,19 +47,21 @@ std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module&
   constexpr std::size_t kNumbers = 3;  // loss, right answers, answers
   std::vector<double> sums(static_cast<std::size_t>(num_batches) * kNumbers + 1, 0.0);
   double& num_stopped = sums.back();
-  for (std::int64_t b = group.rank(); b < num_batches; b += group.world()) {
+  for (std::int64_t b = group.rank(); b < num_batches; b += group.size()) {
     if (options.wants_to_stop && options.wants_to_stop()) {
       num_stopped = 1;
       break;
     }
     const Evaluation part =
         objective(batch_of(data, b * options.batch, std::min(size, (b + 1) * options.batch)));
-    double* place = sums.data() + static_cast<std::size_t>(b) * kNumbers;
-    place[0] = part.loss.item<double>();
-    place[1] = part.correct;
-    place[2] = part.counted;
+    double* numbers = sums.data() + static_cast<std::size_t>(b) * kNumbers;
+    check_is_one_number(part.loss);
+    numbers[0] = part.loss.item<double>();
+    numbers[1] = part.correct;
+    numbers[2] = part.counted;
   }
-  value_or_throw(group.run(all_reduce(std::span(sums))));  // all but one of the ranks say 0
+  value_or_throw(
+      group.run(all_reduce(std::span(sums))));  // one rank adds the numbers of a batch, the others add 0
   if (num_stopped > 0) return std::nullopt;
   double loss = 0, correct = 0, counted = 0;
   for (std::size_t i = 0; i + 1 < sums.size(); i += kNumbers) {

@@ -9,11 +9,15 @@
 
 namespace cohort::train {
 
-/// Says when backward has come to the gradient of a parameter.
+/// Calls a function whenever backward has accumulated the gradient of a parameter.
+///
+/// The hooks belong to the tensors, not to their gradient accumulators: libtorch replaces an accumulator when
+/// a tensor gets data of another type, as by Module::to().
 ///
 /// Threads: `arrived` is called on the threads that call backward, one at a time.
-/// Lifetime: nothing is called any more once this is gone, whatever graph is still alive.
-/// Failure: what `arrived` throws comes out of backward().
+/// Lifetime: `arrived` is not called after the destructor, even if a graph is still alive. A hook that a
+/// parameter had before is called as well, and is there again afterwards.
+/// Failure: an exception of `arrived` comes out of backward().
 class GradientHooks {
  public:
   using Arrived = std::function<void(std::size_t parameter)>;
@@ -24,14 +28,14 @@ class GradientHooks {
   GradientHooks& operator=(const GradientHooks&) = delete;
 
  private:
+  class Hook;
   struct Shared {
     std::mutex mutex;
     Arrived arrived;  // empty once the hooks are gone
   };
-  struct Accumulators;
 
   std::shared_ptr<Shared> shared_;
-  std::unique_ptr<Accumulators> accumulators_;  // a tensor holds its own only weakly
+  std::vector<at::Tensor> parameters_;
 };
 
 }  // namespace cohort::train

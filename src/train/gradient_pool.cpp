@@ -41,8 +41,8 @@ struct GradientPool::Blocks {
   }
 };
 
-/// One tensor's hold on a block. torch wants memory to be given back by its address alone, so all leases of
-/// the process are found by that.
+/// One tensor's use of a block. torch frees memory by its address alone, so all leases of the process are
+/// found by address.
 struct GradientPool::Lease {
   std::shared_ptr<Blocks> blocks;
   ArenaBlock* block;
@@ -52,7 +52,7 @@ struct GradientPool::Lease {
     const std::lock_guard lock(mutex());
     all().emplace(lease.block->bytes().data(), lease);
   }
-  /// False if there is none at this address.
+  /// False if no lease has this address.
   static bool end(void* data) {
     std::unique_lock lock(mutex());
     const auto found = all().find(data);
@@ -78,8 +78,7 @@ struct GradientPool::Lease {
 
 namespace {
 
-// torch's allocator interface has no room for a context: which pool a thread uses can be said in no other
-// way.
+// torch's allocator interface passes no context, so the pool of a thread is a thread-local variable.
 thread_local std::shared_ptr<GradientPool::Turn> turn_of_thread;
 
 }  // namespace
@@ -89,7 +88,8 @@ struct GradientPool::Turn {
   std::atomic<GradientPool*> pool;  // null when it is over
 };
 
-/// What torch asks for memory: the pool of this thread, or torch's own allocator.
+/// The allocator of torch in this process: serves from the pool of the calling thread, or from torch's own
+/// allocator.
 class ArenaAllocator final : public c10::Allocator {
  public:
   static void install() {
@@ -138,8 +138,9 @@ c10::DataPtr GradientPool::allocate(std::size_t size_bytes) {
 at::Tensor GradientPool::tensor_like(const at::Tensor& other) {
   const Use use(this);
   at::Tensor tensor = at::empty_strided(other.sizes(), other.strides(), other.options().requires_grad(false));
-  if (!owns(tensor.const_data_ptr()))
-    raise(Error(ErrorCode::kExhausted, "no room for the gradients in the arena"));
+  if (!owns(tensor.const_data_ptr())) {
+    raise(Error(ErrorCode::kExhausted, "no room for the gradients in the shared memory of this rank"));
+  }
   return tensor;
 }
 

@@ -10,28 +10,28 @@
 
 namespace cohort::train {
 
-/// Memory in the arena for large gradients: autograd computes them where the other ranks can read them, and
-/// nobody has to copy them there.
+/// Memory in the arena for large gradients: autograd computes them in memory that other ranks can read, so
+/// that no copy is needed.
 ///
-/// torch asks one allocator of the process for all memory and tells it the size alone. So this takes part
-/// only while a Use lives on the thread that asks, and only for sizes that a gradient has; another tensor of
-/// the same size, such as an intermediate one, gets such memory too and gives it back like any other.
+/// torch asks one allocator of the process for all memory and passes only the size. So the pool serves a
+/// thread only while a Use lives on it, and only sizes that a gradient has. Another tensor of such a size,
+/// for example an intermediate result, gets memory of the pool too, and returns it like any other.
 ///
 /// Threads: every method from any thread.
-/// Lifetime: memory that was handed out may outlive it, and the arena.
-/// Failure: where the arena has no more, tensors get ordinary memory.
-/// Cost: blocks are kept: as many of a size as were ever in use at once.
+/// Lifetime: tensors in memory of the pool may outlive the pool and the arena.
+/// Failure: if the arena is full, tensors get ordinary memory.
+/// Cost: keeps as many blocks of each size as were ever in use at once.
 class GradientPool {
  public:
-  /// `sizes`: the bytes of the gradients. Each block has room for `padding_bytes` more.
+  /// `sizes` are the sizes of gradients in bytes. Each block has `padding_bytes` more.
   GradientPool(Arena& arena, std::set<std::size_t> sizes, std::size_t padding_bytes);
   ~GradientPool();
   GradientPool(const GradientPool&) = delete;
   GradientPool& operator=(const GradientPool&) = delete;
 
   struct Turn;
-  /// While it lives, tensors that this thread makes come from the pool, if they have one of its sizes. May
-  /// end on another thread.
+  /// While it lives, tensors that this thread makes lie in the pool if they have one of its sizes. May be
+  /// destroyed on another thread.
   class Use {
    public:
     explicit Use(GradientPool* pool);
@@ -43,13 +43,13 @@ class GradientPool {
     std::shared_ptr<Turn> before_, mine_;
   };
 
-  /// A tensor in memory of the pool, with the sizes and strides of another. Throws kExhausted if the arena
-  /// has no more.
+  /// A tensor in memory of the pool, with the sizes and strides of `other`. Throws kExhausted if the arena is
+  /// full.
   at::Tensor tensor_like(const at::Tensor& other);
-  /// True if all of the tensor, and nothing else, lies in a block of this pool. Autograd may leave a view, so
-  /// that several tensors are the same block.
+  /// True if the tensor is a whole block of this pool. Several tensors may be the same block: autograd may
+  /// return views.
   bool lends(const at::Tensor& tensor) const;
-  /// Bytes of arena that it holds.
+  /// The bytes of the arena that the pool holds.
   std::size_t size_bytes() const;
 
  private:
@@ -59,7 +59,7 @@ class GradientPool {
 
   bool owns(const void* data) const;
 
-  /// Nothing if the size is none of its own, or the arena has no more.
+  /// Null if no gradient has this size, or the arena is full.
   c10::DataPtr allocate(std::size_t size_bytes);
 
   const std::set<std::size_t> sizes_;

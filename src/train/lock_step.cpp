@@ -18,7 +18,7 @@ const float* floats(const ConstNumbers& numbers) {
   return reinterpret_cast<const float*>(numbers.data);
 }
 
-/// What lies in both; of no elements if nothing does.
+/// The elements in both slices.
 BucketSlice common_part(const BucketSlice& a, const BucketSlice& b) {
   const std::size_t first = std::max(a.first, b.first);
   const std::size_t last = std::min(a.first + a.count, b.first + b.count);
@@ -49,9 +49,9 @@ std::vector<LockStep::Moments> LockStep::empty_moments(const BucketLayout& layou
   for (const Bucket& bucket : layout.buckets) {
     int kept = 0;
     for (const BucketEntry& entry : bucket.entries) {
-      kept = std::max(kept, num_moments(updates_[entry.parameter].rule.kind));
+      kept = std::max(kept, num_moments(updates_[entry.parameter].optimizer));
     }
-    const std::size_t count = slice_of(bucket, group_.rank(), group_.world()).count;
+    const std::size_t count = slice_of(bucket, group_.rank(), group_.size()).count;
     Moments& moments = all.emplace_back();
     if (kept > 0) moments.first.assign(count, 0.0f);
     if (kept > 1) moments.second.assign(count, 0.0f);
@@ -72,7 +72,7 @@ void LockStep::move_to(BucketLayout layout, ParameterMemory values, Arena& arena
   buckets_.move_to(std::move(layout), std::move(values));
 }
 
-// `all` gets everybody's moments, as the old layout has them.
+// `all` gets the moments of all ranks, in the old layout.
 void LockStep::move_moments(std::vector<float> Moments::*which, const BucketLayout& layout,
                             std::span<float> all, std::vector<Moments>& to) {
   const auto& buckets = buckets_.layout().buckets;
@@ -85,10 +85,11 @@ void LockStep::move_moments(std::vector<float> Moments::*which, const BucketLayo
   for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
     std::vector<float>& target = to[b].*which;
     if (target.empty()) continue;
-    const BucketSlice slice = slice_of(layout.buckets[b], group_.rank(), group_.world());
+    const BucketSlice slice = slice_of(layout.buckets[b], group_.rank(), group_.size());
     for (const BucketEntry& entry : layout.buckets[b].entries) {
       const BucketSlice run = common_part({entry.first, entry.count}, slice);
-      const std::size_t from = buckets_.place(entry.parameter).first + entry.from + (run.first - entry.first);
+      const std::size_t from =
+          buckets_.elements_of(entry.parameter).first + entry.from + (run.first - entry.first);
       if (run.count > 0) std::copy_n(all.data() + from, run.count, target.data() + (run.first - slice.first));
     }
   }
@@ -109,7 +110,7 @@ std::size_t LockStep::reduced_bytes() const {
 void LockStep::open(const StepTerms& terms) {
   terms_ = terms;
   std::fill(touched_.begin(), touched_.end(), std::uint8_t{0});
-  for (std::size_t p = 0; p < touched_.size(); ++p) buckets_.release(p);  // left by a step that was skipped
+  for (std::size_t p = 0; p < touched_.size(); ++p) buckets_.release(p);  // a skipped step leaves gradients
 }
 
 void LockStep::clear_untouched(const Bucket& bucket) {
@@ -121,7 +122,7 @@ void LockStep::clear_untouched(const Bucket& bucket) {
   }
 }
 
-// A parameter that no rank used is left alone: neither decay nor momentum moves it.
+// A parameter without a gradient on any rank is not updated: neither weight decay nor momentum moves it.
 void LockStep::agree_on_use(const Bucket& bucket) {
   flags_.clear();
   for (const BucketEntry& entry : bucket.entries) flags_.push_back(touched_[entry.parameter]);
@@ -137,7 +138,7 @@ void LockStep::prepare(const Bucket& bucket) {
 void LockStep::reduce(int index) {
   const auto b = static_cast<std::size_t>(index);
   const Bucket& bucket = buckets_.layout().buckets[b];
-  const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
+  const BucketSlice slice = slice_of(bucket, group_.rank(), group_.size());
   prepare(bucket);
   if (summation_ == Summation::kByTree) return reduce_as_tree(bucket, slice);
   if (reduces_in_place()) return;
@@ -150,14 +151,14 @@ void LockStep::reduce(int index) {
 float* LockStep::reduced(std::size_t b) {
   if (!reduces_in_place()) return reduced_[b].data();
   const Bucket& bucket = buckets_.layout().buckets[b];
-  return floats(buckets_.gradients(bucket, slice_of(bucket, group_.rank(), group_.world())));
+  return floats(buckets_.gradients(bucket, slice_of(bucket, group_.rank(), group_.size())));
 }
 
 void LockStep::reduce_as_tree(const Bucket& bucket, const BucketSlice& slice) {
   gathered_.resize(bucket.count);
   value_or_throw(group_.run(all_to_all(buckets_.gradients(bucket), std::span(gathered_))));
   std::vector<float*> parts;
-  for (int rank = 0; rank < group_.world(); ++rank) {
+  for (int rank = 0; rank < group_.size(); ++rank) {
     parts.push_back(gathered_.data() + slice.count * static_cast<std::size_t>(rank));
   }
   sum_as_tree(parts, slice.count);
@@ -167,20 +168,20 @@ void LockStep::reduce_as_tree(const Bucket& bucket, const BucketSlice& slice) {
 void LockStep::update(int index) {
   const auto b = static_cast<std::size_t>(index);
   const Bucket& bucket = buckets_.layout().buckets[b];
-  const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
+  const BucketSlice slice = slice_of(bucket, group_.rank(), group_.size());
   count_updates(bucket);
   update_piece(b, slice, reduced(b));
   release_gradients(b);
 }
 
 void LockStep::apply(int index) {
-  if (summation_ == Summation::kByTree || group_.world() == 1) {
+  if (summation_ == Summation::kByTree || group_.size() == 1) {
     reduce(index);
     return update(index);
   }
   const auto b = static_cast<std::size_t>(index);
   const Bucket& bucket = buckets_.layout().buckets[b];
-  const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
+  const BucketSlice slice = slice_of(bucket, group_.rank(), group_.size());
   prepare(bucket);
   count_updates(bucket);
   const Consumer consumer = [&](std::size_t first, ConstNumbers piece) {
@@ -199,10 +200,10 @@ void LockStep::count_updates(const Bucket& bucket) {
   }
 }
 
-// `gradients` are those of the piece.
+// `gradients` begins with the first element of the piece.
 void LockStep::update_piece(std::size_t b, BucketSlice piece, const float* gradients) {
   const Bucket& bucket = buckets_.layout().buckets[b];
-  const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
+  const BucketSlice slice = slice_of(bucket, group_.rank(), group_.size());
   for (const BucketEntry& entry : bucket.entries) {
     const BucketSlice run = common_part({entry.first, entry.count}, piece);
     if (run.count == 0 || used_[entry.parameter] == 0) continue;
@@ -211,23 +212,22 @@ void LockStep::update_piece(std::size_t b, BucketSlice piece, const float* gradi
   }
 }
 
-// `place`: of the run's moments.
-void LockStep::update_run(const ParameterUpdate& how, Moments& moments, std::size_t place, BucketSlice run,
+// `moment` is the index of the run's first moment.
+void LockStep::update_run(const ParameterUpdate& how, Moments& moments, std::size_t moment, BucketSlice run,
                           const float* gradients) {
-  cohort::apply(how.rule,
+  cohort::apply(how.optimizer,
                 {.count = how.count,
                  .learning_rate = terms_.learning_rate * how.rate_factor,
                  .gradient_scale = terms_.gradient_scale,
-                 .clip_value = terms_.clip_value,
-                 .gradient = Gradient::kKeep},
+                 .clip_value = terms_.clip_value},
                 {.parameters = floats(buckets_.all_values()) + run.first,
-                 .gradients = const_cast<float*>(gradients),  // kept
-                 .first = moments.first.empty() ? nullptr : moments.first.data() + place,
-                 .second = moments.second.empty() ? nullptr : moments.second.data() + place,
+                 .gradients = gradients,
+                 .first = moments.first.empty() ? nullptr : moments.first.data() + moment,
+                 .second = moments.second.empty() ? nullptr : moments.second.data() + moment,
                  .count = run.count});
 }
 
-// Of a parameter that ends here.
+// Releases the gradient of a parameter whose last piece is in this bucket.
 void LockStep::release_gradients(std::size_t b) {
   const std::size_t parameter = buckets_.layout().buckets[b].entries.front().parameter;
   if (buckets_.buckets_of(parameter).back() == b) buckets_.release(parameter);
@@ -235,7 +235,7 @@ void LockStep::release_gradients(std::size_t b) {
 
 void LockStep::gather(int index) {
   const Bucket& bucket = buckets_.layout().buckets[static_cast<std::size_t>(index)];
-  const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
+  const BucketSlice slice = slice_of(bucket, group_.rank(), group_.size());
   value_or_throw(group_.run(all_gather(buckets_.values(slice), buckets_.values(bucket)))
                      .within(fmt::format("bucket {} was not gathered", index)));
 }
@@ -248,13 +248,13 @@ double LockStep::square_sum() {
   double sum = 0;
   if (summation_ == Summation::kByTree) {
     for (std::size_t p = 0; p < buckets_.parameters().size(); ++p) {
-      const BucketSlice place = buckets_.place(p);
-      sum += cohort::square_sum(float_span(buckets_.all_gradients().slice(place.first, place.count)));
+      const BucketSlice all = buckets_.elements_of(p);
+      sum += cohort::square_sum(float_span(buckets_.all_gradients().slice(all.first, all.count)));
     }
     return sum;
   }
   for (std::size_t b = 0; b < buckets_.layout().buckets.size(); ++b) {
-    const BucketSlice slice = slice_of(buckets_.layout().buckets[b], group_.rank(), group_.world());
+    const BucketSlice slice = slice_of(buckets_.layout().buckets[b], group_.rank(), group_.size());
     sum += cohort::square_sum(std::span<const float>(reduced(b), slice.count));
   }
   return sum;
@@ -262,7 +262,7 @@ double LockStep::square_sum() {
 
 void LockStep::gather_gradients() {
   for (const Bucket& bucket : buckets_.layout().buckets) {
-    const BucketSlice slice = slice_of(bucket, group_.rank(), group_.world());
+    const BucketSlice slice = slice_of(bucket, group_.rank(), group_.size());
     value_or_throw(group_.run(all_gather(buckets_.gradients(bucket, slice), buckets_.gradients(bucket))));
   }
 }

@@ -2,23 +2,33 @@
 #include "train/abort.h"
 #include "train/evaluator.h"
 #include "train/model_file.h"
+#include "train/same_training.h"
 #include "train/settings.h"
 #include "train/trainer_parts.h"
-#include <cohort/context.h>
+#include <cohort/group.h>
 
 #include <torch/nn/module.h>
 
 namespace cohort {
 
-Trainer::Trainer(Context& context, std::shared_ptr<torch::nn::Module> module, Objective objective,
+Objective mean_loss(std::function<at::Tensor(const Batch&)> loss) {
+  return [loss = std::move(loss)](const Batch& batch) {
+    const auto weight = static_cast<double>(batch.samples.size());
+    return Evaluation{.loss = loss(batch) * weight, .weight = weight};
+  };
+}
+
+Trainer::Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Objective objective,
                  TrainerOptions options)
-    : Trainer(context.communicator(), context.arena(), std::move(module), std::move(objective),
-              std::move(options)) {}
+    : Trainer(group.communicator(), group.arena(), std::move(module), std::move(objective),
+              std::move(options)) {
+  parts_->keeps = group.hold();
+}
 
 Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
                  Objective objective, TrainerOptions options) {
   train::or_abort(group, [&] {
-    train::check_options(options, group.world());
+    train::check_options(options, group.size());
     train::Frozen frozen(options, *module);
     std::vector<train::ParameterUpdate> updates = train::updates_of(options, *module);
     const train::ReplicaSettings settings = train::replica_settings(options);
@@ -40,7 +50,10 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   parts_->report = {};
   parts_->samples = 0;
   parts_->evaluations_since_best = 0;
-  train::or_abort(parts_->group, [&] { parts_->fit(std::move(data), test.get()); });
+  train::or_abort(parts_->group, [&] {
+    train::check_same_training(parts_->group, parts_->options, *data, test.get());
+    parts_->fit(std::move(data), test.get());
+  });
   parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());
   return parts_->report;
 }
@@ -55,7 +68,7 @@ EvaluationReport Trainer::evaluate(const Dataset& data) {
 
 TrainerMemory Trainer::memory() const {
   const train::BucketSet& buckets = parts_->replica.buckets();
-  const auto sharers = static_cast<std::size_t>(buckets.has_common_values() ? parts_->group.world() : 1);
+  const auto sharers = static_cast<std::size_t>(buckets.has_common_values() ? parts_->group.size() : 1);
   return {.parameters = buckets.all_values().size_bytes() / sharers,
           .gradients = parts_->replica.gradient_bytes(),
           .moments = parts_->replica.moment_bytes()};

@@ -1,22 +1,19 @@
 #include "train/mean_gradients.h"
 
-#include "train/arrival_order.h"
-
 #include <ATen/ATen.h>
-#include <algorithm>
+#include <utility>
 
 namespace cohort::train {
 
 MeanGradients::MeanGradients(Communicator& group, Arena& arena, std::vector<NamedTensor> named,
-                             std::size_t bucket_bytes)
+                             std::size_t bucket_bytes, AveragingRound round, ReportFull report)
     : group_(group),
       named_(std::move(named)),
       bucket_bytes_(bucket_bytes),
+      round_(std::move(round)),
       buckets_(arena, plain(named_), layout(plain(named_), expected_order(named_.size()))),
       stayed_(named_.size()),
-      arrived_(named_.size(), false),
-      comes_in_parts_(named_.size(), false),
-      is_late_(named_.size(), false) {
+      intake_(buckets_, *this, report) {
   begin();
 }
 
@@ -24,28 +21,32 @@ BucketLayout MeanGradients::layout(const std::vector<at::Tensor>& parameters,
                                    const std::vector<std::size_t>& order) const {
   const std::size_t element_bytes =
       parameters.empty() ? 4 : static_cast<std::size_t>(parameters.front().element_size());
-  return layout_for(element_counts(parameters), order, group_.world(), bucket_bytes_ / element_bytes);
+  return layout_for(element_counts(parameters), order, group_.size(), bucket_bytes_ / element_bytes);
 }
 
 std::set<std::size_t> MeanGradients::pooled_sizes() const {
   std::set<std::size_t> sizes;
-  for (std::size_t p = 0; p < arrived_.size(); ++p) {
+  for (std::size_t p = 0; p < named_.size(); ++p) {
     if (buckets_.is_large(p)) sizes.insert(buckets_.parameters()[p].nbytes());
   }
   return sizes;
 }
 
 void MeanGradients::begin() {
-  std::fill(arrived_.begin(), arrived_.end(), false);
-  std::fill(is_late_.begin(), is_late_.end(), false);
-  pending_.clear();
-  for (const Bucket& bucket : buckets_.layout().buckets) pending_.push_back(bucket.entries.size());
-  next_ = 0;
+  is_late_.assign(named_.size(), false);
+  intake_.begin_round();
+  intake_.expect_last();
 }
 
-void MeanGradients::take(std::size_t p) {
-  const at::Tensor& parameter = buckets_.parameters()[p];
-  const at::Tensor gradient = parameter.grad();
+// While gradients are accumulated, torch adds them up in the bucket.
+bool MeanGradients::accepts(std::size_t p) {
+  if (round_.join()) return true;
+  move_to_bucket(p);
+  return false;
+}
+
+void MeanGradients::move_to_bucket(std::size_t p) {
+  const at::Tensor gradient = buckets_.parameters()[p].grad();
   if (!gradient.defined()) return;
   put(p, gradient);
   show(p);
@@ -65,37 +66,20 @@ void MeanGradients::show(std::size_t p) {
 }
 
 bool MeanGradients::can_stay(std::size_t p, const at::Tensor& gradient) const {
-  return order_is_known_ && pool_ != nullptr && buckets_.is_large(p) && pool_->lends(gradient) &&
+  return order_is_known() && pool_ != nullptr && buckets_.is_large(p) && pool_->lends(gradient) &&
          gradient.scalar_type() == buckets_.parameters()[p].scalar_type() &&
          gradient.strides() == buckets_.parameters()[p].strides();
 }
 
-// The parameter has no gradient from here to the end: what comes for it later does not get mixed up with what
-// the other thread is at.
-void MeanGradients::arrived(std::size_t p, WorkThread& thread) {
-  const at::Tensor& parameter = buckets_.parameters()[p];
-  const at::Tensor gradient = parameter.grad();
-  if (!gradient.defined()) return;
-  parameter.mutable_grad() = at::Tensor();
-  if (!order_is_known_) observed_.push_back(p);
-  if (arrived_[p]) return add_part(p, gradient, thread);
-  arrived_[p] = true;
-  if (can_stay(p, gradient)) {
-    stayed_[p] = gradient;
-  } else {
-    put(p, gradient);
+// A bucket that was averaged without this part is averaged once more, at the end of the round.
+void MeanGradients::store(std::size_t p, at::Tensor gradient, Arrival arrival) {
+  if (arrival == Arrival::kFirst) {
+    if (!can_stay(p, gradient)) return put(p, gradient);
+    stayed_[p] = std::move(gradient);
+    return;
   }
-  if (!order_is_known_ || waits_for_the_end_ || comes_in_parts_[p]) return;
-  for (const std::size_t bucket : buckets_.buckets_of(p)) --pending_[bucket];
-  for (; next_ < pending_.size() && pending_[next_] == 0; ++next_) give(next_, thread);
-}
-
-// A backward inside of backward, as of layers that are computed anew, may bring a gradient in parts. What was
-// averaged without this one is averaged once more.
-void MeanGradients::add_part(std::size_t p, const at::Tensor& gradient, WorkThread& thread) {
-  comes_in_parts_[p] = true;
-  if (buckets_.buckets_of(p).front() < next_) {
-    thread.drain();
+  if (arrival == Arrival::kLatePart) {
+    round_.thread.drain();
     is_late_[p] = true;
   } else if (stayed_[p].defined()) {
     put(p, std::exchange(stayed_[p], {}));
@@ -103,21 +87,21 @@ void MeanGradients::add_part(std::size_t p, const at::Tensor& gradient, WorkThre
   buckets_.gradient(p).add_(gradient);
 }
 
-void MeanGradients::finish(WorkThread& thread) {
-  for (std::size_t p = 0; p < arrived_.size(); ++p) {
-    if (arrived_[p]) continue;
-    take(p);  // what an earlier backward left
-    if (!buckets_.parameters()[p].grad().defined()) buckets_.gradient(p).zero_();
-  }
-  for (; next_ < pending_.size(); ++next_) give(next_, thread);
-  thread.drain();
-  agree();
-  if (!order_is_known_) follow_observed_order();
-  begin();
+void MeanGradients::full(std::size_t bucket) {
+  round_.thread.give([this, bucket] { average(bucket); });
 }
 
-void MeanGradients::give(std::size_t bucket, WorkThread& thread) {
-  thread.give([this, bucket] { average(bucket); });
+void MeanGradients::finish() {
+  for (std::size_t p = 0; p < named_.size(); ++p) {
+    if (intake_.has_arrived(p)) continue;
+    move_to_bucket(p);  // left by backwards that only accumulated
+    if (!buckets_.parameters()[p].grad().defined()) buckets_.gradient(p).zero_();
+  }
+  intake_.end_round();
+  round_.thread.drain();
+  agree();
+  if (!order_is_known()) follow_observed_order();
+  begin();
 }
 
 void MeanGradients::average(std::size_t index) {
@@ -128,7 +112,7 @@ void MeanGradients::average(std::size_t index) {
     value_or_throw(group_.run(all_reduce(whole, ReduceOp::kMean)));
     return;
   }
-  // Of a large one, ranks may have it in different places.
+  // Ranks may have a large gradient in different memory: in the pool, or in its bucket.
   const Numbers home = whole.slice(0, entry.count);
   at::Tensor& stayed = stayed_[entry.parameter];
   ConstNumbers from = home;
@@ -140,12 +124,12 @@ void MeanGradients::average(std::size_t index) {
   if (buckets_.buckets_of(entry.parameter).back() == index) stayed = at::Tensor();
 }
 
-// A parameter that any rank used has a gradient on all, one that nobody used has none.
+// A parameter that any rank used gets a gradient on all ranks, a parameter that no rank used gets none.
 void MeanGradients::agree() {
   enum : std::uint8_t { kUnused, kUsed, kLate };
   std::vector<std::uint8_t> states;
-  for (std::size_t p = 0; p < arrived_.size(); ++p) {
-    const bool is_used = arrived_[p] || buckets_.parameters()[p].grad().defined();
+  for (std::size_t p = 0; p < named_.size(); ++p) {
+    const bool is_used = intake_.has_arrived(p) || buckets_.parameters()[p].grad().defined();
     states.push_back(is_late_[p] ? kLate : is_used ? kUsed : kUnused);
   }
   value_or_throw(group_.run(all_reduce(std::span(states), ReduceOp::kMax)));
@@ -158,11 +142,10 @@ void MeanGradients::agree() {
 }
 
 void MeanGradients::follow_observed_order() {
-  order_is_known_ = true;
-  const auto order = agreed_order(group_, std::exchange(observed_, {}), arrived_.size());
-  if (order == expected_order(order.size())) return;
-  buckets_.move_to(layout(buckets_.parameters(), order));
-  for (std::size_t p = 0; p < arrived_.size(); ++p) {
+  const auto order = intake_.learn_order(group_);
+  if (!order) return;
+  buckets_.move_to(layout(buckets_.parameters(), *order));
+  for (std::size_t p = 0; p < named_.size(); ++p) {
     if (buckets_.parameters()[p].grad().defined()) show(p);
   }
 }

@@ -1,58 +1,64 @@
 #pragma once
 
-#include "comm/communicator.h"
-#include "train/bucket_set.h"
-#include "train/parameters.h"
+#include "comm/group/communicator.h"
+#include "train/gradient_intake.h"
+#include "train/module_tensors.h"
 #include "train/work_thread.h"
 
 #include <ATen/core/Tensor.h>
 #include <cstddef>
+#include <functional>
 #include <set>
 #include <vector>
 
 namespace cohort::train {
 
+/// The DataParallel that gradients are averaged for, as its MeanGradients see it.
+struct AveragingRound {
+  WorkThread& thread;  ///< averages full buckets
+  /// Begins a round unless one is going on. False while gradients are only accumulated.
+  std::function<bool()> join;
+};
+
 /// The mean gradients of parameters of one type, in the arena: where a parameter's `grad()` is after a round.
 ///
-/// How a round goes: gradients arrive in the thread of backward and go to their buckets, or stay in memory
-/// of a pool if they have come in such; full buckets are averaged in order, on another thread; at the end of
-/// backward come the rest. A second round before gradients were zeroed averages what is there, old mean and
-/// new gradient together: the mean of means that are equal on all ranks is that mean, but for rounding where
-/// ranks are not a power of two.
+/// A round is one backward. Gradients arrive in the thread of backward and are copied to their buckets, or
+/// stay where they were computed if that is memory of the pool. Full buckets are averaged in order, on
+/// another thread; the rest is averaged at the end of backward. A second round before gradients were zeroed
+/// averages the sum of old mean and new gradient: the mean of means that are equal on all ranks is that mean,
+/// except for rounding where the number of ranks is not a power of two.
 ///
-/// The first round averages nothing before its end: it shows in which order gradients come.
+/// The first round averages nothing before its end: it shows in which order gradients arrive.
 ///
-/// Threads: one at a time; what it gives to the work thread is its own.
-/// Lifetime: group and arena must outlive it; when it goes, no round is under way.
-/// Failure: throws what the group says. After that only the destructor may be called.
-/// Cost: the padded size of the gradients, and in the pool those large ones that wait for others at once.
-/// Each is read once and written once, and once more each if it has to be copied to its bucket.
-class MeanGradients {
+/// Threads: one at a time; the jobs of the work thread touch only buckets that are full.
+/// Lifetime: group, arena and work thread must outlive it; no round is going on when it is destroyed.
+/// Failure: throws what the group reports. After that only the destructor may be called.
+/// Cost: the padded size of the gradients, and in the pool the large gradients that are in use at once. Each
+/// gradient is read once and written once, and once more each if it has to be copied to its bucket.
+class MeanGradients : private GradientSink {
  public:
-  MeanGradients(Communicator& group, Arena& arena, std::vector<NamedTensor> named, std::size_t bucket_bytes);
+  MeanGradients(Communicator& group, Arena& arena, std::vector<NamedTensor> named, std::size_t bucket_bytes,
+                AveragingRound round, ReportFull report);
 
-  /// The sizes in bytes that gradients have which had better be computed in a pool.
+  /// The sizes in bytes of the gradients that are large enough to be computed in a pool.
   std::set<std::size_t> pooled_sizes() const;
   void use(GradientPool* pool) { pool_ = pool; }
-  /// Averages nothing before the end of backward.
-  void wait_for_the_end() { waits_for_the_end_ = true; }
-  bool order_is_known() const { return order_is_known_; }
+  bool order_is_known() const { return intake_.order_is_known(); }
 
-  /// Backward has left a gradient at the parameter, and others will be added to it before the round.
-  void take(std::size_t parameter);
-  /// Backward has left a gradient at the parameter.
-  void arrived(std::size_t parameter, WorkThread& thread);
-  /// The end of backward: what has not come does not come any more.
-  void finish(WorkThread& thread);
+  /// Backward is over: averages all buckets that were not averaged yet.
+  void finish();
 
  private:
+  bool accepts(std::size_t parameter) override;
+  void store(std::size_t parameter, at::Tensor gradient, Arrival arrival) override;
+  void full(std::size_t bucket) override;
+
   BucketLayout layout(const std::vector<at::Tensor>& parameters, const std::vector<std::size_t>& order) const;
   void begin();
   bool can_stay(std::size_t parameter, const at::Tensor& gradient) const;
+  void move_to_bucket(std::size_t parameter);
   void put(std::size_t parameter, const at::Tensor& gradient);
-  void add_part(std::size_t parameter, const at::Tensor& gradient, WorkThread& thread);
   void show(std::size_t parameter);
-  void give(std::size_t bucket, WorkThread& thread);
   void average(std::size_t bucket);
   void agree();
   void follow_observed_order();
@@ -60,17 +66,12 @@ class MeanGradients {
   Communicator& group_;
   const std::vector<NamedTensor> named_;
   const std::size_t bucket_bytes_;
+  const AveragingRound round_;
   GradientPool* pool_ = nullptr;
   BucketSet buckets_;
-  std::vector<at::Tensor> stayed_;  // gradients that are not in their buckets yet, but in the pool
-  std::vector<bool> arrived_;
-  std::vector<bool> comes_in_parts_;  // has done so: averaged at the end only
-  std::vector<bool> is_late_;         // a part came after the others were averaged
-  std::vector<std::size_t> pending_;  // per bucket
-  std::size_t next_ = 0;              // the bucket that is averaged next
-  std::vector<std::size_t> observed_;
-  bool waits_for_the_end_ = false;
-  bool order_is_known_ = false;
+  std::vector<at::Tensor> stayed_;  // gradients that are still in the pool, not in their buckets
+  std::vector<bool> is_late_;       // a part came after the others were averaged
+  GradientIntake intake_;
 };
 
 }  // namespace cohort::train

@@ -12,7 +12,7 @@
 namespace cohort::train {
 namespace {
 
-// The tensors of a file, with what keeps their bytes alive.
+// Views of tensors, and the tensors that own their bytes.
 struct Views {
   std::vector<at::Tensor> kept;
   std::vector<TensorView> views;

@@ -6,14 +6,15 @@ namespace cohort::train {
 namespace {
 
 ArenaBlock allocate(Arena& arena, std::size_t size_bytes) {
-  return value_or_throw(arena.allocate(size_bytes).within("no room for the parameters"));
+  return value_or_throw(
+      arena.allocate(size_bytes).within("no room for the parameters in the shared memory of this rank"));
 }
 
 }  // namespace
 
 ParameterMemory::ParameterMemory(Communicator& group, Arena& arena, std::size_t size_bytes, Copies copies)
     : group_(&group), arena_(&arena) {
-  if (copies == Copies::kOne && group.world() > 1) {
+  if (copies == Copies::kOne && group.size() > 1) {
     if (group.rank() == 0) block_ = allocate(arena, size_bytes);
     data_ = value_or_throw(group.see(0, block_.bytes()));
     is_common_ = data_ != nullptr;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/communicator.h"
+#include "comm/group/communicator.h"
 #include "comm/shared_memory/arena.h"
 #include "layout/program.h"
 
@@ -8,16 +8,16 @@
 
 namespace cohort::train {
 
-/// The flat memory of the parameters: one for all ranks, which lies in the arena of rank 0, or one of each.
+/// The flat memory of the parameters: one copy for all ranks, in the arena of rank 0, or one copy per rank.
 ///
-/// Threads: as its memory is used.
-/// Lifetime: group and arena must outlive it. When it dies, others may go on reading what was common.
-/// Failure: throws kExhausted where the arena has no more.
+/// Threads: one at a time.
+/// Lifetime: group and arena must outlive it. Other ranks may read common memory after it is destroyed.
+/// Failure: throws kExhausted if the arena is full.
 /// Cost: common memory that was not given back is kept until the arena serves a new generation.
 class ParameterMemory {
  public:
   ParameterMemory() = default;
-  /// All ranks make it together.
+  /// All ranks construct it together.
   ParameterMemory(Communicator& group, Arena& arena, std::size_t size_bytes, Copies copies);
   ~ParameterMemory();
   ParameterMemory(ParameterMemory&& other) noexcept;
@@ -25,13 +25,13 @@ class ParameterMemory {
 
   explicit operator bool() const { return data_ != nullptr; }
   std::byte* data() const { return data_; }
-  /// All ranks see the same memory.
+  /// True if all ranks share this memory.
   bool is_common() const { return is_common_; }
-  /// This rank puts the first values there.
+  /// True if this rank writes the first values.
   bool is_mine() const { return !is_common_ || group_->rank() == 0; }
-  /// After the first values are there: waits until all ranks may read them.
+  /// Waits, on all ranks together, until the first values may be read.
   void settle();
-  /// When no rank will read it any more.
+  /// Frees the memory, which no rank may read afterwards.
   void give_back();
 
  private:

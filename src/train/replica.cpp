@@ -2,9 +2,8 @@
 
 #include "base/checksum.h"
 #include "train/abort.h"
-#include "train/arrival_order.h"
-#include "train/initial_values.h"
-#include "train/same_module.h"
+#include "train/evaluator.h"
+#include "train/module_tensors.h"
 #include "train/slot_tree.h"
 #include <cohort/dropout.h>
 #include <cohort/random.h>
@@ -35,6 +34,15 @@ void check_types(const ModuleTensors& tensors) {
   }
 }
 
+void check_loss(const at::Tensor& loss) {
+  check_is_one_number(loss);
+  if (!loss.requires_grad()) {
+    throw UsageError(
+        UsageError("the loss that the objective returned does not depend on a parameter that is trained")
+            .with_remedy("Compute it with the module, and without at::NoGradGuard or detach()."));
+  }
+}
+
 }  // namespace
 
 struct Replica::Tree {
@@ -61,9 +69,11 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
   lock_step_ = std::make_unique<LockStep>(group_, *buckets_, std::move(updates), settings_.summation);
   if (sums_slots) tree_ = std::make_unique<Tree>();
   if (copies() == Copies::kPerRank) send_from_first(group_, tensors_.parameters);
-  for (const auto* each : {&tensors_.frozen, &tensors_.buffers, &tensors_.counters})
+  for (const auto* each : {&tensors_.frozen, &tensors_.buffers, &tensors_.counters}) {
     send_from_first(group_, *each);
-  hooks_ = std::make_unique<GradientHooks>(buckets_->parameters(), [this](std::size_t p) { arrived(p); });
+  }
+  intake_ = std::make_unique<GradientIntake>(*buckets_, static_cast<GradientSink&>(*this),
+                                             sums_slots ? ReportFull::kAtEnd : ReportFull::kDuringBackward);
   engine_ = std::make_unique<Engine>([this](const Action& action) {
     try {
       perform(action);
@@ -93,20 +103,19 @@ UpdateTime update_time(const ReplicaSettings& settings) {
 
 BucketLayout Replica::planned_layout(const std::vector<at::Tensor>& parameters,
                                      const std::vector<std::size_t>& order) const {
-  return layout_for(element_counts(parameters), order, group_.world(),
-                    settings_.bucket_bytes / sizeof(float));
+  return layout_for(element_counts(parameters), order, group_.size(), settings_.bucket_bytes / sizeof(float));
 }
 
 Verdict Replica::step(const StepInfo& info, const Load& load) {
   open(info);
   load_ = &load;
   info_ = &info;
-  // A backward that is not of a step shall keep its gradients, even after a step that failed.
+  // A backward outside of a step keeps its gradients, even after a step that failed.
   const std::unique_ptr<const StepInfo*, void (*)(const StepInfo**)> over(
       &info_, [](const StepInfo** i) { *i = nullptr; });
   const auto num_buckets = static_cast<int>(buckets_->layout().buckets.size());
   engine_->run(data_parallel_program(info.slots, num_buckets, update_time(), copies()));
-  if (!order_is_known_) follow_observed_order();
+  if (!intake_->order_is_known()) follow_observed_order();
   return verdict_;
 }
 
@@ -120,18 +129,14 @@ void Replica::open(const StepInfo& info) {
   tally_ = {};
   slot_losses_.clear();
   slots_left_ = info.slots.size();
-  const auto& buckets = buckets_->layout().buckets;
-  pending_.clear();
-  for (const Bucket& bucket : buckets) pending_.push_back(bucket.entries.size());
-  bucket_filled_.assign(buckets.size(), false);
-  comes_twice_.resize(buckets_->parameters().size(), false);
+  intake_->begin_round();
   for (const at::Tensor& parameter : buckets_->parameters()) parameter.mutable_grad() = at::Tensor();
   lock_step_->open({.learning_rate = info.learning_rate,
                     .gradient_scale = 1 / info.weight,
                     .clip_value = settings_.clip_value});
   buffers_.open();
   if (info.hash_replica &&
-      copies() == Copies::kPerRank) {  // before the update, which would mend or spread a difference
+      copies() == Copies::kPerRank) {  // before the update, which would hide or spread a difference
     const Numbers values = buckets_->all_values();
     tally_.replica_hash = content_hash({values.data, values.size_bytes()});
     tally_.has_hash = 1;
@@ -139,42 +144,47 @@ void Replica::open(const StepInfo& info) {
 }
 
 void Replica::perform(const Action& action) {
-  switch (action.verb) {
-    case Verb::kLoad:
+  switch (action.kind) {
+    case ActionKind::kLoad:
       batch_ = (*load_)(action.slot);
       return;
-    case Verb::kForward:
+    case ActionKind::kForward:
       return forward(action.slot);
-    case Verb::kBackward:
+    case ActionKind::kBackward:
       return backward();
-    case Verb::kVote:
+    case ActionKind::kVote:
       return settle();
-    case Verb::kReduce:
+    case ActionKind::kReduce:
       return lock_step_->reduce(action.bucket);
-    case Verb::kUpdate:
+    case ActionKind::kUpdate:
       if (verdict_.kind == Verdict::Kind::kApply) lock_step_->update(action.bucket);
       return;
-    case Verb::kApply:
+    case ActionKind::kApply:
       return lock_step_->apply(action.bucket);
-    case Verb::kMeet:
+    case ActionKind::kMeet:
       return lock_step_->meet();
-    case Verb::kGather:
+    case ActionKind::kGather:
       if (verdict_.kind == Verdict::Kind::kApply) lock_step_->gather(action.bucket);
       return;
-    case Verb::kFill:
+    case ActionKind::kFill:
       return;
   }
 }
 
 void Replica::forward(int slot) {
-  slot_touched_.assign(buckets_->parameters().size(), false);
+  if (tree_ != nullptr) {
+    intake_->begin_round();  // each slot's gradients are summed on their own
+  } else {
+    intake_->begin_backward();
+  }
   if (batch_.samples.empty()) return;
   const auto step = static_cast<std::uint64_t>(info_->step);
-  // The library's own layers draw by position; those of torch share one generator.
+  // Random layers of Cohort draw by position; random layers of torch share one generator.
   torch::manual_seed(RandomStream(settings_.seed, step).bits(static_cast<std::uint64_t>(slot)));
   set_step(*module_, {.seed = settings_.seed, .step = step, .samples = batch_.samples});
   buffers_.open_slot();
   const Evaluation evaluation = objective_(batch_);
+  check_loss(evaluation.loss);
   loss_ = evaluation.loss;
   const double loss = loss_.item<double>();
   if (!std::isfinite(loss) && tally_.bad_slot < 0) {
@@ -189,106 +199,98 @@ void Replica::forward(int slot) {
 }
 
 void Replica::backward() {
-  --slots_left_;
+  if (--slots_left_ == 0) intake_->expect_last();
   if (!batch_.samples.empty()) {
-    {
-      const GradientPool::Use use(buckets_->pool());
-      loss_.backward();
-    }
+    const GradientPool::Use use(buckets_->pool());
+    loss_.backward();
     loss_ = at::Tensor();
-    if (tree_ != nullptr) {
-      for (std::size_t p = 0; p < slot_touched_.size(); ++p) {
-        if (!slot_touched_[p]) buckets_->gradient(p).zero_();
-      }
-    }
-  } else if (tree_ != nullptr) {
-    std::memset(buckets_->all_gradients().data, 0, buckets_->all_gradients().size_bytes());
   }
-  if (tree_ != nullptr) {
-    const Numbers gradients = buckets_->all_gradients();
-    tree_->sums.add({reinterpret_cast<float*>(gradients.data), gradients.count},
-                    info_->slots.size() - slots_left_ - 1, info_->slots.size());
-  }
-  if (slots_left_ == 0) fill_rest();
+  if (tree_ != nullptr) add_to_tree();
+  if (slots_left_ == 0) intake_->end_round();
 }
 
-// Autograd has left the gradient in a buffer of its own. That buffer is taken as it is, or emptied into the
-// bucket and let go: both cost less than adding to a bucket that had to be zeroed.
-void Replica::arrived(std::size_t p) {
-  if (info_ == nullptr) return;  // a backward that is not ours
-  const at::Tensor& parameter = buckets_->parameters()[p];
-  at::Tensor gradient = parameter.grad();
-  if (!gradient.defined()) return;
-  parameter.mutable_grad() = at::Tensor();
-  const at::NoGradGuard no_grad;
-  if (gradient.is_sparse()) gradient = gradient.to_dense();
-  const bool was_touched = tree_ != nullptr ? slot_touched_[p] : lock_step_->is_touched(p);
-  if (was_touched && slot_touched_[p]) {  // backward may still read the first part
-    const at::Tensor sum = buckets_->gradient(p) + gradient;
-    buckets_->release(p);
-    buckets_->provide(p);
-    buckets_->gradient(p).copy_(sum);
-  } else if (was_touched) {
-    buckets_->gradient(p).add_(gradient);
-  } else if (buckets_->can_adopt(p, gradient)) {
-    buckets_->adopt(p, std::move(gradient));
+void Replica::add_to_tree() {
+  const Numbers gradients = buckets_->all_gradients();
+  if (batch_.samples.empty()) {
+    std::memset(gradients.data, 0, gradients.size_bytes());
   } else {
-    buckets_->provide(p);
-    buckets_->gradient(p).copy_(gradient);
+    for (std::size_t p = 0; p < buckets_->parameters().size(); ++p) {
+      if (!intake_->has_arrived(p)) buckets_->gradient(p).zero_();
+    }
   }
-  const bool is_second = slot_touched_[p];
-  slot_touched_[p] = true;
+  tree_->sums.add({reinterpret_cast<float*>(gradients.data), gradients.count},
+                  info_->slots.size() - slots_left_ - 1, info_->slots.size());
+}
+
+// A backward outside of a step, of the user's own code, keeps its gradients at the parameters.
+bool Replica::accepts(std::size_t) {
+  return info_ != nullptr;
+}
+
+void Replica::store(std::size_t p, at::Tensor gradient, Arrival arrival) {
+  switch (arrival) {
+    case Arrival::kFirst:
+      store_first(p, std::move(gradient));
+      break;
+    case Arrival::kNextBackward:
+      buckets_->gradient(p).add_(gradient);
+      break;
+    case Arrival::kNextPart:
+      add_part(p, gradient);
+      break;
+    case Arrival::kLatePart:
+      refuse_late_part(p);
+  }
   lock_step_->touched(p);
-  if (is_second) take_note_of_second_part(p);
-  if (!order_is_known_) {
-    observed_.push_back(p);
-    return;
-  }
-  if (slots_left_ > 0 || tree_ != nullptr || comes_twice_[p]) return;
-  for (const std::size_t bucket : buckets_->buckets_of(p)) {
-    if (--pending_[bucket] > 0) continue;
-    bucket_filled_[bucket] = true;
-    engine_->filled(static_cast<int>(bucket));
-  }
 }
 
-// A backward inside of backward, as of layers that are computed anew, may bring a gradient in parts.
-void Replica::take_note_of_second_part(std::size_t p) {
-  if (order_is_known_ && tree_ == nullptr && slots_left_ == 0 && !comes_twice_[p]) {
-    throw UsageError(
-        UsageError(fmt::format("the gradient of parameter '{}' came in two parts, and the first was used "
-                               "already",
-                               tensors_.parameters[p].name))
-            .with_remedy("The first step shows which gradients do so: let it use the module as later ones "
-                         "do."));
-  }
-  comes_twice_[p] = true;
+// Autograd has left the gradient in memory of its own. That memory is adopted, or copied to the bucket and
+// freed: both cost less than adding to a bucket that had to be zeroed.
+void Replica::store_first(std::size_t p, at::Tensor gradient) {
+  if (buckets_->can_adopt(p, gradient)) return buckets_->adopt(p, std::move(gradient));
+  buckets_->provide(p);
+  buckets_->gradient(p).copy_(gradient);
 }
 
-void Replica::fill_rest() {
-  for (std::size_t bucket = 0; bucket < bucket_filled_.size(); ++bucket) {
-    if (!bucket_filled_[bucket]) engine_->filled(static_cast<int>(bucket));
-  }
+// Backward may still read the memory of the first part: the sum goes to other memory.
+void Replica::add_part(std::size_t p, const at::Tensor& gradient) {
+  const at::Tensor sum = buckets_->gradient(p) + gradient;
+  buckets_->release(p);
+  buckets_->provide(p);
+  buckets_->gradient(p).copy_(sum);
 }
 
-// All ranks know by the vote, and the one it happened on says it.
+void Replica::refuse_late_part(std::size_t p) const {
+  throw UsageError(
+      UsageError(
+          fmt::format("the gradient of parameter '{}' came in two parts, and the first was used already",
+                      tensors_.parameters[p].name))
+          .with_remedy("The first step shows which gradients come in parts: let it use the module as later "
+                       "steps do."));
+}
+
+void Replica::full(std::size_t bucket) {
+  engine_->filled(static_cast<int>(bucket));
+}
+
+// All ranks know of the loss by the vote; the rank that computed it throws the original error.
 void Replica::refuse(const BadLoss& bad) const {
-  const Error what =
-      Error(ErrorCode::kUsage, fmt::format("the loss is {} on rank {}, step {}, slot {}", bad.loss, bad.rank,
-                                           info_->step, bad.slot))
-          .with_remedy(
-              "Lower update.learning_rate, clip gradients with update.clip_norm, look for bad samples, "
-              "or set update.skip_non_finite = true.");
+  const Error what = Error(ErrorCode::kUsage, fmt::format("the loss is {} on rank {}, step {}, slot {}",
+                                                          bad.loss, bad.rank, info_->step, bad.slot))
+                         .with_remedy(
+                             "Lower optimizer.learning_rate, clip gradients with optimizer.clip_grad_norm, "
+                             "look for bad samples, "
+                             "or set optimizer.skip_non_finite = true.");
   raise(bad.rank == group_.rank() ? what : failure_of(bad.rank, what));
 }
 
-// All ranks see the same norm: the first says it.
+// All ranks see the same norm; rank 0 throws the original error.
 void Replica::refuse_norm() const {
-  const Error what =
-      Error(ErrorCode::kUsage,
-            fmt::format("the norm of the gradient is {} in step {}", verdict_.gradient_norm, info_->step))
-          .with_remedy(
-              "Lower update.learning_rate, look for bad samples, or set update.skip_non_finite = true.");
+  const Error what = Error(ErrorCode::kUsage, fmt::format("the norm of the gradient is {} in step {}",
+                                                          verdict_.gradient_norm, info_->step))
+                         .with_remedy(
+                             "Lower optimizer.learning_rate, look for bad samples, or set "
+                             "optimizer.skip_non_finite = true.");
   raise(group_.rank() == 0 ? what : failure_of(0, what));
 }
 
@@ -300,7 +302,7 @@ void Replica::settle() {
     tally_.square_sum = lock_step_->square_sum();
   }
   verdict_ = vote(group_, tally_, settings_.summation);
-  verdict_.gradient_norm *= verdict_.weight / info_->weight;  // of the gradient as it is applied
+  verdict_.gradient_norm *= verdict_.weight / info_->weight;  // the norm of the gradient that is applied
   if (verdict_.bad_loss && !settings_.skip_non_finite) refuse(*verdict_.bad_loss);
   if (settings_.skip_non_finite && !std::isfinite(verdict_.gradient_norm + verdict_.loss)) {
     verdict_.kind = Verdict::Kind::kSkip;
@@ -318,10 +320,9 @@ void Replica::settle() {
 }
 
 void Replica::follow_observed_order() {
-  order_is_known_ = true;
-  const auto order = agreed_order(group_, std::exchange(observed_, {}), buckets_->parameters().size());
-  if (order == expected_order(order.size())) return;
-  BucketLayout layout = planned_layout(buckets_->parameters(), order);
+  const auto order = intake_->learn_order(group_);
+  if (!order) return;
+  BucketLayout layout = planned_layout(buckets_->parameters(), *order);
   ParameterMemory memory = memory_for(layout);
   lock_step_->move_to(std::move(layout), std::move(memory), arena_);
 }

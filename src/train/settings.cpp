@@ -2,8 +2,11 @@
 
 #include "update/groups.h"
 
+#include <ATen/Parallel.h>
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
+#include <malloc.h>
 #include <torch/nn/module.h>
 
 namespace cohort::train {
@@ -20,25 +23,68 @@ bool is_power_of_two(int number) {
 }  // namespace
 
 int slots_of(const TrainerOptions& options, int world) {
-  return options.slots == 0 ? world : options.slots;
+  return options.micro_batches == 0 ? world : options.micro_batches;
 }
 
+namespace {
+
+struct Bound {
+  const char* name;
+  double value;
+  double least;
+  double below;  ///< the first value that is too large
+};
+
+void check_bounds(const TrainerOptions& options) {
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  const OptimizerSettings& optimizer = options.optimizer;
+  const auto number = [](auto value) { return static_cast<double>(value); };
+  const Bound bounds[] = {{"optimizer.learning_rate", optimizer.learning_rate, 0, kAny},
+                          {"optimizer.momentum", optimizer.momentum, 0, 1},
+                          {"the first of optimizer.betas", optimizer.betas.first, 0, 1},
+                          {"the second of optimizer.betas", optimizer.betas.second, 0, 1},
+                          {"optimizer.eps", optimizer.eps, 0, kAny},
+                          {"optimizer.weight_decay", optimizer.weight_decay, 0, kAny},
+                          {"clip_grad_norm", options.clip_grad_norm, 0, kAny},
+                          {"clip_grad_value", options.clip_grad_value, 0, kAny},
+                          {"batch_size", number(options.batch_size), 0, kAny},
+                          {"micro_batches", number(options.micro_batches), 0, kAny},
+                          {"epochs", number(options.epochs), 0, kAny},
+                          {"steps", number(options.steps.value_or(0)), 0, kAny},
+                          {"evaluate_every", number(options.evaluate_every), 0, kAny},
+                          {"patience", number(options.patience), 0, kAny},
+                          {"hash_every", number(options.hash_every), 0, kAny},
+                          {"bucket_bytes", number(options.bucket_bytes), 1, kAny},
+                          {"loader_threads", number(options.loader_threads), 1, kAny},
+                          {"prefetch", number(options.prefetch), 1, kAny}};
+  for (const Bound& bound : bounds) {
+    if (bound.value >= bound.least && bound.value < bound.below) continue;
+    refuse(fmt::format("{} is {}", bound.name, bound.value),
+           bound.below == kAny ? fmt::format("Give a finite number of at least {}.", bound.least)
+                               : fmt::format("Give a number from {} to below {}.", bound.least, bound.below));
+  }
+}
+
+}  // namespace
+
 void check_options(const TrainerOptions& options, int world) {
+  check_bounds(options);
   const int slots = slots_of(options, world);
-  if (options.batch < 0 || options.epochs < 0 || options.slots < 0) {
-    refuse("batch, slots and epochs cannot be negative", "Give 0 or more.");
+  const OptimizerSettings& optimizer = options.optimizer;
+  if (optimizer.kind == OptimizerKind::kSgd && optimizer.nesterov && optimizer.momentum == 0) {
+    refuse("nesterov requires a momentum above 0, and it is 0", "Set the momentum, or nesterov to false.");
   }
   if (slots < world) {
-    refuse(fmt::format("{} slots are too few for {} ranks", slots, world),
-           "Give at least one slot per rank, or leave train.slots out.");
+    refuse(fmt::format("{} micro-batches are too few for {} ranks", slots, world),
+           "Give at least one micro-batch per rank, or leave train.micro_batches out.");
   }
   if (options.deterministic == Deterministic::kAnyWorld &&
-      (options.slots == 0 || !is_power_of_two(slots) || !is_power_of_two(world))) {
-    refuse(fmt::format(
-               "the same bits in any world need a fixed number of slots and ranks that is a power of two, "
-               "not {} slots on {} ranks",
-               options.slots == 0 ? 0 : slots, world),
-           "Set train.slots to 8, for example, and use 1, 2, 4 or 8 ranks.");
+      (options.micro_batches == 0 || !is_power_of_two(slots) || !is_power_of_two(world))) {
+    refuse(fmt::format("the same bits in any world need train.micro_batches and a number of ranks that are a "
+                       "power of two "
+                       "each, not {} micro-batches on {} ranks",
+                       options.micro_batches == 0 ? 0 : slots, world),
+           "Set train.micro_batches to 8, for example, and use 1, 2, 4 or 8 ranks.");
   }
 }
 
@@ -46,8 +92,8 @@ ReplicaSettings replica_settings(const TrainerOptions& options) {
   return {.seed = options.seed,
           .summation =
               options.deterministic == Deterministic::kAnyWorld ? Summation::kByTree : Summation::kByRank,
-          .clip_norm = options.clip_norm,
-          .clip_value = options.clip_value,
+          .clip_norm = options.clip_grad_norm,
+          .clip_value = options.clip_grad_value,
           .skip_non_finite = options.skip_non_finite,
           .bucket_bytes = options.bucket_bytes,
           .copies = options.one_copy ? Copies::kOne : Copies::kPerRank};
@@ -56,18 +102,18 @@ ReplicaSettings replica_settings(const TrainerOptions& options) {
 std::vector<GroupSettings> check_groups(const TrainerOptions& options, const torch::nn::Module& module) {
   std::vector<std::string> names;
   for (const NamedTensor& named : tensors_of(module).parameters) names.push_back(named.name);
-  const auto groups = value_or_throw(parse_groups(options.groups));
-  auto settings = value_or_throw(settings_by_name(groups, names));
+  auto settings = value_or_throw(settings_by_name(options.groups, names));
   if (std::all_of(settings.begin(), settings.end(),
                   [](const GroupSettings& each) { return each.is_frozen; })) {
     refuse("the module has no parameter to train", "Register one, or unfreeze one.");
   }
   const bool has_rates = std::any_of(settings.begin(), settings.end(),
                                      [](const GroupSettings& each) { return each.learning_rate; });
-  if (has_rates && options.schedule.learning_rate == 0) {
+  if (has_rates && options.optimizer.learning_rate == 0) {
     refuse(
-        "groups have learning rates of their own, but update.learning_rate is 0: there is no curve to follow",
-        "Set update.learning_rate, and give the other parameters learning_rate=0 in a last group \"*\".");
+        "groups have learning rates of their own, but optimizer.learning_rate is 0: there is no curve to "
+        "follow",
+        "Set optimizer.learning_rate, and give the other parameters learning_rate=0 in a last group \"*\".");
   }
   return settings;
 }
@@ -88,15 +134,25 @@ Frozen::~Frozen() {
 std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const torch::nn::Module& module) {
   std::vector<std::string> names;
   for (const NamedTensor& named : tensors_of(module).parameters) names.push_back(named.name);
-  const auto groups = value_or_throw(parse_groups(options.groups));
   std::vector<ParameterUpdate> updates;
   for (const std::string& name : names) {
-    const GroupSettings settings = settings_of(groups, name);
-    ParameterUpdate& update = updates.emplace_back(ParameterUpdate{.rule = options.rule});
-    update.rule.weight_decay = settings.weight_decay.value_or(options.rule.weight_decay);
-    if (settings.learning_rate) update.rate_factor = *settings.learning_rate / options.schedule.learning_rate;
+    const GroupSettings settings = settings_of(options.groups, name);
+    ParameterUpdate& update = updates.emplace_back(ParameterUpdate{.optimizer = options.optimizer});
+    update.optimizer.weight_decay = settings.weight_decay.value_or(options.optimizer.weight_decay);
+    if (settings.learning_rate) {
+      update.rate_factor = *settings.learning_rate / options.optimizer.learning_rate;
+    }
   }
   return updates;
+}
+
+std::string settle_in(int threads) {
+  constexpr int kNever = 1 << 30;
+  const bool keeps = ::mallopt(M_MMAP_THRESHOLD, kNever) == 1 && ::mallopt(M_TRIM_THRESHOLD, kNever) == 1;
+  at::set_num_threads(threads);
+  return fmt::format(
+      "{} compute thread{}; {}", threads, threads == 1 ? "" : "s",
+      keeps ? "the allocator keeps large blocks" : "the allocator could not be told to keep large blocks");
 }
 
 }  // namespace cohort::train

@@ -1,16 +1,17 @@
 #pragma once
 
 #include "train/lock_step.h"
-#include "train/parameters.h"
+#include "train/module_tensors.h"
 #include "train/replica.h"
 #include "update/groups.h"
 #include <cohort/trainer.h>
 
+#include <string>
 #include <vector>
 
 namespace cohort::train {
 
-/// What cannot be right whatever the data: throws UsageError with what to do.
+/// Failure: throws UsageError for options that no data can make right.
 void check_options(const TrainerOptions& options, int world);
 
 /// The number of slots of a batch.
@@ -18,12 +19,14 @@ int slots_of(const TrainerOptions& options, int world);
 
 ReplicaSettings replica_settings(const TrainerOptions& options);
 
-/// What the groups say about each parameter, in their order.
+/// The group settings of each parameter, in the order of the parameters.
+///
 /// Failure: throws UsageError for a pattern that matches nothing, a group without a curve, or nothing left to
 /// train.
 std::vector<GroupSettings> check_groups(const TrainerOptions& options, const torch::nn::Module& module);
 
-/// The parameters of frozen groups, which ask for no gradients while this lives.
+/// Turns off the gradients of frozen groups while it lives.
+///
 /// Failure: as check_groups().
 class Frozen {
  public:
@@ -36,7 +39,11 @@ class Frozen {
   std::vector<at::Tensor> tensors_;
 };
 
-/// How each parameter that is not frozen is updated, from the rule and the groups.
+/// The optimizer settings of each parameter that is not frozen.
 std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const torch::nn::Module& module);
+
+/// Sets the number of compute threads, and tells malloc to keep large blocks instead of returning them to the
+/// kernel after every step. Call it once, before any tensor is made. Returns a description of the settings.
+std::string settle_in(int threads);
 
 }  // namespace cohort::train

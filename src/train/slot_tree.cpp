@@ -1,7 +1,7 @@
 #include "train/slot_tree.h"
 
 #include "base/check.h"
-#include "comm/combine.h"
+#include "comm/numbers/combine.h"
 
 #include <algorithm>
 #include <array>

@@ -6,8 +6,8 @@
 
 namespace cohort::train {
 
-/// Adds up the gradients of a rank's slots in the order of a binary tree over slot numbers, so that the sum
-/// does not depend on how many ranks share the slots:
+/// Adds up the gradients of a rank's slots in the order of a binary tree over slot numbers, so that the bits
+/// of the sum do not depend on how many ranks share the slots:
 ///
 ///     slot      0   1   2   3          ranks 0 and 1 hold two slots each:
 ///                \ /     \ /           their sums are the inner nodes of the same tree
@@ -27,7 +27,7 @@ class SlotTree {
   std::vector<std::vector<float>> levels_;
 };
 
-/// parts[0] = the sum of all parts in the order of that tree. There are a power of two of them.
+/// Sets parts[0] to the sum of all parts, in the order of that tree. The number of parts is a power of two.
 void sum_as_tree(std::span<float* const> parts, std::size_t count);
 double sum_as_tree(std::span<const double> numbers);
 

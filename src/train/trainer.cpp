@@ -1,4 +1,4 @@
-#include "layout/slots.h"
+#include "layout/batch_plan.h"
 #include "train/evaluator.h"
 #include "train/model_file.h"
 #include "train/settings.h"
@@ -13,11 +13,11 @@ namespace cohort {
 using train::Verdict;
 using Seconds = std::chrono::duration<double>;
 
-// The story of the whole: epochs of steps, a look at other data, the best and the last model kept.
+// Trains epoch by epoch, evaluates on the test data, and writes the best and the last model.
 void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* test) {
   const auto num_samples = static_cast<std::uint64_t>(data->size());
-  const auto batch = options.batch == 0 ? num_samples : static_cast<std::uint64_t>(options.batch);
-  const BatchPlan plan(num_samples, batch, train::slots_of(options, group.world()));
+  const auto batch = options.batch_size == 0 ? num_samples : static_cast<std::uint64_t>(options.batch_size);
+  const BatchPlan plan(num_samples, batch, train::slots_of(options, group.size()));
   SlotLoader loader(
       std::move(data),
       SampleOrder(num_samples, options.shuffle ? Shuffle::kEveryEpoch : Shuffle::kNone, options.seed), plan,
@@ -32,9 +32,9 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
   keep("last");
 }
 
-// False if it ended before the epoch was over.
+// False if training ended before the epoch was over.
 bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
-  const std::vector<int> mine = deal(train::slots_of(options, group.world()), group.world(), group.rank());
+  const std::vector<int> mine = deal(train::slots_of(options, group.size()), group.size(), group.rank());
   for (std::uint64_t step = 0; step < plan.steps_per_epoch(); ++step) {
     std::vector<SlotAddress> upcoming;
     for (const int slot : mine) upcoming.push_back({static_cast<std::uint64_t>(report.epochs), step, slot});
@@ -54,9 +54,9 @@ bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
 Verdict Trainer::Parts::step(SlotLoader& loader, const BatchPlan& plan, std::uint64_t step_in_epoch) {
   const train::StepInfo info{
       .step = report.steps,
-      .learning_rate = learning_rate(options.schedule, report.steps),
+      .learning_rate = learning_rate_at(options.schedule, options.optimizer.learning_rate, report.steps),
       .weight = static_cast<double>(plan.batch_size(step_in_epoch)),
-      .slots = deal(train::slots_of(options, group.world()), group.world(), group.rank()),
+      .slots = deal(train::slots_of(options, group.size()), group.size(), group.rank()),
       .hash_replica = options.hash_every > 0 && report.steps % options.hash_every == 0,
       .wants_to_stop = options.wants_to_stop && options.wants_to_stop()};
   const auto epoch = static_cast<std::uint64_t>(report.epochs);
@@ -94,11 +94,11 @@ void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTime
   options.on_step(step);
 }
 
-// False if nothing has got better for as long as patience lasts, or somebody wants to stop.
+// False if training ends: the loss has not improved for `patience` evaluations, or a rank wants to stop.
 bool Trainer::Parts::look_at(const Dataset& test) {
   const auto found = train::evaluate(
       group, *module, objective, test,
-      {.batch = std::max<std::int64_t>(options.batch, 64), .wants_to_stop = options.wants_to_stop});
+      {.batch = std::max<std::int64_t>(options.batch_size, 64), .wants_to_stop = options.wants_to_stop});
   if (!found) {
     report.end = TrainingEnd::kStopped;
     return false;

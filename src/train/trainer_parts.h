@@ -10,15 +10,16 @@
 
 namespace cohort {
 
-/// What a trainer is made of, and where it is.
+/// The state of a trainer.
 struct Trainer::Parts {
-  /// Seconds.
+  /// In seconds.
   struct StepTimes {
     double whole = 0;
     double waited = 0;   ///< for other ranks
     double stalled = 0;  ///< for data
   };
 
+  std::shared_ptr<void> keeps{};  // before the rest, to be destroyed after it; may be null
   Communicator& group;
   std::shared_ptr<torch::nn::Module> module;
   Objective objective;

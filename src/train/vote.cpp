@@ -1,6 +1,6 @@
 #include "train/vote.h"
 
-#include "comm/rank_text.h"
+#include "comm/group/rank_text.h"
 #include "train/slot_tree.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace cohort::train {
 namespace {
 
 std::vector<Tally> everybody(Communicator& group, const Tally& mine) {
-  std::vector<Tally> all(static_cast<std::size_t>(group.world()));
+  std::vector<Tally> all(static_cast<std::size_t>(group.size()));
   value_or_throw(group.run(
       all_gather({&mine, sizeof(Tally), DType::kU8}, {all.data(), all.size() * sizeof(Tally), DType::kU8})));
   return all;

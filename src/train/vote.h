@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/communicator.h"
+#include "comm/group/communicator.h"
 #include "train/lock_step.h"
 
 #include <cstdint>
@@ -9,28 +9,28 @@
 
 namespace cohort::train {
 
-/// What one rank says about its part of a step: 64 bytes.
+/// One rank's results of a step: 64 bytes on the wire.
 struct Tally {
-  double loss = 0;             ///< summed over its samples
-  double weight = 0;           ///< samples
-  double correct = 0;          ///< right answers
-  double counted = 0;          ///< answers
-  double square_sum = 0;       ///< of the gradients it has reduced
-  std::int64_t bad_slot = -1;  ///< the first whose loss is not finite
+  double loss = 0;             ///< sum over the samples of the rank
+  double weight = 0;           ///< number of samples
+  double correct = 0;          ///< number of right answers
+  double counted = 0;          ///< number of answers
+  double square_sum = 0;       ///< of the gradients that the rank has reduced
+  std::int64_t bad_slot = -1;  ///< the first slot whose loss is not finite; −1: all are finite
   std::uint64_t replica_hash = 0;
   std::uint32_t has_hash = 0;
   std::uint32_t wants_to_stop = 0;
 };
 static_assert(sizeof(Tally) == 64);
 
-/// Where a loss was not finite: the first such slot of the first such rank.
+/// The first slot with a loss that is not finite, of the first such rank.
 struct BadLoss {
   int rank;
   std::int64_t slot;
   double loss;
 };
 
-/// What follows from all tallies, the same on every rank.
+/// The decision that follows from all tallies, the same on every rank.
 struct Verdict {
   enum class Kind { kApply, kSkip } kind = Kind::kApply;
   double loss = 0;  ///< mean over all samples
@@ -38,15 +38,16 @@ struct Verdict {
   double correct = 0;
   double counted = 0;
   double gradient_norm = 0;  ///< of the mean gradient
-  bool stop = false;         ///< somebody wants to stop
+  bool stop = false;         ///< at least one rank wants to stop
   std::optional<BadLoss> bad_loss;
 };
 
-/// Every rank tells its tally and hears everybody's.
-/// Failure: throws; kCorrupt names ranks whose parameters differ from those of most.
+/// All-gathers the tallies and decides.
+///
+/// Failure: throws; kCorrupt names the ranks whose parameters differ from those of most ranks.
 Verdict vote(Communicator& group, const Tally& mine, Summation summation);
 
-/// The ranks whose hash is not that of most, of rank 0 if there is no majority.
+/// The ranks whose hash differs from that of the majority, or from that of rank 0 if there is no majority.
 std::vector<int> deviating_ranks(const std::vector<std::uint64_t>& hashes);
 
 }  // namespace cohort::train

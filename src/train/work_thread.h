@@ -9,11 +9,11 @@
 
 namespace cohort::train {
 
-/// A thread that does jobs in the order in which they are given.
+/// A thread that runs jobs in the order in which they are given.
 ///
 /// Threads: every method from any thread.
-/// Lifetime: the destructor waits for the job that is going on and forgets the others.
-/// Failure: what a job throws sticks: later jobs are not begun, and drain() throws it.
+/// Lifetime: the destructor waits for the current job and drops the others.
+/// Failure: after an exception of a job no later job begins, and drain() throws that exception.
 class WorkThread {
  public:
   WorkThread();
@@ -22,7 +22,7 @@ class WorkThread {
   WorkThread& operator=(const WorkThread&) = delete;
 
   void give(std::function<void()> job);
-  /// Waits for everything that was given. There is no deadline of its own: the jobs have theirs.
+  /// Waits for all jobs. Has no deadline: the calls that jobs make have one.
   void drain();
 
  private:

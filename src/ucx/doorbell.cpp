@@ -10,7 +10,7 @@
 namespace cohort::ucx {
 namespace {
 
-// From now on; a year at most.
+// The time from now until `until`, at most a year.
 timespec time_left(TimePoint until) {
   using namespace std::chrono;
   const auto left = until - steady_clock::now();
@@ -23,7 +23,7 @@ timespec time_left(TimePoint until) {
 
 UcxDoorbell::UcxDoorbell(std::shared_ptr<UcxWorker> worker)
     : worker_(std::move(worker)), bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!bell_.is_open()) raise(system_error("cannot make a doorbell", errno));
+  if (!bell_.is_open()) raise(system_error("cannot create an eventfd for the doorbell", errno));
 }
 
 std::uint32_t UcxDoorbell::arm() {
@@ -39,7 +39,7 @@ void UcxDoorbell::sleep(std::uint32_t ticket, TimePoint until) {
     const std::lock_guard lock(worker_->mutex());
     if (worker_->handle() != nullptr) {
       const std::optional<int> event = worker_->arm();
-      if (!event) return;  // something has come
+      if (!event) return;  // an event has already arrived
       watched[num_watched++] = {.fd = *event, .events = POLLIN, .revents = 0};
     }
   }

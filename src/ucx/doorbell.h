@@ -1,16 +1,18 @@
 #pragma once
 
 #include "base/descriptor.h"
-#include "comm/progress.h"
+#include "comm/progress/progress.h"
 #include "ucx/worker.h"
 
 #include <atomic>
 
 namespace cohort::ucx {
 
-/// A doorbell that a worker's messages ring, too.
+/// A doorbell that messages of a UCX worker ring, too.
 ///
-/// Failure: after the worker's end it is rung by hand only.
+/// Threads: as every Doorbell.
+/// Lifetime: shares the worker.
+/// Failure: after the worker was destroyed, only ring() rings it.
 class UcxDoorbell final : public comm::Doorbell {
  public:
   explicit UcxDoorbell(std::shared_ptr<UcxWorker> worker);

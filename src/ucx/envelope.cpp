@@ -1,6 +1,7 @@
 #include "ucx/envelope.h"
 
 #include <cstring>
+#include <fmt/format.h>
 
 namespace cohort::ucx {
 namespace {
@@ -19,8 +20,16 @@ void encode(const Envelope& envelope, std::span<std::byte, kEnvelopeBytes> bytes
 
 Result<Envelope> decode_envelope(std::span<const std::byte> bytes) {
   std::uint32_t magic = 0;
-  if (bytes.size() == kEnvelopeBytes) std::memcpy(&magic, bytes.data(), sizeof magic);
-  if (magic != kMagic) return Error(ErrorCode::kCorrupt, "a message over UCX does not begin as one of ours");
+  if (bytes.size() != kEnvelopeBytes) {
+    return Error(ErrorCode::kCorrupt, fmt::format("corrupt envelope of a UCX message: length {}, expected {}",
+                                                  bytes.size(), kEnvelopeBytes));
+  }
+  std::memcpy(&magic, bytes.data(), sizeof magic);
+  if (magic != kMagic) {
+    return Error(
+        ErrorCode::kCorrupt,
+        fmt::format("corrupt envelope of a UCX message: magic {:#010x}, expected {:#010x}", magic, kMagic));
+  }
   Envelope envelope;
   std::memcpy(&envelope.from, bytes.data() + 4, sizeof envelope.from);
   std::memcpy(&envelope.number, bytes.data() + 8, sizeof envelope.number);

@@ -4,10 +4,11 @@
 
 namespace cohort::ucx {
 
-/// What precedes every payload: who sends it, which of its messages to us it is, and the frame's own header.
+/// Precedes every payload: the sender, the number of the message among those of this sender to this receiver,
+/// and the frame header.
 struct Envelope {
   std::uint32_t from = 0;
-  /// From 1 without gaps, in the order of the sender; 0: out of order, at once.
+  /// Counts from 1 without gaps, in the order of sending; 0: out of order, to be handled at once.
   std::uint64_t number = 0;
   comm::FrameHeader frame{};
 
@@ -25,7 +26,7 @@ struct Envelope {
 inline constexpr std::size_t kEnvelopeBytes = 16 + comm::kFrameHeaderBytes;
 
 void encode(const Envelope& envelope, std::span<std::byte, kEnvelopeBytes> bytes);
-/// kCorrupt for anything encode() would not have written, kUnsupported for another version of the frame.
+/// kCorrupt for everything that encode() would not have written, kUnsupported for another frame version.
 Result<Envelope> decode_envelope(std::span<const std::byte> bytes);
 
 }  // namespace cohort::ucx

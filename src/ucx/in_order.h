@@ -7,9 +7,10 @@
 
 namespace cohort::ucx {
 
-/// Things with numbers from 1 on, in whatever order they come, given out in the order of their numbers.
+/// Gives out numbered items (from 1 on) in the order of their numbers, whatever order they arrive in.
 ///
-/// Lifetime: what front() returned stays where it is until pop().
+/// Threads: one at a time.
+/// Lifetime: the item that front() returned stays at its address until pop().
 template <class T>
 class InOrder {
  public:
@@ -25,17 +26,17 @@ class InOrder {
     }
   }
 
-  /// The next one, or null if it has not come.
+  /// The next item, or null if it has not arrived.
   T* front() { return ready_.empty() ? nullptr : &ready_.front(); }
   void pop() { ready_.pop_front(); }
 
-  /// Every one whose turn it would be if those before it were popped.
+  /// Visits every item that can be given out now, one after the other.
   template <class Visit>
   void for_each_ready(const Visit& visit) {
     for (T& thing : ready_) visit(thing);
   }
 
-  /// Everything that is left, in order, gaps or not; afterwards it is empty.
+  /// Visits all remaining items in order, with or without gaps, and removes them.
   template <class Visit>
   void drain(const Visit& visit) {
     for (T& thing : ready_) visit(thing);

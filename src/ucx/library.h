@@ -7,12 +7,12 @@
 
 namespace cohort::ucx {
 
-/// UCX as a table of functions, each found at run time.
+/// UCX as a table of functions, resolved at run time.
 ///
 /// Threads: immutable.
-/// Lifetime: what was loaded stays loaded: UCX has threads of its own that outlive its users.
+/// Lifetime: never unloaded, because threads of UCX may outlive its users.
 struct UcxLibrary {
-  /// The one that is installed. kUnsupported if there is none, or one older than the headers Cohort was built
+  /// Loads the installed UCX. kUnsupported if UCX is missing, or older than the headers that Cohort was built
   /// with.
   static Result<UcxLibrary> load(const std::string& file = "libucp.so.0");
 

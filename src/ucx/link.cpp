@@ -11,14 +11,6 @@ namespace cohort::ucx {
 using comm::Channel;
 using comm::FrameHeader;
 
-namespace {
-
-bool is_of(const FrameHeader& header, std::uint32_t group, std::uint32_t generation) {
-  return header.group == group && header.generation <= generation;
-}
-
-}  // namespace
-
 Error left(int member) {
   return Error(ErrorCode::kPeerLost, fmt::format("member {} has left", member));
 }
@@ -36,11 +28,11 @@ Status Link::connect(std::vector<std::byte> address) {
   params.err_handler = {.cb = &Link::on_error, .arg = this};
   const auto status = worker_.library().ucp_ep_create(worker_.handle(), &params, &endpoint_);
   if (status == UCS_OK) return {};
-  return worker_.error(fmt::format("UCX finds no way to member {}", member_), status)
-      .with_remedy("Let UCX_TLS and UCX_NET_DEVICES name transports that report lost peers, such as tcp.");
+  return worker_.error(fmt::format("UCX cannot connect to member {}", member_), status)
+      .with_remedy("Set UCX_TLS and UCX_NET_DEVICES to transports that report lost peers, such as tcp.");
 }
 
-// ----- going out -----
+// ----- sending -----
 
 void Link::send(const FrameHeader& header, std::span<const std::byte> payload, comm::Transport::Sent sent) {
   if (loss_) return sends_.finish(header, std::move(sent), *loss_);
@@ -50,7 +42,7 @@ void Link::send(const FrameHeader& header, std::span<const std::byte> payload, c
   post(outgoing, payload, ++num_sent_);
 }
 
-// A short one in one piece, which UCX sends faster than a header and a payload.
+// A short message is sent as one buffer, which UCX sends faster than a header and a payload.
 void Link::post(Outgoing& outgoing, std::span<const std::byte> payload, std::uint64_t number) {
   outgoing.link = this;
   outgoing.reads_payload = payload.size() > kCopied;
@@ -75,7 +67,7 @@ void Link::post(Outgoing& outgoing, unsigned kind, std::span<const std::byte> he
   void* const request = worker_.library().ucp_am_send_nbx(endpoint_, kind, header.data(), header.size(),
                                                           data.data(), data.size(), &param);
   if (UCS_PTR_IS_PTR(request)) {
-    outgoing.place_in_link = in_flight_.size();
+    outgoing.index_in_link = in_flight_.size();
     in_flight_.push_back(&outgoing);
   } else {
     finish(outgoing, UCS_PTR_RAW_STATUS(request));
@@ -87,8 +79,8 @@ void Link::on_sent(void* request, ucs_status_t status, void* user_data) {
   Link& link = *outgoing.link;
   link.worker_.library().ucp_request_free(request);
   Outgoing* const last = link.in_flight_.back();
-  last->place_in_link = outgoing.place_in_link;
-  link.in_flight_[outgoing.place_in_link] = last;
+  last->index_in_link = outgoing.index_in_link;
+  link.in_flight_[outgoing.index_in_link] = last;
   link.in_flight_.pop_back();
   link.finish(outgoing, status);
 }
@@ -100,21 +92,21 @@ void Link::finish(Outgoing& outgoing, ucs_status_t status) {
 
 void Link::forget(std::uint32_t group, std::uint32_t generation) {
   for (Outgoing* const each : in_flight_) {
-    if (is_of(each->header, group, generation)) each->sent = nullptr;
+    if (each->header.is_of(group, generation)) each->sent = nullptr;
   }
 }
 
 bool Link::uses(std::uint32_t group, std::uint32_t generation) const {
-  if (receiving_ != nullptr && is_of(receiving_->header, group, generation)) return true;
+  if (receiving_ != nullptr && receiving_->header.is_of(group, generation)) return true;
   return std::any_of(in_flight_.begin(), in_flight_.end(), [&](const Outgoing* each) {
-    return each->reads_payload && is_of(each->header, group, generation);
+    return each->reads_payload && each->header.is_of(group, generation);
   });
 }
 
-// ----- coming in -----
+// ----- receiving -----
 
 ucs_status_t Link::take(const Envelope& envelope, const Parcel& parcel) {
-  if (loss_) return UCS_OK;  // dropped
+  if (loss_) return UCS_OK;  // messages after a loss are dropped
   has_come_ = true;
   if (envelope.number == 0) {
     lose(left(member_), Parting::kNone, {});
@@ -195,7 +187,7 @@ void Link::drop_incoming() {
   incoming_.drain([this](Incoming& each) { release(each); });
 }
 
-// ----- the end -----
+// ----- closing -----
 
 void Link::on_error(void* user_data, ucp_ep_h, ucs_status_t status) {
   static_cast<Link*>(user_data)->fail(status);
@@ -203,7 +195,7 @@ void Link::on_error(void* user_data, ucp_ep_h, ucs_status_t status) {
 
 void Link::fail(ucs_status_t status) {
   const char* const words = worker_.library().ucs_status_string(status);
-  lose(Error(ErrorCode::kPeerLost, fmt::format("the way to member {} is gone: {}", member_, words)),
+  lose(Error(ErrorCode::kPeerLost, fmt::format("UCX lost the connection to member {}: {}", member_, words)),
        Parting::kNone, {});
 }
 
@@ -237,12 +229,12 @@ void Link::advance_end(TimePoint now) {
   }
   if (parting_ == Parting::kNone) return close();
   if (now < close_at_ || !uses_memory()) return;
-  // What is said on this way is closed with it: another one is made to say it.
+  // A farewell on the forcibly closed endpoint would be lost: a new endpoint is made to send it.
   close();
   if (connect(address_)) post_farewell(0);
 }
 
-// UCX may have its time with them.
+// Sends whose payload was copied fail at once; UCX may finish them later.
 void Link::fail_copies() {
   for (Outgoing* const each : in_flight_) {
     if (!each->reads_payload) sends_.finish(each->header, std::exchange(each->sent, nullptr), *loss_);
@@ -254,7 +246,7 @@ bool Link::uses_memory() const {
                                               [](const Outgoing* each) { return each->reads_payload; });
 }
 
-// What is in flight is called back with an error by UCX, now or soon.
+// UCX calls back everything in flight with an error, now or soon.
 void Link::close() {
   has_closed_ = true;
   if (endpoint_ == nullptr) return;

@@ -9,12 +9,12 @@
 
 namespace cohort::ucx {
 
-/// A message that comes in.
+/// A message that is being received.
 struct Incoming {
   enum class State : std::uint8_t {
     kWhole,
-    kOffered,    // the sender waits until it is fetched
-    kReceiving,  // to where the sink wants it
+    kOffered,    // announced: the receiver has to fetch the payload
+    kReceiving,  // into the buffer of the sink
     kReceived,
     kFetching,  // into `copy`
     kBroken,
@@ -23,39 +23,39 @@ struct Incoming {
   Link* link = nullptr;
   comm::FrameHeader header{};
   State state = State::kWhole;
-  void* data = nullptr;                  // UCX's, until it is released
-  std::vector<std::byte> copy{};         // or ours
-  std::span<const std::byte> payload{};  // of a whole one, in one of them
+  void* data = nullptr;                  // memory of UCX, until it is released
+  std::vector<std::byte> copy{};         // or a copy
+  std::span<const std::byte> payload{};  // of a kWhole message, in `data` or `copy`
 };
 
-/// A message as UCX hands it over.
+/// A message as UCX hands it to the receive handler.
 struct Parcel {
-  void* data = nullptr;  ///< what UCX calls it
+  void* data = nullptr;  ///< the data pointer or descriptor of UCX
   std::span<const std::byte> payload{};
   std::uint64_t attributes = 0;
 };
 
-// Under which numbers UCX knows messages: a long one has its envelope as header, a short one in front of its
-// payload.
+// Ids of active messages: a long message has its envelope as UCX header, a short one in front of its payload.
 inline constexpr unsigned kLongMessage = 1;
 inline constexpr unsigned kShortMessage = 2;
 
-/// How a link is ended.
+/// How a link is closed.
 enum class Parting : std::uint8_t {
-  kAnswer,  ///< the other side has left: it waits for our word
-  kAtOnce,  ///< the other side hears of it before anything else
-  kNone,    ///< the other side is gone
+  kAnswer,  ///< the peer has left and waits for our farewell
+  kAtOnce,  ///< the peer is told before all queued messages
+  kNone,    ///< the peer is gone: it is told nothing
 };
 
-/// What a member that says farewell is lost with.
+/// The error of a member that has left.
 Error left(int member);
 
-/// What goes to, and comes from, one other member.
+/// The connection to one other member.
 ///
 /// Threads: as the worker.
-/// Failure: what UCX reports, and what lose() is told, becomes loss(); then it ends step by step, and has
-/// ended when no memory of others is in use any more.
-/// Cost: a payload up to kCopied bytes is copied, so that it can be forgotten at any time.
+/// Lifetime: the worker and the Sends must outlive it.
+/// Failure: an error of UCX, or a call of lose(), becomes loss(). The link then closes step by step;
+/// has_ended() tells when UCX no longer uses memory of callers.
+/// Cost: a payload up to kCopied bytes is copied, so that its send can be withdrawn at any time.
 class Link {
  public:
   static constexpr std::size_t kCopied = 8192;
@@ -64,45 +64,45 @@ class Link {
   Status connect(std::vector<std::byte> address);
 
   int member() const { return member_; }
-  /// Not to ourselves, nor to members we do not talk to, nor after the end.
+  /// False for the own member, for members that this one does not talk to, and after close().
   bool is_connected() const { return endpoint_ != nullptr; }
   void send(const comm::FrameHeader& header, std::span<const std::byte> payload, comm::Transport::Sent sent);
-  /// What UCX calls with a message; the answer is UCX's.
+  /// Takes a message from the receive handler; returns what the handler returns to UCX.
   ucs_status_t take(const Envelope& envelope, const Parcel& parcel);
 
   /// The next message in order, or null.
   Incoming* front() { return incoming_.front(); }
   void pop() { incoming_.pop(); }
-  /// Lets go of everything that has come and was not popped.
+  /// Drops all received messages that were not popped.
   void drop_incoming();
-  /// Goes on with an offered one: into `room`, or nowhere if that is empty.
+  /// Fetches the payload of an offered message into `room`, or drops it if `room` is empty.
   void receive(Incoming& offered, std::span<std::byte> room);
-  /// Goes on with all that are offered, without asking where they belong: they become whole.
+  /// Fetches the payloads of all offered messages into copies; the messages become kWhole.
   void fetch_all();
-  /// UCX may have its memory back.
+  /// Gives memory of UCX back.
   void release(Incoming& incoming);
 
   const std::optional<Error>& loss() const { return loss_; }
   void lose(const Error& why, Parting parting, TimePoint until);
   void say_farewell();
-  /// Goes on with the end of a lost link. UCX 1.13 aborts a process whose connection is closed by the other
-  /// side while it is being made, so nothing is closed here that need not be.
+  /// Continues closing a lost link. UCX 1.13 aborts a process whose connection the peer closes during the
+  /// handshake, so endpoints are closed only if they must be.
   void advance_end(TimePoint now);
   bool has_ended() const {
     return loss_ && (has_closed_ || parting_ != Parting::kNone) && !uses_memory() && num_fetching_ == 0;
   }
-  /// Closes what is left, in the middle of whatever it is.
+  /// Closes the endpoint at once, whatever is in flight.
   void close();
-  /// Whether the other side has ever said anything.
+  /// Whether any message of the peer has arrived.
   bool has_come() const { return has_come_; }
   bool is_sending() const { return !in_flight_.empty(); }
 
-  /// Nothing in flight of this group up to this generation is called back any more.
+  /// Drops the callbacks of sends in flight of this group up to this generation.
   void forget(std::uint32_t group, std::uint32_t generation);
-  /// Whether memory of this group is still being read or written.
+  /// Whether UCX still reads or writes memory of this group.
   bool uses(std::uint32_t group, std::uint32_t generation) const;
 
-  bool is_reported = false;  ///< to the sink
+  bool is_reported = false;  ///< the loss was reported to the sink
 
  private:
   static void on_sent(void* request, ucs_status_t status, void* outgoing);

@@ -4,7 +4,8 @@ namespace cohort::ucx {
 
 Result<std::unique_ptr<UcxPort>> open_ucx_port(const UcxOptions&) {
   return Error(ErrorCode::kUnsupported, "this Cohort was built without UCX")
-      .with_remedy("Install Debian's libucx-dev and build Cohort again, or use another transport.");
+      .with_remedy(
+          "Install UCX's headers (Debian: libucx-dev) and build Cohort again, or use another backend.");
 }
 
 }  // namespace cohort::ucx

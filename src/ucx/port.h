@@ -11,29 +11,31 @@
 #include <utility>
 #include <vector>
 
-/// Messages over UCX: InfiniBand, RoCE, TCP, whatever the library on this machine has. It is loaded when it
-/// is asked for; nobody who links Cohort needs it.
+/// Messages over UCX: InfiniBand, RoCE, TCP, and whatever else the installed library supports. UCX is loaded
+/// at run time by open_ucx_port(); programs that link Cohort do not depend on it.
 namespace cohort::ucx {
 
+/// Settings of UCX, and limits for ending messages.
 struct UcxOptions {
-  /// What is set over what UCX finds in its own environment: {"TLS", "tcp"}, {"NET_DEVICES", "lo"}, …
+  /// Settings that override the UCX_… environment variables: {"TLS", "tcp"}, {"NET_DEVICES", "lo"}, …
   std::vector<std::pair<std::string, std::string>> settings{};
-  /// A payload that is on its way cannot be taken back: how long withdraw() and give_up() let the other side
-  /// finish it, before the member counts as lost. Nothing else goes on meanwhile: shorter than any liveness
-  /// limit.
-  std::chrono::nanoseconds take_back_limit = std::chrono::milliseconds(250);
-  /// How long a member that leaves waits for others to take what it has sent.
+  /// A send in flight cannot be cancelled: withdraw() and give_up() wait this long for the peer to finish it;
+  /// then the member counts as lost. Nothing else is sent meanwhile, so this must be shorter than any
+  /// liveness limit.
+  std::chrono::nanoseconds withdraw_limit = std::chrono::milliseconds(250);
+  /// How long a member that leaves waits until the others have received what it sent.
   std::chrono::nanoseconds leave_limit = std::chrono::seconds(2);
 };
 
-/// Who takes part, and how they are reached.
+/// The own member number and the addresses of all members.
 struct UcxFacts {
   int member = 0;
-  /// By member, as their ports say; an empty one is of somebody whom we do not talk to here.
+  /// Index: member; value: UcxPort::address() of that member; empty for members that this one does not talk
+  /// to.
   std::vector<std::vector<std::byte>> addresses{};
 };
 
-/// Where this process can be reached, before it knows the others.
+/// The address of this process, before it knows the other members.
 ///
 /// Threads: one at a time.
 /// Lifetime: transport and doorbell may outlive it.
@@ -41,16 +43,18 @@ class UcxPort {
  public:
   virtual ~UcxPort() = default;
 
-  /// What the others need to know; opaque, some hundred bytes.
+  /// The address that the other members need; opaque, some hundred bytes.
   virtual const std::vector<std::byte>& address() const = 0;
-  /// What the progress thread of this port's transport sleeps at.
+  /// The doorbell for the progress thread of this port's transport.
   virtual std::unique_ptr<comm::Doorbell> make_doorbell() = 0;
-  /// Once. The clock must outlive the transport.
+  /// Makes the transport; called once. The clock must outlive the transport.
   virtual Result<std::unique_ptr<comm::Transport>> join(const UcxFacts& facts, Clock& clock) = 0;
 };
 
-/// Failure: kUnsupported with the package to install where UCX is missing, too old, or was not there when
-/// Cohort was built; kUsage for a setting that it does not know.
+/// Loads UCX and opens a worker.
+///
+/// Failure: kUnsupported names the package to install if UCX is missing, too old, or was missing when Cohort
+/// was built; kUsage for a setting that UCX does not know.
 Result<std::unique_ptr<UcxPort>> open_ucx_port(const UcxOptions& options);
 
 }  // namespace cohort::ucx

@@ -1,16 +1,19 @@
-#include "ucx/retired_workers.h"
+#include "ucx/worker.h"
 
 #include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <mutex>
 
+// UCX 1.13 aborts a process that answers a connection and finds the other end gone (openucx/ucx#8175). A
+// worker that still exists, even if nothing progresses it, is enough to avoid that.
+
 namespace cohort::ucx {
 namespace {
 
 using std::chrono::steady_clock;
 
-// Others may take so long to answer: their cores may be busy.
+// The longest time that a peer may take to answer a connection: its cores may be busy.
 constexpr std::chrono::seconds kRest(5);
 
 struct Retired {
@@ -22,10 +25,10 @@ struct Retired {
 
 struct Home {
   std::mutex mutex;
-  std::deque<Retired> workers;  // the first came first
+  std::deque<Retired> workers;  // oldest first
 };
 
-// With the mutex held.
+// Called with the mutex held.
 void destroy_those_before(std::deque<Retired>& workers, steady_clock::time_point time) {
   for (; !workers.empty() && workers.front().since < time; workers.pop_front()) {
     const Retired& first = workers.front();
@@ -36,7 +39,7 @@ void destroy_those_before(std::deque<Retired>& workers, steady_clock::time_point
 
 void destroy_all();
 
-// Itself never destroyed: workers may retire while the process ends.
+// Never destroyed itself: workers may retire while the process exits.
 Home& home() {
   static Home& only = []() -> Home& {
     std::atexit(&destroy_all);

@@ -11,37 +11,37 @@ namespace cohort::ucx {
 
 class Link;
 
-/// A message that UCX has and has not finished.
+/// A send that UCX has not finished.
 struct Outgoing {
   Link* link = nullptr;
   comm::FrameHeader header{};
   comm::Transport::Sent sent{};
-  std::vector<std::byte> room{};  // its envelope, and a short payload; kept for the next one
-  bool reads_payload = false;     // the caller's memory is in use
-  std::size_t place_in_link = 0;
+  std::vector<std::byte> room{};  // envelope and short payload; its capacity is reused
+  bool reads_payload = false;     // UCX reads the caller's memory
+  std::size_t index_in_link = 0;
 };
 
-/// A message whose `sent` waits to be called.
+/// A send that is done, and whose `sent` is still to be called.
 struct Finished {
   comm::FrameHeader header{};
   comm::Transport::Sent sent{};
   Status outcome{};
 };
 
-/// The sends of one transport: those that UCX has, and those that are to be called back.
+/// The sends of one transport: those that UCX has, and those whose callback is due.
 ///
 /// Threads: as the worker.
 class Sends {
  public:
   Outgoing& begin();
-  /// UCX is done with it. `sent` will be called back.
+  /// UCX is done with the send; its `sent` will be called.
   void finish(Outgoing& outgoing, const Status& outcome);
-  /// A message that UCX never had.
+  /// A send that was never handed to UCX.
   void finish(const comm::FrameHeader& header, comm::Transport::Sent sent, const Status& outcome);
 
   bool has_finished() const { return !finished_.empty(); }
   Finished take_finished();
-  /// Nothing of this group up to this generation is called back any more.
+  /// Drops the callbacks of this group up to this generation.
   void forget(std::uint32_t group, std::uint32_t generation);
   void forget_all() { finished_.clear(); }
 

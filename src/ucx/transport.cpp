@@ -38,7 +38,7 @@ Status UcxTransport::handle(unsigned kind, ucp_am_recv_callback_t handler) {
   param.cb = handler;
   param.arg = this;
   const auto status = worker_->library().ucp_worker_set_am_recv_handler(worker_->handle(), &param);
-  if (status != UCS_OK) return worker_->error("UCX takes no handler of messages", status);
+  if (status != UCS_OK) return worker_->error("cannot register a receive handler with UCX", status);
   return {};
 }
 
@@ -51,7 +51,7 @@ void UcxTransport::open(comm::FrameSink& sink, comm::Doorbell& doorbell) {
 
 void UcxTransport::send(int to, const FrameHeader& header, std::span<const std::byte> payload, Sent sent) {
   COHORT_CHECK_EQ(header.size_bytes, payload.size());
-  // At once if nobody is using UCX and nothing waits before it.
+  // Sends at once if no thread uses UCX and the queue is empty.
   const Lock worker_lock(worker_->mutex(), std::try_to_lock);
   const std::lock_guard lock(mutex_);
   if (closed_) return;
@@ -87,7 +87,7 @@ ucs_status_t UcxTransport::on_short(void* self, const void*, std::size_t, void* 
                                                 {data, all.subspan(kEnvelopeBytes), param->recv_attr});
 }
 
-// What is not one of ours is dropped.
+// Messages without a valid envelope are dropped.
 ucs_status_t UcxTransport::take(std::span<const std::byte> header, const Parcel& parcel) {
   const auto envelope = decode_envelope(header);
   if (!envelope || envelope->from >= links_.size()) return UCS_OK;

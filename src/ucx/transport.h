@@ -6,16 +6,19 @@
 
 namespace cohort::ucx {
 
-/// Messages over UCX: active messages, short ones whole, long ones fetched by the receiver straight to where
-/// they belong.
+/// Messages over UCX: active messages. Short messages arrive whole; the receiver fetches long ones straight
+/// into their buffers.
 ///
-/// Threads: as every transport. UCX is called by whoever holds the worker's mutex: advance(), and for a
-/// moment withdraw() and close(). Lifetime: the clock must outlive it. Failure: a member is lost when UCX
-/// says so, when it leaves, or when it does not finish what is taken back within the limit. Nothing is
-/// encrypted and nobody is asked who they are: this is for closed networks. Cost: a payload up to
-/// Link::kCopied bytes is copied on both sides. A longer one is not copied by the sender; the receiver copies
-/// it once if UCX sent it along, not if UCX lets it be fetched. Those of one sender are fetched one after the
-/// other.
+/// Nothing is encrypted and peers are not authenticated: for closed networks only.
+///
+/// Threads: as every transport. UCX is called only with the worker's mutex held: by advance(), and for a
+/// moment by withdraw() and close().
+/// Lifetime: the clock must outlive it.
+/// Failure: a member is lost when UCX says so, when it leaves, or when it does not finish a withdrawn message
+/// within the limit.
+/// Cost: a payload up to Link::kCopied bytes is copied on both sides. A longer one is not copied by the
+/// sender; the receiver copies it once if UCX sent it along, and not at all if UCX lets it be fetched. Long
+/// messages of one sender are fetched one after the other.
 class UcxTransport final : public comm::Transport {
  public:
   UcxTransport(std::shared_ptr<UcxWorker> worker, const UcxFacts& facts, Clock& clock,
@@ -52,7 +55,7 @@ class UcxTransport final : public comm::Transport {
   Status handle(unsigned kind, ucp_am_recv_callback_t handler);
   ucs_status_t take(std::span<const std::byte> header, const Parcel& parcel);
 
-  using Lock = std::unique_lock<std::mutex>;  // of the worker; what is called back is called without it
+  using Lock = std::unique_lock<std::mutex>;  // of the worker's mutex; callbacks run without it
 
   bool advance_all();
   bool deliver(Link& link, Lock& lock);
@@ -75,21 +78,21 @@ class UcxTransport final : public comm::Transport {
   Clock& clock_;
   std::atomic<comm::FrameSink*> sink_ = nullptr;
   comm::Doorbell* doorbell_ = nullptr;
-  std::atomic<int> num_visitors_ = 0;  // who want the worker's mutex: it is theirs next
+  std::atomic<int> num_visitors_ = 0;  // threads that want the worker's mutex: advance() yields to them
 
-  // With the worker's mutex held.
+  // Guarded by the worker's mutex.
   Sends sends_;
-  std::vector<std::unique_ptr<Link>> links_;  // by member; not all are connected
+  std::vector<std::unique_ptr<Link>> links_;  // index: member; not all are connected
   std::deque<Message> to_self_;
   std::uint64_t num_withdrawals_ = 0;
-  bool is_leaving_ = false;     // nothing is called back any more
-  std::vector<Message> batch_;  // of the queue; keeps its room
+  bool is_leaving_ = false;     // callbacks are dropped
+  std::vector<Message> batch_;  // taken from queue_; its capacity is reused
 
   std::atomic<bool> advancing_ = false;
-  std::atomic<bool> closed_ = false;  // set with the mutex held
+  std::atomic<bool> closed_ = false;  // set with mutex_ held
   std::atomic<bool> has_queue_ = false;
   std::atomic<TimePoint> wanted_at_ = TimePoint::max();
-  std::mutex mutex_;  // guards what follows; taken after the worker's
+  std::mutex mutex_;  // guards the members below; taken after the worker's
   std::vector<Message> queue_;
   std::vector<GivenUp> given_up_;
 };

@@ -9,7 +9,7 @@ using comm::FrameHeader;
 
 namespace {
 
-// How soon a link that is ending is looked at again.
+// The interval at which a closing link is checked.
 constexpr std::chrono::milliseconds kEndTick{2};
 
 }  // namespace
@@ -30,7 +30,7 @@ bool UcxTransport::advance_all() {
   for (const auto& each : links_) {
     while (deliver(*each, lock)) moved = true;
   }
-  moved = hand_over() || moved;  // what the sink answered
+  moved = hand_over() || moved;  // messages that the sink sent in reply
   moved = deliver_to_self(lock) || moved;
   moved = call_back(lock) || moved;
   TimePoint wanted = TimePoint::max();
@@ -57,7 +57,7 @@ bool UcxTransport::deliver(Link& link, Lock& lock) {
       deliver_whole(link, lock);
       return true;
     case Incoming::State::kOffered:
-      if (link.loss()) return false;  // nobody is there to fetch it from
+      if (link.loss()) return false;  // the sender is gone: nothing can be fetched
       begin_receive(link, lock);
       return true;
     case Incoming::State::kReceived: {
@@ -80,23 +80,23 @@ void UcxTransport::deliver_whole(Link& link, Lock& lock) {
   Incoming message = std::move(*link.front());
   link.pop();
   if (message.header.channel == Channel::kFarewell) {
-    return link.lose(left(link.member()), Parting::kAnswer, clock_.now() + options_.take_back_limit);
+    return link.lose(left(link.member()), Parting::kAnswer, clock_.now() + options_.withdraw_limit);
   }
   lock.unlock();
-  const std::span<std::byte> room = sink_.load()->place(link.member(), message.header);
+  const std::span<std::byte> room = sink_.load()->buffer_for(link.member(), message.header);
   if (!room.empty()) std::memcpy(room.data(), message.payload.data(), message.payload.size());
   sink_.load()->arrived(link.member(), message.header);
   lock.lock();
   link.release(message);
 }
 
-// Nobody else pops, so the message stays while the lock is given away. Whoever has taken back its group
-// meanwhile has not waited for it: then the room may be gone, and is asked for again.
+// Only this thread pops, so the message stays while the lock is released. If a group was withdrawn meanwhile,
+// the buffer may be gone, so the sink is asked again.
 void UcxTransport::begin_receive(Link& link, Lock& lock) {
   const FrameHeader header = link.front()->header;
   const std::uint64_t withdrawals_before = num_withdrawals_;
   lock.unlock();
-  const std::span<std::byte> room = sink_.load()->place(link.member(), header);
+  const std::span<std::byte> room = sink_.load()->buffer_for(link.member(), header);
   lock.lock();
   if (num_withdrawals_ == withdrawals_before && !link.loss()) link.receive(*link.front(), room);
 }
@@ -107,7 +107,7 @@ bool UcxTransport::deliver_to_self(Lock& lock) {
     const FrameHeader header = to_self_.front().header;
     const std::uint64_t withdrawals_before = num_withdrawals_;
     lock.unlock();
-    const std::span<std::byte> room = sink_.load()->place(member_, header);
+    const std::span<std::byte> room = sink_.load()->buffer_for(member_, header);
     lock.lock();
     if (num_withdrawals_ != withdrawals_before) continue;
     Message message = std::move(to_self_.front());
@@ -123,7 +123,9 @@ bool UcxTransport::deliver_to_self(Lock& lock) {
 }
 
 bool UcxTransport::hand_over() {
-  if (!has_queue_.load(std::memory_order_relaxed)) return false;  // who adds to it rings afterwards
+  if (!has_queue_.load(std::memory_order_relaxed)) {
+    return false;  // a thread that adds to the queue rings afterwards
+  }
   take_queue();
   const bool moved = !batch_.empty();
   for (Message& message : batch_) {
@@ -142,7 +144,7 @@ void UcxTransport::take_queue() {
   has_queue_ = false;
   std::swap(queue_, batch_);
   for (const GivenUp& each : given_up_) {
-    link(each.member).lose(each.why, Parting::kAtOnce, clock_.now() + options_.take_back_limit);
+    link(each.member).lose(each.why, Parting::kAtOnce, clock_.now() + options_.withdraw_limit);
   }
   given_up_.clear();
 }
@@ -162,7 +164,7 @@ bool UcxTransport::call_back(Lock& lock) {
 
 bool UcxTransport::report(Link& link, Lock& lock) {
   if (!link.has_ended()) return false;
-  while (deliver(link, lock)) continue;  // what came before
+  while (deliver(link, lock)) continue;  // messages that arrived before the loss
   link.drop_incoming();
   link.is_reported = true;
   call_back(lock);

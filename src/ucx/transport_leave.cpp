@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-// Taking back, and leaving.
+// Withdrawing messages, and closing the transport.
 
 namespace cohort::ucx {
 
@@ -13,18 +13,14 @@ using comm::FrameHeader;
 
 namespace {
 
-// How long UCX may take to end what is in flight when its endpoints are closed.
+// How long UCX may take to end messages in flight when its endpoints are closed.
 constexpr std::chrono::milliseconds kEndLimit{100};
 constexpr std::chrono::seconds kLetGoLimit{10};
 
-bool is_of(const FrameHeader& header, std::uint32_t group, std::uint32_t generation) {
-  return header.group == group && header.generation <= generation;
-}
-
-struct Nobody final : comm::FrameSink {
-  std::span<std::byte> place(int, const FrameHeader&) override { return {}; }
+struct DroppingSink final : comm::FrameSink {
+  std::span<std::byte> buffer_for(int, const FrameHeader&) override { return {}; }
   void arrived(int, const FrameHeader&) override {}
-  void taken_back(int, const FrameHeader&) override {}
+  void withdrawn(int, const FrameHeader&) override {}
   void lost(int, const Error&) override {}
 };
 
@@ -34,7 +30,7 @@ void UcxTransport::withdraw(std::uint32_t group, std::uint32_t generation) {
   num_visitors_.fetch_add(1);
   const Lock lock(worker_->mutex());
   num_visitors_.fetch_sub(1);
-  const auto is_over = [&](const Message& message) { return is_of(message.header, group, generation); };
+  const auto is_over = [&](const Message& message) { return message.header.is_of(group, generation); };
   {
     const std::lock_guard inner(mutex_);
     if (closed_) return;
@@ -48,17 +44,18 @@ void UcxTransport::withdraw(std::uint32_t group, std::uint32_t generation) {
   if (doorbell_ != nullptr) doorbell_->ring();
 }
 
-// The other side takes what is on its way, wanted or not, as long as it goes on at all. It may be waiting in
-// the same way for us, so whatever anybody offers is taken meanwhile.
+// The peer receives the messages in flight, wanted or not, as long as it makes progress. The peer may wait
+// for us in the same way, so all messages that are offered here are fetched meanwhile.
 void UcxTransport::settle(Link& link, std::uint32_t group, std::uint32_t generation) {
-  const TimePoint until = clock_.now() + options_.take_back_limit;
+  const TimePoint until = clock_.now() + options_.withdraw_limit;
   while (link.uses(group, generation)) {
     if (clock_.now() >= until) {
       link.lose(Error(ErrorCode::kPeerLost,
-                      fmt::format("member {} does not take what is on its way to it", link.member())),
+                      fmt::format("member {} did not receive a withdrawn message within {} ms", link.member(),
+                                  options_.withdraw_limit / std::chrono::milliseconds(1))),
                 Parting::kAtOnce, until);
     }
-    COHORT_CHECK(clock_.now() < until + kLetGoLimit, "UCX does not let go of memory it was given");
+    COHORT_CHECK(clock_.now() < until + kLetGoLimit, "UCX still uses the memory of a withdrawn message");
     worker_->progress();
     for (const auto& each : links_) each->fetch_all();
     link.advance_end(clock_.now());
@@ -76,11 +73,12 @@ void UcxTransport::close() {
   end_worker();
 }
 
-// Short messages are called back before they are out, so whoever leaves has to see them off. The others
-// answer when they have all of it. What comes in meanwhile is nobody's any more.
+// The callback of a short message comes before the message is out, so a member that leaves has to wait for
+// its messages. The peers answer the farewell when they have received everything. Messages that arrive
+// meanwhile are dropped.
 void UcxTransport::linger() {
-  Nobody nobody;
-  sink_ = &nobody;
+  DroppingSink dropping;
+  sink_ = &dropping;
   const TimePoint until = clock_.now() + options_.leave_limit;
   {
     const Lock lock(worker_->mutex());

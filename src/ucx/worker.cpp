@@ -1,7 +1,5 @@
 #include "ucx/worker.h"
 
-#include "ucx/retired_workers.h"
-
 #include <cstring>
 #include <fmt/format.h>
 
@@ -45,15 +43,16 @@ Error UcxWorker::error(const std::string& what, ucs_status_t status) const {
 Result<ucp_config_t*> UcxWorker::configure(const UcxOptions& options) const {
   ucp_config_t* config = nullptr;
   if (const ucs_status_t status = library_.ucp_config_read(nullptr, nullptr, &config); status != UCS_OK) {
-    return error("UCX cannot read its settings", status);
+    return error("cannot read the settings of UCX (ucp_config_read)", status);
   }
-  // Otherwise whoever connects to a host that is out of reach is stopped for minutes. Only TCP knows it.
+  // Otherwise a connection to an unreachable host blocks for minutes. Only the tcp transport has this
+  // setting, so an error is ignored.
   (void)library_.ucp_config_modify(config, "CONN_NB", "y");
   for (const auto& [key, value] : options.settings) {
     const ucs_status_t status = library_.ucp_config_modify(config, key.c_str(), value.c_str());
     if (status == UCS_OK) continue;
     library_.ucp_config_release(config);
-    return Error(ErrorCode::kUsage, fmt::format("UCX does not take the setting {}={}: {}", key, value,
+    return Error(ErrorCode::kUsage, fmt::format("UCX refused the setting {}={}: {}", key, value,
                                                 library_.ucs_status_string(status)));
   }
   return config;
@@ -67,16 +66,16 @@ Status UcxWorker::start(const UcxOptions& options) {
   const ucs_status_t begun =
       library_.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &wanted, config, &context_);
   library_.ucp_config_release(config);
-  if (begun != UCS_OK) return error("UCX cannot start", begun);
+  if (begun != UCS_OK) return error("cannot start UCX (ucp_init)", begun);
 
   ucp_worker_params_t params{};
   params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
   if (const auto status = library_.ucp_worker_create(context_, &params, &worker_); status != UCS_OK) {
-    return error("UCX cannot make a worker", status);
+    return error("cannot create a UCX worker (ucp_worker_create)", status);
   }
   if (const auto status = library_.ucp_worker_get_efd(worker_, &event_); status != UCS_OK) {
-    return error("UCX cannot wake a thread with these transports", status);
+    return error("these UCX transports cannot wake a sleeping thread (ucp_worker_get_efd)", status);
   }
   return copy_address();
 }
@@ -85,7 +84,7 @@ Status UcxWorker::copy_address() {
   ucp_address_t* address = nullptr;
   std::size_t size_bytes = 0;
   if (const auto status = library_.ucp_worker_get_address(worker_, &address, &size_bytes); status != UCS_OK) {
-    return error("UCX cannot say where it is reached", status);
+    return error("cannot read the address of the UCX worker (ucp_worker_get_address)", status);
   }
   address_.resize(size_bytes);
   std::memcpy(address_.data(), address, size_bytes);

@@ -1,13 +1,43 @@
 #include "update/groups.h"
 
 #include "base/nearest.h"
-#include "update/glob.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <optional>
+
+namespace cohort::update {
+
+bool matches(std::string_view pattern, std::string_view name) {
+  // The state after the last star. If the rest does not match, the star takes one more character.
+  struct Retry {
+    std::size_t pattern;
+    std::size_t name;
+  };
+  std::optional<Retry> retry;
+  std::size_t p = 0;
+  std::size_t n = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      retry = Retry{++p, n};
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
+      ++p;
+      ++n;
+    } else if (retry) {
+      p = retry->pattern;
+      n = ++retry->name;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+}  // namespace cohort::update
 
 namespace cohort {
 namespace {
@@ -15,7 +45,7 @@ namespace {
 constexpr std::string_view kForm = "'pattern, pattern: learning_rate=NUMBER, weight_decay=NUMBER, frozen'";
 
 Error mistake(const std::string& text, const std::string& reason) {
-  return Error(ErrorCode::kUsage, fmt::format("group '{}' of update.groups {}", text, reason))
+  return Error(ErrorCode::kUsage, fmt::format("group '{}' of optimizer.groups {}", text, reason))
       .with_remedy(fmt::format("Write it as {}.", kForm));
 }
 
@@ -42,30 +72,29 @@ Result<double> number(const std::string& key, const std::string& value) {
   const auto read = std::from_chars(value.data(), end, parsed);
   if (read.ec == std::errc() && read.ptr == end && std::isfinite(parsed) && parsed >= 0) return parsed;
   return Error(ErrorCode::kUsage,
-               fmt::format("sets {} to '{}', which is not a number of at least 0", key, value));
+               fmt::format("sets {} to '{}'; expected a number of at least 0", key, value));
 }
 
 Result<bool> truth(const std::string& key, const std::string& value) {
   if (value == "true") return true;
   if (value == "false") return false;
-  return Error(ErrorCode::kUsage,
-               fmt::format("sets {} to '{}', which is neither true nor false", key, value));
+  return Error(ErrorCode::kUsage, fmt::format("sets {} to '{}'; expected true or false", key, value));
 }
 
-Status set(GroupSettings& settings, const std::string& key, const std::string& value) {
+Status set(ParameterGroup& settings, const std::string& key, const std::string& value) {
   if (key == "learning_rate") {
     COHORT_ASSIGN_OR_RETURN(settings.learning_rate, number(key, value));
   } else if (key == "weight_decay") {
     COHORT_ASSIGN_OR_RETURN(settings.weight_decay, number(key, value));
   } else if (key == "frozen") {
-    COHORT_ASSIGN_OR_RETURN(settings.is_frozen, truth(key, value));
+    COHORT_ASSIGN_OR_RETURN(settings.frozen, truth(key, value));
   } else {
     const std::vector<std::string> known = {"learning_rate", "weight_decay", "frozen"};
     const auto meant = nearest(key, known);
-    return Error(ErrorCode::kUsage,
-                 meant
-                     ? fmt::format("sets '{}', which is unknown; did you mean '{}'?", key, *meant)
-                     : fmt::format("sets '{}', which is unknown; there are {}", key, fmt::join(known, ", ")));
+    return Error(
+        ErrorCode::kUsage,
+        meant ? fmt::format("has an unknown setting '{}'; did you mean '{}'?", key, *meant)
+              : fmt::format("has an unknown setting '{}'; the settings are {}", key, fmt::join(known, ", ")));
   }
   return {};
 }
@@ -81,7 +110,7 @@ Assignment parse_assignment(std::string_view text) {
   return {std::string(trimmed(text.substr(0, equals))), std::string(trimmed(text.substr(equals + 1)))};
 }
 
-Status set_all(GroupSettings& settings, std::string_view text) {
+Status set_all(ParameterGroup& settings, std::string_view text) {
   std::vector<std::string> seen;
   for (const std::string& part : split(text)) {
     const Assignment assignment = parse_assignment(part);
@@ -100,7 +129,7 @@ bool matches_any(const std::string& pattern, std::span<const std::string> names)
                      [&](const std::string& name) { return update::matches(pattern, name); });
 }
 
-// The name or the end of a name that was probably meant.
+// The name, or the pattern of the beginning or end of a name, that is most similar to the pattern.
 std::optional<std::string> meant_by(const std::string& pattern, std::span<const std::string> names) {
   std::vector<std::string> candidates(names.begin(), names.end());
   for (const std::string& name : names) {
@@ -113,7 +142,8 @@ std::optional<std::string> meant_by(const std::string& pattern, std::span<const 
 }
 
 Error matches_nothing(const std::string& pattern, std::span<const std::string> names) {
-  Error error(ErrorCode::kUsage, fmt::format("pattern '{}' of update.groups matches no parameter", pattern));
+  Error error(ErrorCode::kUsage,
+              fmt::format("pattern '{}' of optimizer.groups matches no parameter", pattern));
   if (names.empty()) return error;
   if (const auto meant = meant_by(pattern, names)) {
     return error.with_remedy(fmt::format("Did you mean '{}'?", *meant));
@@ -124,8 +154,8 @@ Error matches_nothing(const std::string& pattern, std::span<const std::string> n
                                        some.size() < names.size() ? ", …" : ""));
 }
 
-// The number of groups if none matches.
-std::size_t first_match(std::span<const Group> groups, const std::string& name) {
+// The index of the first group that matches; the number of groups if no group matches.
+std::size_t first_match(std::span<const ParameterGroup> groups, const std::string& name) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (const std::string& pattern : groups[i].patterns) {
       if (update::matches(pattern, name)) return i;
@@ -134,45 +164,71 @@ std::size_t first_match(std::span<const Group> groups, const std::string& name) 
   return groups.size();
 }
 
-Error in_the_shadow(const Group& group) {
-  return Error(ErrorCode::kUsage,
-               fmt::format("the group '{}' of update.groups decides nothing: groups before it match "
-                           "all of its parameters",
-                           fmt::join(group.patterns, ", ")))
+GroupSettings settings_in(const ParameterGroup& group) {
+  return {
+      .learning_rate = group.learning_rate, .weight_decay = group.weight_decay, .is_frozen = group.frozen};
+}
+
+Status check_numbers(const ParameterGroup& group) {
+  for (const auto& [name, value] :
+       {std::pair("learning_rate", group.learning_rate), std::pair("weight_decay", group.weight_decay)}) {
+    if (!value || (std::isfinite(*value) && *value >= 0)) continue;
+    return Error(ErrorCode::kUsage,
+                 fmt::format("the parameter group '{}' has {} {}; expected a number of at least 0",
+                             fmt::join(group.patterns, ", "), name, *value));
+  }
+  return {};
+}
+
+Error never_first(const ParameterGroup& group) {
+  return Error(
+             ErrorCode::kUsage,
+             fmt::format("the group '{}' of optimizer.groups has no effect: earlier groups match all of its "
+                         "parameters",
+                         fmt::join(group.patterns, ", ")))
       .with_remedy("The first group that matches a parameter counts: put the narrower pattern first.");
 }
 
 }  // namespace
 
-Result<Group> parse_group(const std::string& text) {
+Result<ParameterGroup> parse_group(const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) return mistake(text, "has no colon between patterns and settings");
-  Group group{.patterns = split(std::string_view(text).substr(0, colon)), .settings = {}};
+  ParameterGroup group{.patterns = split(std::string_view(text).substr(0, colon))};
   if (std::any_of(group.patterns.begin(), group.patterns.end(), [](const auto& p) { return p.empty(); })) {
     return mistake(text, "has an empty pattern");
   }
-  const Status done = set_all(group.settings, std::string_view(text).substr(colon + 1));
+  const Status done = set_all(group, std::string_view(text).substr(colon + 1));
   if (!done) return mistake(text, done.error().message());
   return group;
 }
 
-Result<std::vector<Group>> parse_groups(std::span<const std::string> texts) {
-  std::vector<Group> groups;
+Result<std::vector<ParameterGroup>> parse_groups(std::span<const std::string> texts) {
+  std::vector<ParameterGroup> groups;
   for (const std::string& text : texts) {
-    COHORT_ASSIGN_OR_RETURN(Group group, parse_group(text));
+    COHORT_ASSIGN_OR_RETURN(ParameterGroup group, parse_group(text));
     groups.push_back(std::move(group));
   }
   return groups;
 }
 
-GroupSettings settings_of(std::span<const Group> groups, const std::string& name) {
-  const std::size_t found = first_match(groups, name);
-  return found == groups.size() ? GroupSettings{} : groups[found].settings;
+std::string text_of(const ParameterGroup& group) {
+  std::vector<std::string> settings;
+  if (group.learning_rate) settings.push_back(fmt::format("learning_rate={}", *group.learning_rate));
+  if (group.weight_decay) settings.push_back(fmt::format("weight_decay={}", *group.weight_decay));
+  if (group.frozen || settings.empty()) settings.push_back(fmt::format("frozen={}", group.frozen));
+  return fmt::format("{}: {}", fmt::join(group.patterns, ", "), fmt::join(settings, ", "));
 }
 
-Result<std::vector<GroupSettings>> settings_by_name(std::span<const Group> groups,
+GroupSettings settings_of(std::span<const ParameterGroup> groups, const std::string& name) {
+  const std::size_t found = first_match(groups, name);
+  return found == groups.size() ? GroupSettings{} : settings_in(groups[found]);
+}
+
+Result<std::vector<GroupSettings>> settings_by_name(std::span<const ParameterGroup> groups,
                                                     std::span<const std::string> names) {
-  for (const Group& group : groups) {
+  for (const ParameterGroup& group : groups) {
+    COHORT_RETURN_IF_ERROR(check_numbers(group));
     for (const std::string& pattern : group.patterns) {
       if (!matches_any(pattern, names)) return matches_nothing(pattern, names);
     }
@@ -182,12 +238,12 @@ Result<std::vector<GroupSettings>> settings_by_name(std::span<const Group> group
   std::vector<bool> is_used(groups.size(), false);
   for (const std::string& name : names) {
     const std::size_t found = first_match(groups, name);
-    settings.push_back(found == groups.size() ? GroupSettings{} : groups[found].settings);
+    settings.push_back(found == groups.size() ? GroupSettings{} : settings_in(groups[found]));
     if (found < groups.size()) is_used[found] = true;
   }
   const auto unused = std::find(is_used.begin(), is_used.end(), false);
   if (unused == is_used.end()) return settings;
-  return in_the_shadow(groups[static_cast<std::size_t>(unused - is_used.begin())]);
+  return never_first(groups[static_cast<std::size_t>(unused - is_used.begin())]);
 }
 
 }  // namespace cohort

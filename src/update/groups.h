@@ -1,44 +1,51 @@
 #pragma once
 
 #include "base/result.h"
+#include <cohort/parameter_group.h>
 
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
+
+namespace cohort::update {
+
+/// Whether the pattern matches the whole name: `*` matches any number of characters, `?` exactly one.
+bool matches(std::string_view pattern, std::string_view name);
+
+}  // namespace cohort::update
 
 namespace cohort {
 
-/// What a group of parameters has of its own; the rest is as for all others.
+/// The settings of a parameter by its group; those that are not set are the settings of the optimizer.
 struct GroupSettings {
   std::optional<double> learning_rate;
   std::optional<double> weight_decay;
-  bool is_frozen = false;  ///< never updated, and needs no gradient
+  bool is_frozen = false;  ///< no gradient is computed and no update is made
 
   bool operator==(const GroupSettings&) const = default;
 };
 
-/// Parameters by the patterns of their names, and what they have of their own.
-struct Group {
-  std::vector<std::string> patterns;
-  GroupSettings settings;
-};
-
-/// `*.bias, norm?.*: weight_decay=0, learning_rate=1e-4`, `embedding.*: frozen`: patterns, a colon, settings.
-/// The settings are learning_rate, weight_decay and frozen (alone, or =true, =false).
+/// Parses a group: patterns, a colon, settings, as in `*.bias, norm?.*: weight_decay=0, learning_rate=1e-4`
+/// or `embedding.*: frozen`. The settings are learning_rate, weight_decay and frozen (alone, or =true,
+/// =false).
 ///
 /// Failure: kUsage, quoting the group.
-Result<Group> parse_group(const std::string& text);
-Result<std::vector<Group>> parse_groups(std::span<const std::string> texts);
+Result<ParameterGroup> parse_group(const std::string& text);
+Result<std::vector<ParameterGroup>> parse_groups(std::span<const std::string> texts);
 
-/// What the parameter of this name has of its own, by the first group that matches.
-GroupSettings settings_of(std::span<const Group> groups, const std::string& name);
+/// The group in the form that parse_group() takes.
+std::string text_of(const ParameterGroup& group);
 
-/// What each of the parameters with these names has of its own, in their order: the first group with a
-/// pattern that matches the name decides; `*` stands for any letters, `?` for one.
+/// The settings of the first group that matches the parameter of this name.
+GroupSettings settings_of(std::span<const ParameterGroup> groups, const std::string& name);
+
+/// The settings of each of these parameters, in their order, by the first group that matches.
 ///
-/// Failure: kUsage for a pattern that matches no name at all, and for a group that decides nothing.
-Result<std::vector<GroupSettings>> settings_by_name(std::span<const Group> groups,
+/// Failure: kUsage for a pattern that matches no name, for a group that is the first match of no parameter,
+/// and for a setting that is negative or not finite.
+Result<std::vector<GroupSettings>> settings_by_name(std::span<const ParameterGroup> groups,
                                                     std::span<const std::string> names);
 
 }  // namespace cohort

@@ -1,8 +1,8 @@
 #pragma once
 
-// Included by kernels_<set>.cpp, each with its own compiler flags: everything here is in an unnamed
-// namespace, so that no copy replaces another at link time. No function of the standard library that is not
-// built in, for the same reason.
+// Included by kernels_<set>.cpp, each with its own compiler flags. Everything here is in an unnamed
+// namespace, so that the linker does not replace the copy of one instruction set by the copy of another.
+// Functions of the standard library are avoided for the same reason, unless the compiler inlines them.
 
 #include "update/kernels.h"
 
@@ -11,7 +11,7 @@
 namespace cohort::update {
 namespace {
 
-// Written so that the compiler makes one instruction of each, and a NaN stays one.
+// Written so that each compiles to one instruction and passes a NaN on.
 inline float at_most(float value, float limit) {
   return limit < value ? limit : value;
 }
@@ -19,95 +19,95 @@ inline float at_least(float value, float limit) {
   return limit > value ? limit : value;
 }
 
-// The gradient of one element as the rule sees it.
+// The gradient of one element after scaling, clipping and weight decay.
 template <Decay kDecay>
-inline float seen(const Coefficients& c, float gradient, float parameter) {
+inline float prepared(const Coefficients& c, float gradient, float parameter) {
   const float cut = at_least(at_most(gradient * c.scale, c.limit), -c.limit);
   return kDecay == Decay::kNone ? cut : cut + c.decay * parameter;
 }
 
-template <Decay kDecay, Gradient kGradient>
+template <Decay kDecay>
 void sgd(const Coefficients& given, const UpdateSpans& spans) {
   const Coefficients c = given;
   float* __restrict p = spans.parameters;
-  float* __restrict g = spans.gradients;
+  const float* __restrict g = spans.gradients;
   const std::size_t count = spans.count;
   for (std::size_t i = 0; i < count; ++i) {
-    p[i] -= c.rate * seen<kDecay>(c, g[i], p[i]);
-    if constexpr (kGradient == Gradient::kZero) g[i] = 0;
+    p[i] -= c.rate * prepared<kDecay>(c, g[i], p[i]);
   }
 }
 
-template <RuleKind kRule, Decay kDecay, Gradient kGradient>
+template <Momentum kMomentum, Decay kDecay>
 void momentum(const Coefficients& given, const UpdateSpans& spans) {
   const Coefficients c = given;
   float* __restrict p = spans.parameters;
-  float* __restrict g = spans.gradients;
+  const float* __restrict g = spans.gradients;
   float* __restrict m = spans.first;
   const std::size_t count = spans.count;
   for (std::size_t i = 0; i < count; ++i) {
-    const float gradient = seen<kDecay>(c, g[i], p[i]);
+    const float gradient = prepared<kDecay>(c, g[i], p[i]);
     const float first = c.momentum * m[i] + gradient;
     m[i] = first;
-    p[i] -= c.rate * (kRule == RuleKind::kNesterov ? gradient + c.momentum * first : first);
-    if constexpr (kGradient == Gradient::kZero) g[i] = 0;
+    p[i] -= c.rate * (kMomentum == Momentum::kNesterov ? gradient + c.momentum * first : first);
   }
 }
 
-template <RuleKind kRule, Decay kDecay, Gradient kGradient>
+template <OptimizerKind kKind, Decay kDecay>
 void adam(const Coefficients& given, const UpdateSpans& spans) {
   const Coefficients c = given;
   float* __restrict p = spans.parameters;
-  float* __restrict g = spans.gradients;
+  const float* __restrict g = spans.gradients;
   float* __restrict m = spans.first;
   float* __restrict v = spans.second;
   const std::size_t count = spans.count;
   for (std::size_t i = 0; i < count; ++i) {
-    const float gradient = seen<kDecay>(c, g[i], p[i]);
+    const float gradient = prepared<kDecay>(c, g[i], p[i]);
     const float first = m[i] + c.first_new * (gradient - m[i]);
     const float second = c.second_old * v[i] + c.second_new * gradient * gradient;
     m[i] = first;
     v[i] = second;
-    const float before = kRule == RuleKind::kAdamW ? p[i] * c.shrink : p[i];
-    p[i] = before - c.rate * first / (__builtin_sqrtf(second) * c.second_factor + c.epsilon);
-    if constexpr (kGradient == Gradient::kZero) g[i] = 0;
+    const float before = kKind == OptimizerKind::kAdamW ? p[i] * c.shrink : p[i];
+    p[i] = before - c.rate * first / (__builtin_sqrtf(second) * c.second_factor + c.eps);
   }
 }
 
-template <Decay kDecay, Gradient kGradient>
-Kernels::Update loop_of(RuleKind rule) {
-  switch (rule) {
-    case RuleKind::kSgd:
-      return sgd<kDecay, kGradient>;
-    case RuleKind::kMomentum:
-      return momentum<RuleKind::kMomentum, kDecay, kGradient>;
-    case RuleKind::kNesterov:
-      return momentum<RuleKind::kNesterov, kDecay, kGradient>;
-    case RuleKind::kAdam:
-      return adam<RuleKind::kAdam, kDecay, kGradient>;
-    case RuleKind::kAdamW:
-      return adam<RuleKind::kAdamW, Decay::kNone, kGradient>;
+template <Decay kDecay>
+Kernels::Update sgd_loop_of(Momentum kind) {
+  switch (kind) {
+    case Momentum::kNone:
+      return sgd<kDecay>;
+    case Momentum::kClassic:
+      return momentum<Momentum::kClassic, kDecay>;
+    case Momentum::kNesterov:
+      return momentum<Momentum::kNesterov, kDecay>;
+  }
+  return nullptr;
+}
+
+template <Decay kDecay>
+Kernels::Update loop_of(const KernelKind& kind) {
+  switch (kind.optimizer) {
+    case OptimizerKind::kSgd:
+      return sgd_loop_of<kDecay>(kind.momentum);
+    case OptimizerKind::kAdam:
+      return adam<OptimizerKind::kAdam, kDecay>;
+    case OptimizerKind::kAdamW:
+      return adam<OptimizerKind::kAdamW, Decay::kNone>;
   }
   return nullptr;
 }
 
 // NOLINTNEXTLINE(misc-definitions-in-headers): one copy for each instruction set is the point
 Kernels::Update update_loop(const KernelKind& kind) {
-  const bool is_kept = kind.gradient == Gradient::kKeep;
-  if (kind.decay == Decay::kNone) {
-    return is_kept ? loop_of<Decay::kNone, Gradient::kKeep>(kind.rule)
-                   : loop_of<Decay::kNone, Gradient::kZero>(kind.rule);
-  }
-  return is_kept ? loop_of<Decay::kOfGradient, Gradient::kKeep>(kind.rule)
-                 : loop_of<Decay::kOfGradient, Gradient::kZero>(kind.rule);
+  return kind.decay == Decay::kNone ? loop_of<Decay::kNone>(kind) : loop_of<Decay::kOfGradient>(kind);
 }
 
-// Element i belongs to sum i mod 32; the 32 sums are added in pairs at the end.
+// Element i is added to sum i mod 32; the 32 sums are added in pairs at the end.
 // NOLINTNEXTLINE(misc-definitions-in-headers): one copy for each instruction set is the point
 double square_sum_loop(const float* values, std::size_t count) {
   typedef float Floats __attribute__((vector_size(32)));
   typedef double Doubles __attribute__((vector_size(64)));
-  constexpr std::size_t kLanes = 8;
+  constexpr std::size_t kWidth = 8;
   constexpr std::size_t kSums = 32;
   Doubles a{}, b{}, c{}, d{};
   const auto add = [](Doubles& sum, const float* from) {
@@ -118,9 +118,9 @@ double square_sum_loop(const float* values, std::size_t count) {
   };
   const auto add_all = [&](const float* from) {
     add(a, from);
-    add(b, from + kLanes);
-    add(c, from + 2 * kLanes);
-    add(d, from + 3 * kLanes);
+    add(b, from + kWidth);
+    add(c, from + 2 * kWidth);
+    add(d, from + 3 * kWidth);
   };
   std::size_t i = 0;
   for (; i + kSums <= count; i += kSums) add_all(values + i);

@@ -1,4 +1,4 @@
-#include "world/cables.h"
+#include "world/card.h"
 
 #include <algorithm>
 #include <set>
@@ -16,7 +16,7 @@ bool has_other_address_in(const Card& card, const std::string& subnet, const net
   return false;
 }
 
-// The first addresses of `other` in subnets that both are in.
+// Indices of the first address of `other` in each subnet that both are in.
 std::vector<std::size_t> firsts_of_common(const Card& own, const Card& other, int family) {
   std::vector<std::size_t> firsts;
   std::set<std::string> seen;
@@ -48,7 +48,7 @@ std::vector<std::size_t> one_of_each_host(const std::vector<int>& hosts) {
 }  // namespace
 
 int num_common_cables(const std::vector<Card>& cards, const std::vector<int>& hosts) {
-  std::size_t fewest = kMostChosenLanes;
+  std::size_t fewest = kMostChosenRails;
   const std::vector<std::size_t> ranks = one_of_each_host(hosts);
   for (const std::size_t one : ranks) {
     for (const std::size_t other : ranks) {

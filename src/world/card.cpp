@@ -31,7 +31,7 @@ std::optional<std::vector<std::byte>> bytes_of(const std::string& hex) {
   return bytes;
 }
 
-// One may be of an interface that only the other host has.
+// A link-local address may name an interface that only the other host has; such an address is skipped.
 void read_address(const std::string& value, Card& card) {
   const std::size_t blank = value.find(' ');
   const auto address = net::SocketAddress::parse(value.substr(0, blank));
@@ -48,8 +48,8 @@ Status read_line(const std::string& line, Card& card) {
     card.version = value;
   } else if (word == "door") {
     card.door = value;
-  } else if (const auto engine = engine_named(value); word == "engine" && engine) {
-    card.engine = *engine;
+  } else if (const auto backend = backend_named(value); word == "backend" && backend) {
+    card.backend = *backend;
   } else if (word == "schedules") {
     card.schedules = value;
   } else if (word == "address") {
@@ -57,16 +57,20 @@ Status read_line(const std::string& line, Card& card) {
   } else if (const auto bytes = bytes_of(value); word == "worker" && bytes) {
     card.worker = *bytes;
   } else {
-    return corrupt(fmt::format("a card has a line '{}'", line));
+    return corrupt(fmt::format(
+        "line '{}', expected version, door, backend, schedules, address or worker with a valid value", line));
   }
   return {};
 }
 
-bool is_reachable(const Card& card) {
-  return card.engine == Engine::kUcx ? !card.worker.empty() : !card.addresses.empty();
+std::string missing_line(const Card& card) {
+  if (card.version.empty()) return "version";
+  if (card.door.empty()) return "door";
+  if (card.backend == Backend::kUcx) return card.worker.empty() ? "worker" : "";
+  return card.addresses.empty() ? "address" : "";
 }
 
-// The cards of other versions may have lines that this one does not know.
+// Read first: the card of another version may have lines that this version does not know.
 std::optional<std::string> version_in(const std::string& text) {
   const std::string word = "version ";
   if (!text.starts_with(word)) return std::nullopt;
@@ -80,11 +84,11 @@ Status compare_versions(std::size_t rank, const std::string& version, const Card
       .with_remedy("Install the same version on all hosts.");
 }
 
-Status compare_engines(std::size_t rank, const Card& card, const Card& own) {
-  if (card.engine == own.engine) return {};
-  return Error(ErrorCode::kUsage, fmt::format("rank {} uses the engine {}, this rank {}", rank,
-                                              name(card.engine), name(own.engine)))
-      .with_remedy("Choose the same engine for all ranks: COHORT_ENGINE may be set on one host only.");
+Status compare_backends(std::size_t rank, const Card& card, const Card& own) {
+  if (card.backend == own.backend) return {};
+  return Error(ErrorCode::kUsage, fmt::format("rank {} uses the backend {}, this rank {}", rank,
+                                              name(card.backend), name(own.backend)))
+      .with_remedy("Choose the same backend for all ranks: COHORT_BACKEND may be set on one host only.");
 }
 
 Status compare_schedules(std::size_t rank, const Card& card, const Card& own) {
@@ -93,7 +97,7 @@ Status compare_schedules(std::size_t rank, const Card& card, const Card& own) {
   return Error(ErrorCode::kUsage,
                fmt::format("rank {} asks for {}, this rank for {}", rank, words(card), words(own)))
       .with_remedy(
-          "Say the same to all ranks: COHORT_ALGORITHM, COHORT_CHUNK or COHORT_WIRE may be set on one host "
+          "Set the same on all ranks: COHORT_ALGORITHM, COHORT_CHUNK or COHORT_WIRE may be set on one host "
           "only.");
 }
 
@@ -109,7 +113,7 @@ std::string schedules_text(const LinkSettings& settings) {
 }
 
 std::string Card::text() const {
-  std::string lines = fmt::format("version {}\ndoor {}\nengine {}\n", version, door, name(engine));
+  std::string lines = fmt::format("version {}\ndoor {}\nbackend {}\n", version, door, name(backend));
   if (!schedules.empty()) lines += fmt::format("schedules {}\n", schedules);
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const bool has_subnet = i < subnets.size() && !subnets[i].empty();
@@ -124,8 +128,8 @@ Result<Card> Card::parse(const std::string& text) {
   Card card;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) COHORT_RETURN_IF_ERROR(read_line(line, card));
-  if (card.version.empty() || card.door.empty() || !is_reachable(card)) {
-    return corrupt("a card lacks a line");
+  if (const std::string missing = missing_line(card); !missing.empty()) {
+    return corrupt(fmt::format("{} bytes without the line '{}'", text.size(), missing));
   }
   return card;
 }
@@ -134,8 +138,9 @@ Result<std::vector<Card>> parse_cards(const std::vector<std::string>& texts, con
   std::vector<Card> cards;
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
     COHORT_RETURN_IF_ERROR(compare_versions(rank, version_in(texts[rank]).value_or(own.version), own));
-    COHORT_ASSIGN_OR_RETURN(Card card, Card::parse(texts[rank]).within(fmt::format("rank {}", rank)));
-    COHORT_RETURN_IF_ERROR(compare_engines(rank, card, own));
+    COHORT_ASSIGN_OR_RETURN(Card card,
+                            Card::parse(texts[rank]).within(fmt::format("corrupt card of rank {}", rank)));
+    COHORT_RETURN_IF_ERROR(compare_backends(rank, card, own));
     COHORT_RETURN_IF_ERROR(compare_schedules(rank, card, own));
     cards.push_back(std::move(card));
   }

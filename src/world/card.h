@@ -10,27 +10,40 @@
 
 namespace cohort::world {
 
-/// What a rank tells the others of itself before they can talk.
+/// The facts about a rank that the others need before they can exchange messages with it.
 struct Card {
-  std::string version{};         ///< of Cohort
-  std::string door{};            ///< a name of the kernel's that only this host knows
-  Engine engine = Engine::kTcp;  ///< what it talks to other hosts by: TCP or UCX
-  std::string schedules{};       ///< how somebody wants calls to be carried: see schedules_text()
-  std::vector<net::SocketAddress> addresses{};  ///< where it listens, with TCP
-  std::vector<std::string> subnets{};           ///< that of each address, `10.0.0.0/24`; may be empty
-  std::vector<std::byte> worker{};              ///< where it is reached, with UCX
+  std::string version{};            ///< version of Cohort
+  std::string door{};               ///< name of its Door, see locality.h
+  Backend backend = Backend::kTcp;  ///< backend between hosts: TCP or UCX
+  std::string schedules{};  ///< algorithm, chunk and wire type that the user set, see schedules_text()
+  std::vector<net::SocketAddress> addresses{};  ///< TCP: addresses of the listener
+  std::vector<std::string> subnets{};           ///< TCP: `10.0.0.0/24` for each address; may be empty
+  std::vector<std::byte> worker{};              ///< UCX: address of the worker
 
-  /// Lines of a word and a value.
+  /// One line for each fact: a word, a blank, the value.
   std::string text() const;
-  /// kCorrupt for what is no card.
+  /// kCorrupt for a line that is unknown, invalid or missing.
   static Result<Card> parse(const std::string& text);
 };
 
-/// Algorithm, chunk and wire type that somebody wants, in words; empty: nobody wants anything.
+/// The algorithm, chunk and wire type that the user set, as text; empty if the user set none of them.
 std::string schedules_text(const LinkSettings& settings);
 
-/// All cards, by rank. kUnsupported, naming both, if one is of another version than ours; kUsage if one is of
-/// another engine, or wants calls to be carried in another way.
+/// Parses the cards of all ranks and compares them with the own card. kUnsupported, with both versions, if a
+/// rank runs another version; kUsage if a rank uses another backend or other schedules; kCorrupt names the
+/// rank.
 Result<std::vector<Card>> parse_cards(const std::vector<std::string>& texts, const Card& own);
+
+/// The highest number of rails that is chosen by itself; users may ask for more.
+inline constexpr int kMostChosenRails = 4;
+
+/// The number of cables, and so of rails, that every pair of hosts has in common: the subnets in which both
+/// hosts have an address, at least 1. A subnet in which both have the same address, as the bridges of
+/// containers, is not a cable. IPv6 subnets count only between hosts without a common IPv4 subnet, as most
+/// cables carry both.
+int num_common_cables(const std::vector<Card>& cards, const std::vector<int>& hosts);
+
+/// The addresses of `other` in the order in which rails try them: one for each common cable, then the rest.
+std::vector<net::SocketAddress> by_cables(const Card& own, const Card& other);
 
 }  // namespace cohort::world

@@ -1,9 +1,9 @@
-#include "comm/communicator.h"
-#include "comm/shared_memory/arena.h"
-#include "launch/own_environment.h"
+#include "launch/variable_reader.h"
+#include "world/group_parts.h"
 #include "world/join.h"
 
 #include <cohort/context.h>
+#include <fmt/format.h>
 #include <functional>
 #include <iostream>
 #include <mutex>
@@ -11,128 +11,85 @@
 #include <vector>
 
 namespace cohort {
+namespace {
 
-struct Context::Parts {
+std::function<void(const std::string&)> warnings_to(LogSink* sink, LogLevel level, int rank) {
+  if (sink == nullptr || level > LogLevel::kWarning) return {};
+  return [sink, rank](const std::string& text) {
+    sink->write(
+        {.level = LogLevel::kWarning, .time = std::chrono::system_clock::now(), .rank = rank, .text = text});
+  };
+}
+
+}  // namespace
+
+/// The arena and the rendezvous under the communicators of a Context, and the blocks that allocate()
+/// returned.
+struct Context::World {
   LaunchFacts facts;
   std::unique_ptr<Arena> arena;
   std::mutex mutex;
-  std::vector<ArenaBlock> blocks;  // before the arena goes
+  std::vector<ArenaBlock> blocks;  // after `arena`, to be destroyed before it
   std::unique_ptr<net::Meeting> meeting;
-  std::unique_ptr<Communicator> group;
+  std::unique_ptr<Communicator> group;  // until the Context has it
   std::function<Result<std::unique_ptr<Communicator>>()> shrink;
-
-  void run(const Call& call) { value_or_throw(group->run(call)); }
 };
 
-Context::Context(const ContextOptions& options) : parts_(std::make_unique<Parts>()) {
-  parts_->facts = value_or_throw(launch_facts(own_environment()));
-  parts_->arena = value_or_throw(Arena::create(options.arena_bytes));
-  world::World world = value_or_throw(world::join(parts_->facts, *parts_->arena,
-                                                  {.limit = options.limit,
-                                                   .liveness = options.liveness,
-                                                   .link_limit = options.link_limit,
-                                                   .meeting_limit = options.meeting_limit,
-                                                   .links = options.links}));
-  parts_->meeting = std::move(world.meeting);
-  parts_->group = std::move(world.group);
-  parts_->shrink = std::move(world.shrink);
-  // The one thing that is printed here, and only for who has asked for it.
-  if (parts_->facts.rank == 0 && !world.explanation.empty()) std::cerr << world.explanation << std::flush;
+std::shared_ptr<Context::World> Context::join(const ContextOptions& options) {
+  auto own = std::make_shared<World>();
+  own->facts = value_or_throw(launch_facts(own_environment()));
+  const LimitFacts& limits = own->facts.limits;
+  own->arena = value_or_throw(Arena::create(options.arena_bytes));
+  world::World joined = value_or_throw(
+      world::join(own->facts, *own->arena,
+                  {.limit = options.limit.value_or(limits.call.value_or(DefaultLimit::kCall)),
+                   .liveness = options.liveness.value_or(limits.liveness.value_or(DefaultLimit::kLiveness)),
+                   .link_limit = options.link_limit,
+                   .meeting_limit = options.meeting_limit,
+                   .links = options.links,
+                   .warn = warnings_to(options.log, options.log_level, own->facts.rank)}));
+  own->meeting = std::move(joined.meeting);
+  own->group = std::move(joined.group);
+  own->shrink = std::move(joined.shrink);
+  // The library prints nothing else; this needs LinkSettings::explain.
+  if (own->facts.rank == 0 && !joined.explanation.empty()) std::cerr << joined.explanation << std::flush;
+  return own;
 }
+
+Context::Context(const ContextOptions& options) : Context(join(options)) {}
+
+Context::Context(std::shared_ptr<World> world)
+    : Group(std::shared_ptr<Parts>(new Parts{world, *world->arena, std::move(world->group)})),
+      world_(std::move(world)) {}
 
 Context::~Context() = default;
 
-int Context::rank() const {
-  return parts_->facts.rank;
-}
-
-int Context::world() const {
-  return parts_->facts.world;
-}
-
 int Context::local_rank() const {
-  return parts_->facts.local_rank;
+  return world_->facts.local_rank;
 }
 
-int Context::local_world() const {
-  return parts_->facts.local_world;
-}
-
-void Context::barrier() {
-  parts_->run(cohort::barrier());
-}
-
-void Context::all_reduce(Numbers numbers, ReduceOp op) {
-  parts_->run(cohort::all_reduce(numbers, op));
-}
-
-void Context::reduce(ConstNumbers from, Numbers to, int root, ReduceOp op) {
-  parts_->run(cohort::reduce(from, to, root, op));
-}
-
-void Context::broadcast(Numbers numbers, int root) {
-  parts_->run(cohort::broadcast(numbers, root));
-}
-
-void Context::reduce_scatter(ConstNumbers from, Numbers to, ReduceOp op) {
-  parts_->run(cohort::reduce_scatter(from, to, op));
-}
-
-void Context::all_gather(ConstNumbers from, Numbers to) {
-  parts_->run(cohort::all_gather(from, to));
-}
-
-void Context::gather(ConstNumbers from, Numbers to, int root) {
-  parts_->run(cohort::gather(from, to, root));
-}
-
-void Context::scatter(ConstNumbers from, Numbers to, int root) {
-  parts_->run(cohort::scatter(from, to, root));
-}
-
-void Context::all_to_all(ConstNumbers from, Numbers to) {
-  parts_->run(cohort::all_to_all(from, to));
-}
-
-void Context::send(ConstNumbers numbers, int to, std::uint32_t tag) {
-  parts_->run(cohort::send(numbers, to, tag));
-}
-
-void Context::receive(Numbers numbers, int from, std::uint32_t tag) {
-  parts_->run(cohort::receive(numbers, from, tag));
-}
-
-void Context::abort(std::string_view why) {
-  parts_->group->abort(Error(ErrorCode::kAborted, std::string(why)));
+int Context::local_size() const {
+  return world_->facts.local_size;
 }
 
 void Context::shrink() {
-  if (!parts_->shrink) {
-    throw Error(ErrorCode::kUnsupported, "this job does not go on without lost ranks")
-        .with_remedy("Use the engine mpi under Open MPI 5, mpirun --with-ft ulfm; or start the job again.");
+  if (!world_->shrink) {
+    throw Error(ErrorCode::kUnsupported, "shrink() needs a fault-tolerant backend")
+        .with_remedy("Use the backend mpi with Open MPI 5, mpirun --with-ft ulfm; or start the job again.");
   }
-  parts_->group = value_or_throw(parts_->shrink());
-  parts_->facts.rank = parts_->group->rank();
-  parts_->facts.world = parts_->group->world();
-}
-
-Communicator& Context::communicator() {
-  return *parts_->group;
-}
-
-Arena& Context::arena() {
-  return *parts_->arena;
+  parts_->communicator = value_or_throw(world_->shrink());
 }
 
 void* Context::allocate_elements(std::size_t count, std::size_t element_bytes) {
-  if (count > parts_->arena->capacity_bytes() / element_bytes) {
-    throw UsageError("more elements than the arena has bytes")
-        .with_remedy("Make ContextOptions::arena_bytes larger.");
+  if (count > world_->arena->capacity_bytes() / element_bytes) {
+    throw UsageError(fmt::format("cannot allocate {} elements of {} bytes: the arena has {} bytes", count,
+                                 element_bytes, world_->arena->capacity_bytes()))
+        .with_remedy("Set ContextOptions::arena_bytes to a larger value.");
   }
-  ArenaBlock block = value_or_throw(parts_->arena->allocate(count * element_bytes));
+  ArenaBlock block = value_or_throw(world_->arena->allocate(count * element_bytes));
   void* memory = block.bytes().data();
-  const std::lock_guard lock(parts_->mutex);
-  parts_->blocks.push_back(std::move(block));
+  const std::lock_guard lock(world_->mutex);
+  world_->blocks.push_back(std::move(block));
   return memory;
 }
 

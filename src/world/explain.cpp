@@ -1,4 +1,4 @@
-#include "world/explain.h"
+#include "world/hosts_world.h"
 
 #include "base/units.h"
 
@@ -19,7 +19,7 @@ std::string rate(double byte_s) {
   return fmt::format("{:.4g} Mbit/s", 8e-6 / byte_s);
 }
 
-// Of so many bytes on each rank, as far as a plan looks at it: numbers that are nowhere.
+// A call with `bytes` on each rank. Its pointers are null: a plan looks at sizes only.
 Call call_of(Operation operation, std::size_t bytes, int world) {
   const auto ranks = static_cast<std::size_t>(world);
   const std::size_t count = (bytes / sizeof(float) + ranks - 1) / ranks * ranks;
@@ -56,8 +56,9 @@ std::string line_of(Operation operation, const comm::PlanOptions& plan, int worl
 std::string explain(const comm::PlanOptions& plan, int world, int sockets) {
   const comm::Prices& prices = plan.prices;
   std::string text = fmt::format(
-      "between hosts: {} for a message, {}, {} socket{}; inside: {}, {}; combining {:.3g} GB/s; sums travel "
-      "as {}\n",
+      "between hosts: {} per message, {}, {} socket{}; inside a host: {} per message, {}; combining {:.3g} "
+      "GB/s; "
+      "wire type {}\n",
       duration(prices.far_step_s), rate(prices.far_byte_s), sockets, sockets == 1 ? "" : "s",
       duration(prices.step_s), rate(prices.byte_s), 1e-9 / prices.combined_byte_s, name(plan.wire));
   text += fmt::format("{:<16}", "");

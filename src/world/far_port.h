@@ -11,31 +11,32 @@
 
 namespace cohort::world {
 
-/// Where ranks of other hosts reach this one, before it knows them.
+/// The endpoint for ranks of other hosts, over TCP or UCX. It exists before the other ranks are known, as its
+/// address goes on the card that they get.
 ///
 /// Threads: one at a time.
 /// Lifetime: must outlive its doorbell and its transport.
 class FarPort {
  public:
-  /// Everybody, as one of them sees them.
+  /// All ranks of the job, from the view of one.
   struct Company {
     int rank = 0;
-    const std::vector<Card>& cards;
-    const std::vector<int>& hosts;  ///< which host each rank is on; those of our own are not talked to here
-    int lanes = 1;                  ///< connections between two ranks, where they are of that kind
+    const std::vector<Card>& cards;  ///< by rank
+    const std::vector<int>& hosts;   ///< host of each rank; the transport reaches ranks of other hosts only
+    int rails = 1;                   ///< TCP: connections between two ranks
   };
 
   virtual ~FarPort() = default;
 
-  /// Writes on the card where it is reached, and by what.
+  /// Fills in backend and address of this rank.
   virtual void sign(Card& card) const = 0;
-  /// Rung by what comes from other hosts.
+  /// A doorbell that rings when messages from other hosts come.
   virtual std::unique_ptr<comm::Doorbell> make_doorbell() = 0;
-  /// Once. The clock must outlive the transport.
+  /// Makes the transport. May be called once; the clock must outlive the transport.
   virtual Result<std::unique_ptr<comm::Transport>> join(const Company& company, Clock& clock) = 0;
-  /// How fast this process is to send, in bytes per second, where somebody has to say so. After join().
+  /// TCP: the rate limit of this process, see net::Pace. After join().
   virtual void set_pace(double bytes_per_s) { (void)bytes_per_s; }
-  /// Whether long payloads take all lanes, or one. After join().
+  /// TCP: whether long payloads are striped over all rails. After join().
   virtual void set_striping(net::Striping striping) { (void)striping; }
 };
 

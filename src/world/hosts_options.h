@@ -1,29 +1,39 @@
 #pragma once
 
+#include "base/result.h"
 #include "net/hello.h"
 #include "world/link_prices.h"
+#include <cohort/default_limit.h>
 #include <cohort/link_settings.h>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace cohort::world {
 
-/// How the ranks of several hosts form a group.
+/// Settings of a HostsWorld.
 struct HostsOptions {
   int rank = 0;
   int world = 1;
-  std::chrono::nanoseconds limit = std::chrono::seconds(30);           ///< of a call that has none
-  std::chrono::nanoseconds liveness = std::chrono::milliseconds(500);  ///< of ranks on this host
-  std::chrono::nanoseconds link_limit = std::chrono::seconds(5);  ///< how long a host may be out of reach
-  std::chrono::nanoseconds meeting_limit = std::chrono::seconds(30);
-  net::Secrecy secrecy = net::Secrecy::kTls;  ///< of TCP: UCX has none
-  std::vector<std::string> interfaces{};      ///< empty: all but loopback
+  // The four limits are those of ContextOptions.
+  std::chrono::nanoseconds limit = DefaultLimit::kCall;
+  std::chrono::nanoseconds liveness = DefaultLimit::kLiveness;
+  std::chrono::nanoseconds link_limit = DefaultLimit::kLink;
+  std::chrono::nanoseconds meeting_limit = DefaultLimit::kMeeting;
+  net::Secrecy secrecy = net::Secrecy::kTls;  ///< encryption of TCP; UCX has none
+  std::vector<std::string> interfaces{};      ///< network interfaces to use; empty: all but loopback
   LinkSettings links{};
-  std::optional<Pricing> pricing{};  ///< what links cost; measured if it is not said
-  std::string link_cache{};          ///< a directory: see LinkCache
+  std::optional<Pricing> pricing{};  ///< cost of links; empty: measured
+  std::string link_cache{};          ///< directory of the LinkCache; empty: no cache
+  /// Receives warnings about ranks that show no sign of life; called from other threads.
+  std::function<void(const std::string&)> warn{};
 };
+
+/// kUsage, with the allowed values, for an unknown algorithm or wire type, or a chunk or number of sockets
+/// out of range.
+Status check_links(const LinkSettings& settings);
 
 }  // namespace cohort::world

@@ -1,14 +1,13 @@
 #include "world/hosts_world.h"
 
-#include "comm/exchange.h"
-#include "comm/relayed_doorbell.h"
-#include "comm/scheduled/scheduled_communicator.h"
+#include "comm/exchange/exchange.h"
+#include "comm/message_passing/communicator.h"
+#include "comm/progress/relayed_doorbell.h"
 #include "comm/shared_memory/communicator.h"
 #include "comm/shared_memory/transport.h"
 #include "comm/transport/joined.h"
 #include "storage/local_file_system.h"
-#include "world/cables.h"
-#include "world/check_links.h"
+#include "world/card.h"
 #include "world/locality.h"
 
 #include <algorithm>
@@ -17,7 +16,7 @@
 
 namespace cohort::world {
 
-/// Everything below the communicators of one generation.
+/// The transport, exchange and progress thread that the communicators of one generation share.
 struct HostsWorld::Foundation {
   Foundation(std::unique_ptr<comm::Neighbours> met, std::unique_ptr<FarPort> opened)
       : neighbours(std::move(met)), port(std::move(opened)), doorbell(make_doorbell()) {}
@@ -26,15 +25,17 @@ struct HostsWorld::Foundation {
     progress->remove(*exchange);
     exchange->close();
   }
-  // Who is alone on its host sleeps where other hosts ring: one switch between threads instead of three.
+  // A rank that is alone on its host sleeps on the network's doorbell itself: one thread switch instead of
+  // three.
   std::unique_ptr<comm::Doorbell> make_doorbell() {
     auto far = port->make_doorbell();
-    if (neighbours->world() == 1) return far;
+    if (neighbours->size() == 1) return far;
     return std::make_unique<comm::RelayedDoorbell>(std::move(far), neighbours->doorbell());
   }
-  void start(std::unique_ptr<comm::Transport> transport, std::chrono::nanoseconds link_limit) {
-    exchange = std::make_unique<comm::Exchange>(std::move(transport), clock,
-                                                comm::Exchange::Options{.liveness = link_limit});
+  void start(std::unique_ptr<comm::Transport> transport, const HostsOptions& options) {
+    exchange = std::make_unique<comm::Exchange>(
+        std::move(transport), clock,
+        comm::Exchange::Options{.liveness = options.link_limit, .warn = options.warn});
     progress = std::make_unique<comm::Progress>(*doorbell);
     exchange->open(*doorbell);
     progress->add(*exchange);
@@ -64,22 +65,22 @@ std::vector<std::string> doors_of(const std::vector<Card>& cards) {
   return doors;
 }
 
-// Links that carry less are paced: 4 Gbit/s.
+// Slower links are paced: 4 Gbit/s.
 constexpr double kPacedBytesPerSecond = 500e6;
-// Of what one way alone carries: the acknowledgements of the other way need some of it.
+// The share of the measured rate for payload: acknowledgements of the other direction need the rest.
 constexpr double kPacedShare = 0.99;
 
-// By so much all lanes together must carry more than one, to be used.
-constexpr double kWorthMoreLanes = 1.15;
+// Several rails are used if they carry at least this much more than one.
+constexpr double kWorthMoreRails = 1.15;
 
 net::Striping striping_for(int sockets) {
-  return sockets > 1 ? net::Striping::kAllLanes : net::Striping::kNone;
+  return sockets > 1 ? net::Striping::kAllRails : net::Striping::kNone;
 }
 
-// For measuring a link that is slow.
+// Time limit of one round of measurements, enough for a slow link.
 constexpr std::chrono::seconds kRoundLimit{5};
 
-// Ports differ from process to process.
+// Addresses without ports, which differ from process to process.
 std::vector<std::string> hosts_of(const std::vector<net::SocketAddress>& addresses) {
   std::vector<std::string> texts;
   for (const net::SocketAddress& address : addresses) texts.push_back(address.with_port(0).text());
@@ -87,7 +88,7 @@ std::vector<std::string> hosts_of(const std::vector<net::SocketAddress>& address
 }
 
 std::string way_of(const HostsOptions& options, int sockets) {
-  if (options.links.engine == Engine::kUcx) return "ucx";
+  if (options.links.backend == Backend::kUcx) return "ucx";
   return fmt::format("tcp-{}-{}", options.secrecy == net::Secrecy::kTls ? "tls" : "clear", sockets);
 }
 
@@ -103,133 +104,136 @@ Result<std::vector<std::string>> HostsWorld::gather(std::uint32_t generation, co
 }
 
 Result<std::unique_ptr<FarPort>> HostsWorld::open_port() const {
-  const bool is_ucx = options_.links.engine == Engine::kUcx;
+  const bool is_ucx = options_.links.backend == Backend::kUcx;
   return is_ucx ? open_ucx_port(options_) : open_tcp_port(options_, key_);
 }
 
-Result<HostsWorld::Places> HostsWorld::meet(std::uint32_t generation, const FarPort& port) {
+Result<HostsWorld::Roster> HostsWorld::meet(std::uint32_t generation, const FarPort& port) {
   const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), options_.meeting_limit);
   COHORT_ASSIGN_OR_RETURN(const Door door, Door::open());
   Card own{
       .version = std::string(version()), .door = door.name(), .schedules = schedules_text(options_.links)};
   port.sign(own);
   COHORT_ASSIGN_OR_RETURN(const auto texts, gather(generation, "cards", own.text(), deadline));
-  Places places;
-  COHORT_ASSIGN_OR_RETURN(places.cards, parse_cards(texts, own));
-  COHORT_ASSIGN_OR_RETURN(const auto here, ranks_here(doors_of(places.cards), options_.rank));
+  Roster roster;
+  COHORT_ASSIGN_OR_RETURN(roster.cards, parse_cards(texts, own));
+  COHORT_ASSIGN_OR_RETURN(const auto here, ranks_here(doors_of(roster.cards), options_.rank));
   COHORT_ASSIGN_OR_RETURN(const auto found, gather(generation, "hosts", ranks_to_text(here), deadline));
-  COHORT_ASSIGN_OR_RETURN(places.hosts, hosts_of_ranks(found));
-  places.near = members_of(places.hosts, places.hosts[static_cast<std::size_t>(options_.rank)]);
-  return places;
+  COHORT_ASSIGN_OR_RETURN(roster.hosts, hosts_of_ranks(found));
+  roster.near = members_of(roster.hosts, roster.hosts[static_cast<std::size_t>(options_.rank)]);
+  return roster;
 }
 
 Result<std::unique_ptr<comm::Neighbours>> HostsWorld::meet_neighbours(std::uint32_t generation,
-                                                                      const Places& places) {
-  const std::vector<int>& near = places.near;
+                                                                      const Roster& roster) {
+  const std::vector<int>& near = roster.near;
   const auto position = std::find(near.begin(), near.end(), options_.rank) - near.begin();
   return comm::Neighbours::meet(arena_,
-                                {.name = places.cards[static_cast<std::size_t>(near.front())].door + "-",
+                                {.name = roster.cards[static_cast<std::size_t>(near.front())].door + "-",
                                  .rank = static_cast<int>(position),
                                  .world = static_cast<int>(near.size()),
                                  .generation = generation,
                                  .liveness = options_.liveness,
-                                 .meeting_limit = options_.meeting_limit});
+                                 .meeting_limit = options_.meeting_limit,
+                                 .warn = options_.warn});
 }
 
-// In a group of its own, which is gone when that of the world is made.
+// Measures in a group of its own, which is destroyed before the group of all ranks is made.
 Result<Pricing> HostsWorld::find_prices(const std::shared_ptr<Foundation>& foundation,
-                                        std::uint32_t generation, const Places& places, int lanes) const {
-  // Ranks that measure nothing have to wait for those that do.
-  const int num_hosts = *std::max_element(places.hosts.begin(), places.hosts.end()) + 1;
+                                        std::uint32_t generation, const Roster& roster, int rails) const {
+  // Ranks that have no part in a round wait for those that measure.
+  const int num_hosts = *std::max_element(roster.hosts.begin(), roster.hosts.end()) + 1;
   const auto limit = std::max(options_.limit, options_.meeting_limit) + num_hosts * kRoundLimit;
-  COHORT_ASSIGN_OR_RETURN(const auto group, comm::ScheduledCommunicator::make_world(
+  COHORT_ASSIGN_OR_RETURN(const auto group, comm::MessagePassingCommunicator::make_world(
                                                 *foundation->exchange, *foundation->progress,
                                                 {.name = "links",
-                                                 .group = comm::ScheduledCommunicator::kLinksGroup,
+                                                 .group = comm::MessagePassingCommunicator::kLinksGroup,
                                                  .generation = generation,
                                                  .limit = limit,
-                                                 .scheduled = {.plan = {.hosts = places.hosts}},
+                                                 .message_passing = {.plan = {.hosts = roster.hosts}},
                                                  .foundation = foundation}));
   LocalFileSystem files;
   LinkCache cache(files, options_.link_cache);
-  const Card& own = places.cards[static_cast<std::size_t>(options_.rank)];
+  const Card& own = roster.cards[static_cast<std::size_t>(options_.rank)];
   const auto price = [&](int sockets) -> Result<Pricing> {
     foundation->port->set_striping(striping_for(sockets));
     COHORT_RETURN_IF_ERROR(group->run(barrier()));
     COHORT_ASSIGN_OR_RETURN(Pricing pricing, fit_prices(*group, cache,
-                                                        {.hosts = places.hosts,
+                                                        {.hosts = roster.hosts,
                                                          .addresses = hosts_of(own.addresses),
                                                          .way = way_of(options_, sockets),
                                                          .limit = limit}));
     pricing.sockets = sockets;
     return pricing;
   };
-  COHORT_ASSIGN_OR_RETURN(Pricing pricing, price(lanes));
-  if (lanes > 1 && options_.links.sockets.value_or(0) == 0) {
+  COHORT_ASSIGN_OR_RETURN(Pricing pricing, price(rails));
+  if (rails > 1 && options_.links.sockets.value_or(0) == 0) {
     COHORT_ASSIGN_OR_RETURN(const Pricing by_one, price(1));
-    if (by_one.prices.far_byte_s < kWorthMoreLanes * pricing.prices.far_byte_s) pricing = by_one;
+    if (by_one.prices.far_byte_s < kWorthMoreRails * pricing.prices.far_byte_s) pricing = by_one;
   }
   COHORT_RETURN_IF_ERROR(group->run(barrier()));
   return pricing;
 }
 
-// As many as somebody has said, or as there are cables for: whether it is worth it is measured.
-int HostsWorld::lanes_between(const Places& places) const {
-  if (options_.links.engine == Engine::kUcx) return 1;
+// The number that the user set, or the number of common cables; find_prices() measures whether more than one
+// pays.
+int HostsWorld::rails_between(const Roster& roster) const {
+  if (options_.links.backend == Backend::kUcx) return 1;
   const int said = options_.links.sockets.value_or(0);
-  return said > 0 ? said : num_common_cables(places.cards, places.hosts);
+  return said > 0 ? said : num_common_cables(roster.cards, roster.hosts);
 }
 
-// Where nobody wants to see schedules at work, ranks of one host do without.
-bool HostsWorld::can_share_memory(const Places& places) const {
-  return schedules_text(options_.links).empty() && static_cast<int>(places.near.size()) == options_.world;
+// Ranks of one host need schedules only if the user has asked for a particular one.
+bool HostsWorld::can_share_memory(const Roster& roster) const {
+  return schedules_text(options_.links).empty() && static_cast<int>(roster.near.size()) == options_.world;
 }
 
 Result<std::unique_ptr<Communicator>> HostsWorld::share_memory(std::uint32_t generation,
-                                                               const Places& places) {
-  plan_ = {.hosts = places.hosts};
-  return SharedMemoryCommunicator::meet(arena_, {.rendezvous = places.cards.front().door + "-",
+                                                               const Roster& roster) {
+  plan_ = {.hosts = roster.hosts};
+  return SharedMemoryCommunicator::meet(arena_, {.rendezvous = roster.cards.front().door + "-",
                                                  .facts = {.rank = options_.rank,
                                                            .world = options_.world,
                                                            .generation = generation,
                                                            .limit = options_.limit},
                                                  .liveness = options_.liveness,
-                                                 .meeting_limit = options_.meeting_limit});
+                                                 .meeting_limit = options_.meeting_limit,
+                                                 .warn = options_.warn});
 }
 
 Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation) {
   COHORT_RETURN_IF_ERROR(check_links(options_.links));
   COHORT_ASSIGN_OR_RETURN(auto port, open_port());
-  COHORT_ASSIGN_OR_RETURN(const Places places, meet(generation, *port));
-  if (can_share_memory(places)) return share_memory(generation, places);
-  COHORT_ASSIGN_OR_RETURN(auto neighbours, meet_neighbours(generation, places));
+  COHORT_ASSIGN_OR_RETURN(const Roster roster, meet(generation, *port));
+  if (can_share_memory(roster)) return share_memory(generation, roster);
+  COHORT_ASSIGN_OR_RETURN(auto neighbours, meet_neighbours(generation, roster));
   const auto foundation = std::make_shared<Foundation>(std::move(neighbours), std::move(port));
-  const int lanes = lanes_between(places);
-  COHORT_ASSIGN_OR_RETURN(auto far, foundation->port->join({options_.rank, places.cards, places.hosts, lanes},
+  const int rails = rails_between(roster);
+  COHORT_ASSIGN_OR_RETURN(auto far, foundation->port->join({options_.rank, roster.cards, roster.hosts, rails},
                                                            foundation->clock));
   auto near = std::make_unique<comm::SharedMemoryTransport>(*foundation->neighbours);
-  foundation->start(std::make_unique<comm::JoinedTransport>(std::move(near), std::move(far), places.near),
-                    options_.link_limit);
+  foundation->start(std::make_unique<comm::JoinedTransport>(std::move(near), std::move(far), roster.near),
+                    options_);
   if (!pricing_) {
-    COHORT_ASSIGN_OR_RETURN(pricing_, find_prices(foundation, generation, places, lanes));
+    COHORT_ASSIGN_OR_RETURN(pricing_, find_prices(foundation, generation, roster, rails));
   }
   foundation->port->set_striping(striping_for(pricing_->sockets));
-  // All ranks of a host share its cable.
+  // The ranks of a host share its cable.
   if (pricing_->far_bytes_per_s < kPacedBytesPerSecond) {
     foundation->port->set_pace(kPacedShare * pricing_->far_bytes_per_s /
-                               static_cast<double>(places.near.size()));
+                               static_cast<double>(roster.near.size()));
   }
   plan_ = {.algorithm = options_.links.algorithm.value_or(""),
            .prices = pricing_->prices,
-           .hosts = places.hosts,
+           .hosts = roster.hosts,
            .chunk_bytes = options_.links.chunk_bytes.value_or(0),
            .wire = *comm::wire_dtype_named(options_.links.wire.value_or("same"))};
-  return comm::ScheduledCommunicator::make_world(
+  return comm::MessagePassingCommunicator::make_world(
       *foundation->exchange, *foundation->progress,
       {.generation = generation,
        .limit = options_.limit,
-       .kind = options_.links.engine == Engine::kUcx ? "hosts over ucx" : "hosts",
-       .scheduled = {.plan = plan_},
+       .kind = options_.links.backend == Backend::kUcx ? "hosts over ucx" : "hosts",
+       .message_passing = {.plan = plan_},
        .foundation = foundation});
 }
 

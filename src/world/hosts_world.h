@@ -1,7 +1,7 @@
 #pragma once
 
-#include "comm/communicator.h"
-#include "comm/scheduled/plan.h"
+#include "comm/group/communicator.h"
+#include "comm/message_passing/plan.h"
 #include "comm/shared_memory/arena.h"
 #include "comm/shared_memory/neighbours.h"
 #include "net/job_key.h"
@@ -16,15 +16,15 @@
 
 namespace cohort::world {
 
-/// All ranks of a job on several hosts, as one of them sees them: shared memory inside a host, TCP or UCX
-/// between hosts. Who shares a host is found out, not told. If all do, and no algorithm, chunk or wire type
-/// is wanted, they form the communicator of shared memory.
+/// Forms the group of all ranks of a job on several hosts: shared memory inside a host, TCP or UCX between
+/// hosts. The ranks find out by themselves which of them share a host. If all do, and the user has set no
+/// algorithm, chunk or wire type, the result is a SharedMemoryCommunicator.
 ///
-/// Threads: one at a time; what form() returns as every communicator.
-/// Lifetime: the meeting must outlive it, the arena every communicator it formed, too.
-/// Failure: kTimedOut names the ranks that did not come, kUsage those that use another engine.
-/// Cost: two rounds of the meeting for each generation; three threads for each that lives. The first
-/// generation measures links that are not remembered.
+/// Threads: one at a time.
+/// Lifetime: the meeting must outlive this object; the arena must also outlive every communicator it formed.
+/// Failure: kTimedOut names the ranks that are missing, kUsage a rank with another backend.
+/// Cost: two rounds of the meeting for each generation, and up to three threads while its communicators live.
+/// The first generation measures the links that are not in the cache.
 class HostsWorld {
  public:
   HostsWorld(net::Meeting& meeting, Arena& arena, const net::JobKey& key, HostsOptions options)
@@ -34,31 +34,31 @@ class HostsWorld {
         options_(std::move(options)),
         pricing_(options_.pricing) {}
 
-  /// The group of all ranks in a generation of its own. The communicators of an earlier one must be gone.
+  /// Forms the group of all ranks. Communicators of an earlier generation must have been destroyed.
   Result<std::unique_ptr<Communicator>> form(std::uint32_t generation);
-  /// How calls of what was formed last become schedules.
+  /// The plan options of the last group: how its calls become schedules.
   const comm::PlanOptions& plan() const { return plan_; }
   const std::optional<Pricing>& pricing() const { return pricing_; }
 
  private:
   struct Foundation;
-  /// Where everybody is.
-  struct Places {
+  /// All ranks and their hosts.
+  struct Roster {
     std::vector<Card> cards;  ///< by rank
-    std::vector<int> hosts;   ///< by rank
-    std::vector<int> near;    ///< the ranks of our host
+    std::vector<int> hosts;   ///< host of each rank
+    std::vector<int> near;    ///< the ranks of this host
   };
 
   Result<std::vector<std::string>> gather(std::uint32_t generation, const char* what, const std::string& card,
                                           TimePoint deadline);
   Result<std::unique_ptr<FarPort>> open_port() const;
-  Result<Places> meet(std::uint32_t generation, const FarPort& port);
-  bool can_share_memory(const Places& places) const;
-  Result<std::unique_ptr<Communicator>> share_memory(std::uint32_t generation, const Places& places);
-  Result<std::unique_ptr<comm::Neighbours>> meet_neighbours(std::uint32_t generation, const Places& places);
+  Result<Roster> meet(std::uint32_t generation, const FarPort& port);
+  bool can_share_memory(const Roster& roster) const;
+  Result<std::unique_ptr<Communicator>> share_memory(std::uint32_t generation, const Roster& roster);
+  Result<std::unique_ptr<comm::Neighbours>> meet_neighbours(std::uint32_t generation, const Roster& roster);
   Result<Pricing> find_prices(const std::shared_ptr<Foundation>& foundation, std::uint32_t generation,
-                              const Places& places, int lanes) const;
-  int lanes_between(const Places& places) const;
+                              const Roster& roster, int rails) const;
+  int rails_between(const Roster& roster) const;
 
   net::Meeting& meeting_;
   Arena& arena_;
@@ -67,5 +67,9 @@ class HostsWorld {
   std::optional<Pricing> pricing_;
   comm::PlanOptions plan_;
 };
+
+/// A text for users: the measured cost of links, the number of sockets for long payloads, and for every
+/// operation at some sizes the algorithm and its predicted time.
+std::string explain(const comm::PlanOptions& plan, int world, int sockets);
 
 }  // namespace cohort::world

@@ -1,33 +1,28 @@
 #include "world/join.h"
 
 #include "comm/shared_memory/communicator.h"
-#include "launch/rank_variables.h"
-#include "world/check_links.h"
-#include "world/explain.h"
+#include "launch/variables.h"
+#include "world/hosts_options.h"
 #include "world/hosts_world.h"
-#include "world/meeting_place.h"
-#include "world/mpi_world.h"
+#include "world/open_meeting.h"
 
 #include <fmt/format.h>
 
 namespace cohort::world {
 namespace {
 
-constexpr std::string_view kUnix = "unix:";
 constexpr std::string_view kOneHost = "all ranks are on one host: shared memory carries every call\n";
 
 Result<std::string> meeting_name(const LaunchFacts& facts) {
   if (facts.rendezvous.unix_name) return *facts.rendezvous.unix_name;
   if (facts.world > 1) {
     return Error(ErrorCode::kUsage,
-                 fmt::format("{} says that there are {} ranks, but not where they can meet",
-                             name(facts.launcher), facts.world))
+                 fmt::format("{} started {} ranks without a rendezvous", name(facts.launcher), facts.world))
         .with_remedy(
             "Set COHORT_RENDEZVOUS=unix:NAME, the same for all ranks of the job, or start them with cohort "
             "run.");
   }
-  COHORT_ASSIGN_OR_RETURN(const std::string fresh, launch::fresh_rendezvous());
-  return fresh.substr(kUnix.size());
+  return launch::fresh_unix_name();
 }
 
 Result<World> join_on_one_host(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
@@ -40,14 +35,15 @@ Result<World> join_on_one_host(const LaunchFacts& facts, Arena& arena, const Joi
                                                 .generation = static_cast<std::uint32_t>(facts.generation),
                                                 .limit = options.limit},
                                       .liveness = options.liveness,
-                                      .meeting_limit = options.meeting_limit}));
+                                      .meeting_limit = options.meeting_limit,
+                                      .warn = options.warn}));
   return World{.group = std::move(group)};
 }
 
-// Whether all ranks are to meet by a name that only this host knows.
+// Whether all ranks are on this host and meet at an abstract Unix socket.
 bool is_on_one_host(const LaunchFacts& facts) {
   const Rendezvous& rendezvous = facts.rendezvous;
-  return facts.local_world == facts.world && rendezvous.server.empty() && !rendezvous.directory;
+  return facts.local_size == facts.world && rendezvous.server.empty() && !rendezvous.directory;
 }
 
 Result<World> join_hosts(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
@@ -63,7 +59,8 @@ Result<World> join_hosts(const LaunchFacts& facts, Arena& arena, const JoinOptio
                     .secrecy = facts.links.encrypts ? net::Secrecy::kTls : net::Secrecy::kClear,
                     .interfaces = facts.links.interfaces,
                     .links = options.links,
-                    .link_cache = facts.links.cache});
+                    .link_cache = facts.links.cache,
+                    .warn = options.warn});
   COHORT_ASSIGN_OR_RETURN(auto group, world.form(static_cast<std::uint32_t>(facts.generation)));
   return World{.meeting = std::move(meeting),
                .group = std::move(group),
@@ -71,13 +68,13 @@ Result<World> join_hosts(const LaunchFacts& facts, Arena& arena, const JoinOptio
                                               : std::string(kOneHost)};
 }
 
-Result<World> join_by_engine(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
-  const bool is_mpi = options.links.engine == Engine::kMpi;
+Result<World> join_by_backend(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
+  const bool is_mpi = options.links.backend == Backend::kMpi;
   if (!is_mpi && !is_on_one_host(facts)) return join_hosts(facts, arena, options);
   COHORT_ASSIGN_OR_RETURN(World world,
                           is_mpi ? join_by_mpi(facts, options) : join_on_one_host(facts, arena, options));
   world.explanation =
-      is_mpi ? std::string("MPI carries every call, and chooses by itself\n") : std::string(kOneHost);
+      is_mpi ? std::string("MPI carries every call and chooses its algorithms\n") : std::string(kOneHost);
   return world;
 }
 
@@ -87,7 +84,7 @@ Result<World> join(const LaunchFacts& facts, Arena& arena, const JoinOptions& op
   JoinOptions settled = options;
   settled.links = options.links.over(facts.links.settings);
   COHORT_RETURN_IF_ERROR(check_links(settled.links));
-  COHORT_ASSIGN_OR_RETURN(World world, join_by_engine(facts, arena, settled));
+  COHORT_ASSIGN_OR_RETURN(World world, join_by_backend(facts, arena, settled));
   if (!settled.links.explain.value_or(false)) world.explanation.clear();
   return world;
 }

@@ -1,10 +1,11 @@
 #pragma once
 
 #include "base/result.h"
-#include "comm/communicator.h"
+#include "comm/group/communicator.h"
 #include "comm/shared_memory/arena.h"
 #include "launch/environment.h"
 #include "net/meeting.h"
+#include <cohort/default_limit.h>
 
 #include <chrono>
 #include <functional>
@@ -13,29 +14,39 @@
 
 namespace cohort::world {
 
+/// The part of ContextOptions that join() needs.
 struct JoinOptions {
-  std::chrono::nanoseconds limit = std::chrono::seconds(30);
-  std::chrono::nanoseconds liveness = std::chrono::milliseconds(500);
-  std::chrono::nanoseconds link_limit = std::chrono::seconds(5);
-  std::chrono::nanoseconds meeting_limit = std::chrono::seconds(30);
-  LinkSettings links{};  ///< what is set here wins over what the environment said
+  std::chrono::nanoseconds limit = DefaultLimit::kCall;
+  std::chrono::nanoseconds liveness = DefaultLimit::kLiveness;
+  std::chrono::nanoseconds link_limit = DefaultLimit::kLink;
+  std::chrono::nanoseconds meeting_limit = DefaultLimit::kMeeting;
+  LinkSettings links{};  ///< values set here win over the environment
+  /// Receives warnings about ranks that show no sign of life; called from other threads.
+  std::function<void(const std::string&)> warn{};
 };
 
-/// The group of all ranks, and what it stands on.
+/// The group of all ranks and the objects it depends on.
 struct World {
-  std::unique_ptr<net::Meeting>
-      meeting{};  ///< where ranks of several hosts met; null on one host, and of MPI
+  std::unique_ptr<net::Meeting> meeting{};  ///< of ranks on several hosts; null on one host and with MPI
   std::unique_ptr<Communicator> group;
-  /// The group of those that are left after a loss; null where the engine does not go on without lost ranks.
+  /// Forms the group of the survivors after a loss; null if the backend is not fault-tolerant.
   std::function<Result<std::unique_ptr<Communicator>>()> shrink{};
-  std::string explanation{};  ///< of the choices that were made, where somebody asked for it
+  std::string explanation{};  ///< of measurements and choices; empty unless LinkSettings::explain is set
 };
 
-/// The group of all ranks, of which the launcher made this process one.
+/// Joins the group of all ranks that the launcher has started.
 ///
 /// Lifetime: the arena must outlive the group.
-/// Failure: kUsage if the launcher gave no place to meet, or, for several hosts, no key, or if the settings
-/// do not fit the launcher; kTimedOut naming those that did not come.
+/// Failure: kUsage if the launcher gave no rendezvous or, for several hosts, no key, or if the settings do
+/// not fit the launcher; kTimedOut names the ranks that are missing.
 Result<World> join(const LaunchFacts& facts, Arena& arena, const JoinOptions& options);
+
+/// The group of all ranks over MPI, for ranks that an MPI launcher has started.
+///
+/// Failure: kUsage for any other launcher. If the MPI library is not fault-tolerant, a failure of the group
+/// ends the job: the cause goes to standard error, and all ranks end with the exit code of the error. A call
+/// cannot be given up otherwise: MPI would go on writing to its buffers.
+/// Cost: see mpi::MpiCommunicator and mpi::own_library().
+Result<World> join_by_mpi(const LaunchFacts& facts, const JoinOptions& options);
 
 }  // namespace cohort::world

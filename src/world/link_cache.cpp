@@ -12,7 +12,7 @@
 namespace cohort::world {
 namespace {
 
-constexpr std::uint64_t kMostBytes = 4096;
+constexpr std::uint64_t kLongestEntry = 4096;
 
 std::int64_t now_s() {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
@@ -24,7 +24,7 @@ bool is_good(const comm::LinkFigures& figures) {
          figures.byte_s > 0;
 }
 
-// Processes that see other interfaces are on another host, as far as links are concerned.
+// The inode of the network namespace: processes in different namespaces have different links.
 std::uint64_t network_number() {
   struct stat file {};
   return ::stat("/proc/self/ns/net", &file) == 0 ? static_cast<std::uint64_t>(file.st_ino) : 0;
@@ -45,7 +45,7 @@ std::string LinkName::text() const {
 
 std::optional<comm::LinkFigures> LinkCache::find(const LinkName& name) const {
   if (directory_.empty()) return std::nullopt;
-  const auto text = read_file(files_, path_of(name), kMostBytes);
+  const auto text = read_file(files_, path_of(name), kLongestEntry);
   if (!text) return std::nullopt;
   std::istringstream words(*text);
   comm::LinkFigures figures;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/link_probe.h"
+#include "comm/probe/link_probe.h"
 #include "storage/file_system.h"
 
 #include <chrono>
@@ -11,30 +11,32 @@
 
 namespace cohort::world {
 
-/// A host as links to it are remembered: the same for all processes of a host, for as long as it runs with
-/// these addresses.
+/// Identifies a host in the link cache. The same for all processes of a host; a reboot or other addresses
+/// change it.
 std::uint64_t host_identity(FileSystem& files, const std::vector<std::string>& addresses);
 
-/// What a link between two hosts is remembered under: their identities, and how they talk.
+/// The key of a link between two hosts in the cache.
 struct LinkName {
   std::uint64_t first = 0;
   std::uint64_t second = 0;
-  std::string way{};  ///< engine, secrecy and number of sockets: `tcp-tls-1`
+  std::string way{};  ///< backend, encryption and number of sockets: `tcp-tls-1`
 
-  /// The same whichever host asks; the name of a file.
+  /// The file name; the same on both hosts.
   std::string text() const;
 };
 
-/// What earlier jobs found out about links: a file for each, with one line `LATENCY_S BYTE_S
+/// Measurements of links by earlier jobs: one file for each link, with one line `LATENCY_S BYTE_S
 /// SECONDS_SINCE_1970`.
 ///
-/// Processes: one at a time keeps a link; of several jobs that do so at the same time one wins.
-/// Failure: what cannot be read is not known, and what cannot be written is forgotten: it is found out again.
+/// Threads: one at a time. Files are replaced atomically: of several jobs that write the same link, the last
+/// one wins.
+/// Lifetime: the file system must outlive the cache.
+/// Failure: never reported: a link whose file is missing, old, corrupt or not writable is measured again.
 class LinkCache {
  public:
   static constexpr std::chrono::hours kGoodFor{24};
 
-  /// In this directory, which is made if it is not there; empty: nothing is remembered.
+  /// Keeps its files in `directory`, which is made if necessary; without a directory nothing is kept.
   LinkCache(FileSystem& files, std::string directory) : files_(files), directory_(std::move(directory)) {}
 
   std::optional<comm::LinkFigures> find(const LinkName& name) const;

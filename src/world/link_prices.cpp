@@ -1,6 +1,6 @@
 #include "world/link_prices.h"
 
-#include "comm/combine.h"
+#include "comm/numbers/combine.h"
 #include "storage/local_file_system.h"
 
 #include <algorithm>
@@ -19,10 +19,10 @@ using std::chrono::steady_clock;
 constexpr double kUnknown = 0;
 constexpr auto kNearTime = 10ms;
 constexpr std::size_t kMostHostsInTurn = 5;
-// Enough for links of 10 Gbit/s; a network that many jobs share is not to be flooded by each.
-constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+// Long enough for links of 10 Gbit/s, and short enough not to flood a network that many jobs share.
+constexpr std::size_t kLongestProbe = std::size_t{4} << 20;
 
-/// Links between hosts as all ranks know them.
+/// Latency and seconds per byte of every pair of hosts; the diagonal holds the links inside hosts.
 class LinkTable {
  public:
   explicit LinkTable(std::size_t num_hosts)
@@ -37,13 +37,12 @@ class LinkTable {
     return {figures_[at(first, second)], figures_[at(first, second) + 1]};
   }
 
-  // What any rank knows, all know: those that know the same link know the same of it.
+  // Merges the tables of all ranks: unknown entries are 0, and ranks that know a link agree on its figures.
   Status share(Communicator& group) {
     return group.run(all_reduce(std::span<double>(figures_), ReduceOp::kMax));
   }
 
-  /// Bytes per second of the links of a host to others: as many are slower as are faster. 0 if there are
-  /// none.
+  /// Median rate of the links of a host to others, in bytes per second; 0 without other hosts.
   double middle_of(int host) const {
     std::vector<double> rates;
     for (int other = 0; other < static_cast<int>(num_hosts_); ++other) {
@@ -52,9 +51,8 @@ class LinkTable {
     return rates.empty() ? 0 : middle(std::move(rates));
   }
 
-  /// What a call over links between different hosts has to reckon with: the slowest for its bytes, as all
-  /// wait for that one; the middle one for its messages, as whatever disturbs a measurement makes a message
-  /// late.
+  /// The figures for calls between hosts. For bytes those of the slowest link, as all ranks wait for it; for
+  /// messages the median latency, as disturbances only ever make a measured latency longer.
   LinkFigures between_hosts() const {
     double slowest = 0;
     std::vector<double> latencies;
@@ -69,9 +67,9 @@ class LinkTable {
 
  private:
   static double middle(std::vector<double> numbers) {
-    const auto place = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
-    std::nth_element(numbers.begin(), place, numbers.end());
-    return *place;
+    const auto median = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+    std::nth_element(numbers.begin(), median, numbers.end());
+    return *median;
   }
   std::size_t at(int first, int second) const {
     return 2 * (static_cast<std::size_t>(std::min(first, second)) * num_hosts_ +
@@ -81,7 +79,7 @@ class LinkTable {
   std::vector<double> figures_;
 };
 
-/// One rank's part in finding out.
+/// One rank's part in fit_prices().
 class Survey {
  public:
   Survey(Communicator& group, LinkCache& cache, const PricingOptions& options)
@@ -99,7 +97,7 @@ class Survey {
     COHORT_RETURN_IF_ERROR(tell_identities());
     if (is_leader()) look_up(links);
     COHORT_RETURN_IF_ERROR(links.share(group_));
-    COHORT_RETURN_IF_ERROR(measure_inside(links));  // first: rounds between hosts may take long
+    COHORT_RETURN_IF_ERROR(measure_inside(links));  // before rounds between hosts, which may take long
     COHORT_RETURN_IF_ERROR(measure_links(links));
     COHORT_RETURN_IF_ERROR(links.share(group_));
     COHORT_ASSIGN_OR_RETURN(const comm::Prices prices, prices_of(links));
@@ -115,7 +113,7 @@ class Survey {
     LocalFileSystem files;
     const std::array<std::int64_t, 1> own = {
         std::bit_cast<std::int64_t>(host_identity(files, options_.addresses))};
-    identities_.resize(static_cast<std::size_t>(group_.world()));
+    identities_.resize(static_cast<std::size_t>(group_.size()));
     return group_.run(all_gather(ConstNumbers(std::span<const std::int64_t>(own)), std::span(identities_)));
   }
 
@@ -132,7 +130,7 @@ class Survey {
     }
   }
 
-  // Few links one after the other, as what is measured beside others may be disturbed by them.
+  // A few links are measured one at a time, as simultaneous measurements may disturb each other.
   Status measure_links(LinkTable& links) {
     const bool in_turn = ranks_of_.size() <= kMostHostsInTurn;
     for (const auto& round : comm::probe_rounds(static_cast<int>(ranks_of_.size()))) {
@@ -143,7 +141,7 @@ class Survey {
         const int other = first == host_ ? second : first;
         COHORT_ASSIGN_OR_RETURN(const LinkFigures found, comm::probe_link(group_, leader_of(other),
                                                                           {.time = options_.link_time,
-                                                                           .most_bytes = kMostBytes,
+                                                                           .most_bytes = kLongestProbe,
                                                                            .limit = options_.limit}));
         links.set(first, second, found);
         if (first == host_) cache_.keep(name_of(other), found);
@@ -152,7 +150,7 @@ class Survey {
     return {};
   }
 
-  // Between the first two ranks of each host that has so many.
+  // Measures between the first two ranks of each host with at least two.
   Status measure_inside(LinkTable& links) {
     const std::vector<int>& here = own_host();
     if (here.size() < 2 || (group_.rank() != here[0] && group_.rank() != here[1])) return {};
@@ -182,7 +180,7 @@ class Survey {
     return prices;
   }
 
-  // Numbers that are in no cache, as those are that have just come over a link.
+  // Uses buffers larger than the CPU caches, as numbers that come over a link are not in a cache either.
   static double seconds_to_combine_a_byte() {
     constexpr std::size_t kCount = std::size_t{1} << 20;
     std::vector<float> to(kCount), from(kCount);

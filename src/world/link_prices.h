@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/communicator.h"
+#include "comm/group/communicator.h"
 #include "comm/schedule/effort.h"
 #include "world/link_cache.h"
 
@@ -11,30 +11,31 @@
 namespace cohort::world {
 
 struct PricingOptions {
-  std::vector<int> hosts{};              ///< which host each rank is on
-  std::vector<std::string> addresses{};  ///< of this host, as others know them
-  std::string way = "tcp-tls-1";         ///< engine and secrecy, as links are remembered by
-  std::chrono::nanoseconds link_time = std::chrono::milliseconds(300);  ///< for a link that is not remembered
-  std::chrono::nanoseconds limit = std::chrono::seconds(30);            ///< for all of it
+  std::vector<int> hosts{};              ///< host of each rank
+  std::vector<std::string> addresses{};  ///< addresses of this host, without ports
+  std::string way = "tcp-tls-1";         ///< see LinkName::way
+  std::chrono::nanoseconds link_time = std::chrono::milliseconds(300);  ///< per link that is not in the cache
+  std::chrono::nanoseconds limit = std::chrono::seconds(30);            ///< timeout of each call
 };
 
-/// What was found out.
+/// The result of fit_prices().
 struct Pricing {
   comm::Prices prices{};
-  int sockets = 1;             ///< connections between two ranks that this is for
-  double far_bytes_per_s = 0;  ///< of the middle one of the links of this host; 0: there is none
+  int sockets = 1;             ///< connections between two ranks that these prices hold for
+  double far_bytes_per_s = 0;  ///< median rate of the links from this host; 0 without other hosts
 };
 
-/// Finds out what messages, bytes and combinations cost between the ranks of a group: α and β inside a host
-/// and between hosts, and γ. Every rank of the group calls it, and gets the same prices.
+/// Measures the cost model of a group's links (Hockney): α (seconds per message) and β (seconds per byte),
+/// each inside a host and between hosts, and γ (seconds to combine a byte). A collective call: all ranks get
+/// the same prices.
 ///
-/// The first ranks of all hosts measure the links between them, of few hosts one after the other, of many in
-/// rounds in which nobody is in two pairs; those that the cache of the lower of two hosts knows are not
-/// measured. Of several links the slowest counts for bytes, the middle one for messages.
+/// The first rank of each host measures the links to the other hosts: among up to five hosts one link at a
+/// time, among more in rounds of disjoint pairs. Links in the cache of the lower-numbered host are not
+/// measured. β between hosts is that of the slowest link, α the median.
 ///
-/// Failure: that of the group.
-/// Cost: link_time for each link that is not known, of more than five hosts for each round of disjoint ones,
-/// and some milliseconds.
+/// Failure: that of the group's calls.
+/// Cost: link_time for each link to measure, or with more than five hosts for each round, and some
+/// milliseconds.
 Result<Pricing> fit_prices(Communicator& group, LinkCache& cache, const PricingOptions& options);
 
 }  // namespace cohort::world

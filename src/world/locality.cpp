@@ -1,7 +1,7 @@
 #include "world/locality.h"
 
 #include "comm/shared_memory/packet_socket.h"
-#include "launch/rank_variables.h"
+#include "launch/variables.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -9,8 +9,6 @@
 
 namespace cohort::world {
 namespace {
-
-constexpr std::string_view kUnix = "unix:";
 
 Result<bool> is_here(const std::string& door) {
   COHORT_ASSIGN_OR_RETURN(const std::optional<Descriptor> socket, comm::try_connect(door));
@@ -22,8 +20,7 @@ Result<bool> is_here(const std::string& door) {
 }  // namespace
 
 Result<Door> Door::open() {
-  COHORT_ASSIGN_OR_RETURN(const std::string fresh, launch::fresh_rendezvous());
-  const std::string name = fresh.substr(kUnix.size());
+  COHORT_ASSIGN_OR_RETURN(const std::string name, launch::fresh_unix_name());
   COHORT_ASSIGN_OR_RETURN(Descriptor listener, comm::listen_at(name));
   return Door(name, std::move(listener));
 }
@@ -52,15 +49,15 @@ Result<std::vector<int>> hosts_of_ranks(const std::vector<std::string>& found) {
     const auto [host, is_new] = numbers.try_emplace(found[rank], static_cast<int>(numbers.size()));
     hosts.push_back(host->second);
   }
-  // Who names a set must be in it, and everybody in it must name it.
+  // All ranks in a set must have reported exactly that set.
   for (const auto& [text, host] : numbers) {
     std::vector<int> members;
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
       if (hosts[rank] == host) members.push_back(static_cast<int>(rank));
     }
     if (ranks_to_text(members) != text) {
-      return Error(ErrorCode::kUnsupported,
-                   fmt::format("ranks {} find ranks {} on their host", fmt::join(members, ", "), text))
+      return Error(ErrorCode::kUnsupported, fmt::format("ranks {} report that ranks {} are on their host",
+                                                        fmt::join(members, ", "), text))
           .with_remedy("Start the ranks of a host in the same container, as the same user.");
     }
   }

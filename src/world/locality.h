@@ -8,10 +8,10 @@
 
 namespace cohort::world {
 
-/// A name of the kernel's at which others on this host can tell that this process is on it. Nobody can guess
-/// it.
+/// An abstract Unix socket with a random name. A process that can connect to it is on the same host.
 ///
-/// Lifetime: others find it open for as long as it lives.
+/// Threads: one at a time.
+/// Lifetime: other processes can connect as long as the Door lives.
 class Door {
  public:
   static Result<Door> open();
@@ -23,15 +23,15 @@ class Door {
   Descriptor listener_;
 };
 
-/// Which ranks are on this host: those whose door is found here, behind which there is a process of this user
-/// that we can see. Our own is one of them.
+/// The ranks on this host, including the own `rank`: those whose door accepts a connection and belongs to a
+/// process of this user in the same process namespace.
 Result<std::vector<int>> ranks_here(const std::vector<std::string>& doors, int rank);
 
-/// As text for a meeting, and back: `0,1,5`.
+/// `0,1,5`: the card of the second round of the meeting.
 std::string ranks_to_text(const std::vector<int>& ranks);
 
-/// Which host each rank is on, from what each rank found here; hosts are counted in the order of their first
-/// ranks. kUnsupported if two ranks do not agree.
+/// The host of each rank, from the results of ranks_here() on all ranks. Hosts are numbered in the order of
+/// their first ranks. kUnsupported if two ranks disagree.
 Result<std::vector<int>> hosts_of_ranks(const std::vector<std::string>& found);
 
 }  // namespace cohort::world

@@ -1,8 +1,8 @@
-#include "world/mpi_world.h"
+#include "world/join.h"
 
-#include "launch/mpi_place.h"
+#include "launch/launching_mpi.h"
 #include "mpi/communicator.h"
-#include "mpi/own_library.h"
+#include "mpi/library.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -14,34 +14,35 @@ namespace {
 
 using mpi::MpiCommunicator;
 
-mpi::LibraryOptions library_options(const launch::MpiPlace& place) {
-  const bool is_mpich = place.kind == launch::MpiPlace::Kind::kMpich;
+mpi::LibraryOptions library_options(const launch::LaunchingMpi& launching) {
+  const bool is_mpich = launching.kind == launch::LaunchingMpi::Kind::kMpich;
   const auto implementation = is_mpich ? mpi::Implementation::kMpich : mpi::Implementation::kOpenMpi;
   return {.implementation = implementation,
           .shim_directory = mpi::own_shim_directory(implementation),
-          .library = place.library};
+          .library = launching.library};
 }
 
-// Another libmpi than that of the launcher makes every rank a world of its own.
+// With another libmpi than the launcher's, every process is rank 0 of 1.
 Status compare(const mpi::Library& library, const LaunchFacts& facts) {
-  if (library.rank() == facts.rank && library.world() == facts.world) return {};
+  if (library.rank() == facts.rank && library.size() == facts.world) return {};
   return Error(ErrorCode::kUsage,
-               fmt::format("{} has started this process as rank {} of {}, and to {} it is rank {} of {}",
+               fmt::format("{} started this process as rank {} of {}, but {} reports rank {} of {}",
                            name(facts.launcher), facts.rank, facts.world, library.text(), library.rank(),
-                           library.world()))
+                           library.size()))
       .with_remedy(
-          "Let COHORT_MPI_LIBRARY name the libmpi of that launcher; with srun, let --mpi name the process "
-          "manager of your MPI.");
+          "Set COHORT_MPI_LIBRARY to the libmpi of that launcher; with srun, set --mpi to the process "
+          "manager "
+          "of your MPI.");
 }
 
-// As docs/reference/exit-codes.md has it.
+// See docs/reference/exit-codes.md.
 int exit_code_of(const Error& error) {
   if (error.code() == ErrorCode::kUsage) return 2;
   return error.code() == ErrorCode::kBug ? 70 : 1;
 }
 
-// How long a rank that failed, and left, has to end with its own exit code, which the launcher then takes for
-// that of the job.
+// A rank that failed first gets this long to end with its own exit code, which mpirun then reports as the
+// job's.
 constexpr std::chrono::seconds kLeaveLimit(2);
 
 [[noreturn]] void end_job(const mpi::Library& library, const Error& error) {
@@ -52,7 +53,7 @@ constexpr std::chrono::seconds kLeaveLimit(2);
   std::_Exit(exit_code_of(error));
 }
 
-// One group after the other, each made of the one before.
+// Each shrink() forms a new group from the last one.
 World world_of(std::unique_ptr<MpiCommunicator> group, const mpi::Library& library) {
   World world;
   if (library.can_recover()) {
@@ -69,12 +70,11 @@ World world_of(std::unique_ptr<MpiCommunicator> group, const mpi::Library& libra
 }  // namespace
 
 Result<World> join_by_mpi(const LaunchFacts& facts, const JoinOptions& options) {
-  COHORT_ASSIGN_OR_RETURN(const launch::MpiPlace place, launch::own_mpi_place(facts.launcher));
-  COHORT_ASSIGN_OR_RETURN(const auto library, mpi::own_library(library_options(place)));
+  COHORT_ASSIGN_OR_RETURN(const launch::LaunchingMpi launching, launch::own_launching_mpi(facts.launcher));
+  COHORT_ASSIGN_OR_RETURN(const auto library, mpi::own_library(library_options(launching)));
   COHORT_RETURN_IF_ERROR(compare(*library, facts));
   mpi::CommunicatorOptions wanted{.generation = static_cast<std::uint32_t>(facts.generation),
-                                  .limit = options.limit,
-                                  .waiting = mpi::Waiting::kWatched};
+                                  .limit = options.limit};
   if (!library->can_recover()) {
     wanted.on_failure = [raw = library.get()](const Error& error) { end_job(*raw, error); };
   }

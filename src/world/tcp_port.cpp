@@ -1,6 +1,6 @@
 #include "net/own_addresses.h"
 #include "net/tcp_transport.h"
-#include "world/cables.h"
+#include "world/card.h"
 #include "world/far_port.h"
 
 namespace cohort::world {
@@ -17,7 +17,7 @@ class TcpPort final : public FarPort {
         subnets_(std::move(subnets)) {}
 
   void sign(Card& card) const override {
-    card.engine = Engine::kTcp;
+    card.backend = Backend::kTcp;
     card.addresses = addresses_;
     card.subnets = subnets_;
   }
@@ -32,7 +32,7 @@ class TcpPort final : public FarPort {
                                             net::TcpOptions{.secrecy = options_.secrecy,
                                                             .first_limit = options_.meeting_limit,
                                                             .return_limit = options_.link_limit,
-                                                            .num_lanes = company.lanes});
+                                                            .num_rails = company.rails});
     transport_ = transport.get();
     return std::unique_ptr<comm::Transport>(std::move(transport));
   }
@@ -55,9 +55,9 @@ class TcpPort final : public FarPort {
   const net::JobKey key_;
   net::Reactor reactor_;
   Descriptor socket_;
-  net::TcpTransport* transport_ = nullptr;           // not ours
-  const std::vector<net::SocketAddress> addresses_;  // where it is told to be reached
-  const std::vector<std::string> subnets_;           // of these
+  net::TcpTransport* transport_ = nullptr;           // owned by the caller of join()
+  const std::vector<net::SocketAddress> addresses_;  // published on the card
+  const std::vector<std::string> subnets_;           // of each address
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ class UcxFarPort final : public FarPort {
   explicit UcxFarPort(std::unique_ptr<ucx::UcxPort> port) : port_(std::move(port)) {}
 
   void sign(Card& card) const override {
-    card.engine = Engine::kUcx;
+    card.backend = Backend::kUcx;
     card.worker = port_->address();
   }
 

@@ -52,7 +52,7 @@ TEST(Check, CarriesTheLineItStandsOn) {
     COHORT_CHECK(false);
     FAIL();
   } catch (const BugError& error) {
-    EXPECT_EQ(error.place().line, __LINE__ - 3);
+    EXPECT_EQ(error.location().line, __LINE__ - 3);
   }
 }
 

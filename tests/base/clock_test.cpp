@@ -1,31 +1,23 @@
 #include "base/clock.h"
 
+#include "base/faulty_clock.h"
+#include "base/manual_clock.h"
+
 #include <gtest/gtest.h>
-#include <thread>
 
 namespace cohort {
 namespace {
 
 using namespace std::chrono_literals;
 
-TEST(RealClock, DoesNotGoBack) {
+TEST(RealClock, ShowsTheTimeOfTheOperatingSystem) {
   const RealClock clock;
-  const TimePoint before = clock.now();
-  EXPECT_LE(before, clock.now());
-}
-
-TEST(RealClock, SleepsUntilTheDeadline) {
-  RealClock clock;
-  const TimePoint deadline = clock.now() + 5ms;
-  EXPECT_TRUE(clock.sleep_until(deadline));
-  EXPECT_GE(clock.now(), deadline);
-}
-
-TEST(RealClock, AStopEndsTheSleep) {
-  RealClock clock;
-  std::stop_source stop;
-  std::jthread stopper([&] { stop.request_stop(); });
-  EXPECT_FALSE(clock.sleep_until(clock.now() + 1h, stop.get_token()));
+  const TimePoint before = std::chrono::steady_clock::now();
+  const TimePoint now = clock.now();
+  EXPECT_LE(before, now);
+  EXPECT_LE(now, std::chrono::steady_clock::now());
+  const WallTime wall_before = std::chrono::system_clock::now();
+  EXPECT_LE(std::chrono::abs(clock.wall() - wall_before), 1h);
 }
 
 TEST(Deadline, DoesNotOverflow) {
@@ -35,36 +27,11 @@ TEST(Deadline, DoesNotOverflow) {
 }
 
 TEST(ManualClock, MovesOnlyWhenTold) {
-  ManualClock clock;
-  const TimePoint start = clock.now();
-  EXPECT_EQ(clock.now(), start);
+  ManualClock clock(TimePoint{} + 5s, WallTime{} + 1h);
+  EXPECT_EQ(clock.now(), TimePoint{} + 5s);
   clock.advance(3s);
-  EXPECT_EQ(clock.now() - start, 3s);
-}
-
-TEST(ManualClock, WakesSleepersAtTheirDeadline) {
-  ManualClock clock;
-  const TimePoint deadline = clock.now() + 10s;
-  bool reached = false;
-  std::jthread sleeper([&] { reached = clock.sleep_until(deadline); });
-  while (clock.sleepers() == 0) std::this_thread::yield();
-  clock.advance(9s);
-  EXPECT_EQ(clock.sleepers(), 1);
-  clock.advance(1s);
-  sleeper.join();
-  EXPECT_TRUE(reached);
-  EXPECT_EQ(clock.sleepers(), 0);
-}
-
-TEST(ManualClock, AStopEndsTheSleep) {
-  ManualClock clock;
-  std::stop_source stop;
-  bool reached = true;
-  std::jthread sleeper([&] { reached = clock.sleep_until(clock.now() + 10s, stop.get_token()); });
-  while (clock.sleepers() == 0) std::this_thread::yield();
-  stop.request_stop();
-  sleeper.join();
-  EXPECT_FALSE(reached);
+  EXPECT_EQ(clock.now(), TimePoint{} + 8s);
+  EXPECT_EQ(clock.wall(), WallTime{} + 1h + 3s);
 }
 
 TEST(FaultyClock, Drifts) {
@@ -73,15 +40,6 @@ TEST(FaultyClock, Drifts) {
   const TimePoint start = fast.now();
   truth.advance(10s);
   EXPECT_EQ(fast.now() - start, 15s);
-}
-
-TEST(FaultyClock, SleepsInItsOwnTime) {
-  ManualClock truth;
-  FaultyClock fast(truth, {.rate = 2.0});
-  std::jthread sleeper([&] { fast.sleep_until(fast.now() + 10s); });
-  while (truth.sleepers() == 0) std::this_thread::yield();
-  truth.advance(5s);
-  sleeper.join();
 }
 
 TEST(FaultyClock, ItsDateJumpsAndItsTimeDoesNot) {

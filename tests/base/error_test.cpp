@@ -34,6 +34,14 @@ TEST(Error, TheRemedyComesLastAndTheOutermostWins) {
   EXPECT_EQ(inner.within("cannot save").with_remedy("Use --to.").text(), "cannot save: no space. Use --to.");
 }
 
+TEST(Error, KnowsTheRankItIsAbout) {
+  const Error error = Error(ErrorCode::kPeerLost, "rank 3 ended");
+  EXPECT_EQ(error.rank(), std::nullopt);
+  EXPECT_EQ(error.with_rank(3).within("step 7").with_remedy("Start again.").rank(), 3);
+  EXPECT_EQ(error.with_rank(3).within("a subgroup").with_rank(1).rank(), 1) << "the outermost counts";
+  EXPECT_EQ(error.with_rank(3).text(), error.text());
+}
+
 TEST(Error, WhatAddsCodeAndPlaceOfTheRoot) {
   const Error error = Error(ErrorCode::kTimedOut, "no answer").within("cannot join");
   const std::string expected =

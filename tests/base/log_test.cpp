@@ -1,6 +1,8 @@
 #include "base/log.h"
 
 #include "base/log_sink.h"
+#include "base/manual_clock.h"
+#include "base/memory_sink.h"
 
 #include <array>
 #include <gtest/gtest.h>

@@ -25,13 +25,13 @@ std::vector<Piece> pieces_of(const Parallel& parallel, std::size_t count, std::s
   return pieces;
 }
 
-// Number 0 is the loop without threads.
+// 0 threads stand for SerialLoop.
 std::unique_ptr<Parallel> loop_of(int num_threads) {
   if (num_threads == 0) return std::make_unique<SerialLoop>();
   return std::make_unique<ThreadedLoop>(num_threads);
 }
 
-TEST(Parallel, GivesEveryTurnOnceInPiecesOfTheGrain) {
+TEST(Parallel, RunsEveryIterationOnceInPiecesOfTheGrain) {
   for (const int threads : {0, 1, 2, 3, 5}) {
     const auto loop = loop_of(threads);
     for (const std::size_t count : {0ul, 1ul, 7ul, 8ul, 9ul, 100ul, 1031ul}) {
@@ -49,27 +49,22 @@ TEST(Parallel, GivesEveryTurnOnceInPiecesOfTheGrain) {
   }
 }
 
-TEST(Parallel, RethrowsOnceNobodyWorksAnyMore) {
+TEST(Parallel, RethrowsAndRunsTheNextLoop) {
   for (const int threads : {0, 1, 3}) {
     const auto loop = loop_of(threads);
     for (int round = 0; round < 20; ++round) {
-      std::atomic<int> inside = 0;
-      const auto body = [&](std::size_t first, std::size_t last) {
-        ++inside;
-        const bool fails = first <= 50 && 50 < last;
-        --inside;
-        if (fails) throw std::runtime_error("turn 50");
+      const auto body = [](std::size_t first, std::size_t last) {
+        if (first <= 50 && 50 < last) throw std::runtime_error("iteration 50");
       };
       EXPECT_THROW(loop->run(100, 1, body), std::runtime_error);
-      EXPECT_EQ(inside, 0);
-      EXPECT_FALSE(pieces_of(*loop, 100, 1).empty());
+      EXPECT_EQ(pieces_of(*loop, 100, 1).back().last, 100u);
     }
   }
 }
 
 TEST(ThreadedLoop, UsesItsThreads) {
   const ThreadedLoop loop(2);
-  // Each waits until the other is there: with one thread this would not end.
+  // Each piece waits until the other has begun: a single thread would time out.
   std::mutex mutex;
   std::condition_variable came;
   int present = 0;
@@ -81,44 +76,65 @@ TEST(ThreadedLoop, UsesItsThreads) {
   });
 }
 
-TEST(ThreadedLoop, EndsWhenTheOthersHaveEnded) {
+// A loop of two pieces: the worker leaves its piece only after the caller has left its own.
+struct CallerLeavesFirst {
+  std::mutex mutex;
+  std::condition_variable changed;
+  const std::thread::id caller = std::this_thread::get_id();
+  int num_entered = 0;
+  bool caller_left = false;
+  std::atomic<int> num_left = 0;
+
+  bool is_caller() const { return std::this_thread::get_id() == caller; }
+
+  void run_piece() {
+    std::unique_lock lock(mutex);
+    ++num_entered;
+    changed.notify_all();
+    const auto may_leave = [&] { return num_entered == 2 && (is_caller() || caller_left); };
+    EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), may_leave));
+    caller_left = true;
+    changed.notify_all();
+    lock.unlock();
+    ++num_left;
+  }
+};
+
+TEST(ThreadedLoop, ReturnsAfterItsWorkersHaveLeft) {
   const ThreadedLoop loop(2);
   for (int round = 0; round < 50; ++round) {
-    std::mutex mutex;
-    std::condition_variable changed;
-    int present = 0;
-    bool caller_is_through = false;
-    std::atomic<int> ended = 0;
-    const auto caller = std::this_thread::get_id();
-    loop.run(2, 1, [&](std::size_t, std::size_t) {
-      std::unique_lock lock(mutex);
-      ++present;
-      changed.notify_all();
-      const bool is_caller = std::this_thread::get_id() == caller;
-      const auto may_go = [&] { return present == 2 && (is_caller || caller_is_through); };
-      ASSERT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), may_go));
-      caller_is_through = true;
-      changed.notify_all();
-      lock.unlock();
-      ++ended;
-    });
-    ASSERT_EQ(ended, 2);
+    CallerLeavesFirst pieces;
+    loop.run(2, 1, [&](std::size_t, std::size_t) { pieces.run_piece(); });
+    ASSERT_EQ(pieces.num_left, 2);
+  }
+}
+
+TEST(ThreadedLoop, RethrowsAfterItsWorkersHaveLeft) {
+  const ThreadedLoop loop(2);
+  for (int round = 0; round < 50; ++round) {
+    CallerLeavesFirst pieces;
+    const auto body = [&](std::size_t, std::size_t) {
+      pieces.run_piece();
+      if (pieces.is_caller()) throw std::runtime_error("the piece of the caller");
+    };
+    EXPECT_THROW(loop.run(2, 1, body), std::runtime_error);
+    ASSERT_EQ(pieces.num_left, 2);
   }
 }
 
 TEST(ThreadedLoop, ServesSeveralCallers) {
   const ThreadedLoop loop(3);
-  std::atomic<std::size_t> turns = 0;
+  std::atomic<std::size_t> iterations = 0;
   std::vector<std::thread> callers;
   for (int i = 0; i < 3; ++i) {
     callers.emplace_back([&] {
       for (int round = 0; round < 100; ++round) {
-        loop.run(10, 1, [&](std::size_t first, std::size_t last) { turns += last - first; });
+        loop.run(10, 1, [&](std::size_t first, std::size_t last) { iterations += last - first; });
       }
     });
   }
   for (std::thread& caller : callers) caller.join();
-  EXPECT_EQ(turns, 3000u);
+  EXPECT_EQ(iterations, 3000u);
 }
 
 TEST(ThreadedLoop, RefusesNoThreads) {

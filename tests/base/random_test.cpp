@@ -51,7 +51,7 @@ TEST(RandomStream, UniformIsInRangeAndEven) {
   }
   double chi_square = 0;
   for (const int cell : cells) chi_square += (cell - 10000.0) * (cell - 10000.0) / 10000.0;
-  EXPECT_LT(chi_square, 37.7);  // 15 degrees of freedom, one run in a thousand exceeds it; this one is fixed
+  EXPECT_LT(chi_square, 37.7);  // 15 degrees of freedom: p = 0.001; the seed is fixed
 }
 
 TEST(RandomStream, BelowCoversItsRangeOnly) {
@@ -78,7 +78,7 @@ TEST(RandomStream, NormalHasTheMomentsOfANormal) {
   EXPECT_NEAR(fourth / kCount, 3.0, 4 * std::sqrt(96.0 / kCount));
 }
 
-// These bits are a promise: they must come out on every machine and with every compiler.
+// Every machine and every compiler must give these bits: initial weights and shuffles depend on them.
 TEST(RandomStream, TheBitsOfNormalAreFixed) {
   const RandomStream stream(42, 0);
   EXPECT_EQ(stream.normal(0), -0x1.42dc65ce0ff81p-4);

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Cohort as a backend of torch.distributed: ranks are processes of Python that call torch alone.
+"""Tests of the backend cohort of torch.distributed. The ranks are Python processes that use only torch's API. Most are forked
+from a process that has imported torch (rank_server.py), as the import takes longer than most tests. Examples, the wheel and
+one rank of every run between hosts are new processes.
 
-  backend_test.py PYTHON PACKAGES CLASS    PACKAGES: the folder that holds cohort_c10d"""
+  backend_test.py PYTHON PACKAGES CLASS    PACKAGES: the folder with the package cohort_c10d"""
 
 import json
 import os
@@ -18,13 +20,14 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "hosts"))
 from cluster import Cluster, missing  # noqa: E402
+from forked_rank import RankServer  # noqa: E402
 
 PYTHON, PACKAGES = sys.argv[1:3]
 LIMIT_S = 150
 
 
 def free_port():
-    """One below those that the kernel hands out: until rank 0 has it, tests that run beside this one must not get it."""
+    """A free port below the ephemeral range, so that no other test gets it before rank 0 listens there."""
     handed_out_from = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = random.randrange(10000, handed_out_from)
@@ -39,6 +42,16 @@ def environment(rank, world, address="127.0.0.1", port="", packages=PACKAGES):
 
 
 class Ranks(unittest.TestCase):
+    modules = ["torch", "torch._dynamo", "torch.distributed._functional_collectives"]  # that forked ranks find imported
+    server = None
+
+    @classmethod
+    def forking(cls):
+        if cls.server is None:
+            cls.server = RankServer(PYTHON, environment(0, 1), cls.modules)
+            cls.addClassCleanup(cls.server.close)
+        return cls.server
+
     def finish(self, processes, expected=()):
         """The output of rank 0. `expected`: exit codes other than 0, by rank."""
         deadline = time.monotonic() + LIMIT_S
@@ -56,10 +69,14 @@ class Ranks(unittest.TestCase):
             self.assertEqual(process.returncode, wanted, f"rank {rank}: {texts[rank][1][-3000:]}")
         return texts[0][0]
 
-    def start(self, world, script, *words, packages=PACKAGES, **variables):
+    def start(self, world, script, *words, **variables):
         port = free_port()
-        return [subprocess.Popen([PYTHON, str(HERE / script), *words],
-                                 env=environment(rank, world, port=port, packages=packages) | variables,
+        return [self.forking().start(HERE / script, words, environment(rank, world, port=port) | variables) for rank in range(world)]
+
+    def start_anew(self, world, script, *words, packages=PACKAGES):
+        """The ranks are new processes, which import torch themselves."""
+        port = free_port()
+        return [subprocess.Popen([PYTHON, str(HERE / script), *words], env=environment(rank, world, port=port, packages=packages),
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(world)]
 
     def run_class(self, name, world, expected=(), **variables):
@@ -86,6 +103,8 @@ class OneHost(Ranks):
 
 
 class Broken(Ranks):
+    modules = ["torch"]
+
     def test_failures(self):
         self.run_class("Failures", 2)
 
@@ -100,12 +119,7 @@ class Broken(Ranks):
         self.assertIn("COHORT_LIVENESS", process.communicate(timeout=LIMIT_S)[1])
 
     def test_who_does_not_come_is_named(self):
-        port = free_port()
-        script = ("import datetime, torch.distributed as d; "
-                  "d.init_process_group('gloo'); d.new_group([0], backend='cohort'); "
-                  "g = d.new_group(backend='cohort', timeout=datetime.timedelta(seconds=2)) if d.get_rank() == 0 else None")
-        processes = [subprocess.Popen([PYTHON, "-c", script], env=environment(rank, 2, port=port), stdout=subprocess.PIPE,
-                                      stderr=subprocess.PIPE, text=True) for rank in range(2)]
+        processes = self.start(2, "rank.py", "Absent")
         text = processes[0].communicate(timeout=LIMIT_S)[1]
         processes[1].communicate(timeout=LIMIT_S)
         self.assertNotEqual(processes[0].returncode, 0)
@@ -113,10 +127,12 @@ class Broken(Ranks):
 
 
 class Training(Ranks):
+    modules = ["torch", "torch._dynamo", "torch.distributed.checkpoint", "torch.distributed.fsdp"]
+
     def test_examples(self):
         examples = HERE.parents[1] / "examples" / "pytorch"
-        self.assertRegex(self.finish(self.start(2, examples / "ddp.py")), r"2 ranks, last loss 0\.[0-4]")
-        self.finish(self.start(2, examples / "arena.py"))
+        self.assertRegex(self.finish(self.start_anew(2, examples / "ddp.py")), r"2 ranks, last loss 0\.[0-4]")
+        self.finish(self.start_anew(2, examples / "arena.py"))
 
     def losses(self, kind, backend):
         return json.loads(self.finish(self.start(2, "train.py", kind, backend)))
@@ -142,20 +158,18 @@ class SeveralHosts(Ranks):
         if missing():
             self.skipTest(missing())
         with Cluster("a", "b") as hosts:
-            processes = []
-            for rank in range(4):
-                words = environment(rank, 4, hosts.address("a"), "29611")
-                told = [f"{name}={words[name]}" for name in words if name not in os.environ or words[name] != os.environ[name]]
-                told += [f"{name}={value}" for name, value in variables.items()]
-                processes.append(subprocess.Popen(hosts.inside("ab"[rank // 2], "env", *told, PYTHON, str(HERE / "rank.py"), "Several"),
-                                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            spaces = [f"/run/netns/{hosts.space(name)}" for name in "aabb"]
+            environments = [environment(rank, 4, hosts.address("a"), "29611") | variables for rank in range(4)]
+            processes = [self.forking().start(HERE / "rank.py", ["Several"], environments[rank], spaces[rank]) for rank in range(3)]
+            processes.append(subprocess.Popen(hosts.inside("b", PYTHON, HERE / "rank.py", "Several"), env=environments[3],
+                                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
             self.assertIn("test_kind passed", self.finish(processes))
 
     def test_by_tls(self):
         self.run_on_hosts()
 
     def test_by_ucx(self):
-        self.run_on_hosts(COHORT_ENGINE="ucx", UCX_TLS="tcp", EXPECTED_KIND="hosts over ucx")
+        self.run_on_hosts(COHORT_BACKEND="ucx", UCX_TLS="tcp", EXPECTED_KIND="hosts over ucx")
 
 
 class Wheel(Ranks):
@@ -166,17 +180,18 @@ class Wheel(Ranks):
             [wheel] = pathlib.Path(folder).glob("*.whl")
             installed = pathlib.Path(folder) / "installed"
             subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", installed, wheel], check=True)
-            text = self.finish(self.start(2, "rank.py", "Collectives", "test_means", packages=str(installed)))
+            text = self.finish(self.start_anew(2, "rank.py", "Collectives", "test_means", packages=str(installed)))
             self.assertIn("test_means passed", text)
             libraries = subprocess.run(["ldd", *installed.glob("cohort_c10d/_C*.so")], capture_output=True, text=True).stdout
             needed = {line.split()[0].split(".so")[0].split("/")[-1] for line in libraries.splitlines()}
             known = {"linux-vdso", "libtorch_python", "libtorch_cpu", "libc10", "libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64",
                      "libpthread", "libdl", "libgomp-98b21ff3", "libgomp", "librt"}
+            self.assertIn("libtorch_python", needed, libraries)
             self.assertLessEqual(needed, known | {name for name in needed if name.startswith("libtorch") or name.startswith("libgomp")})
 
 
 class Upstream(Ranks):
-    """A few of the tests in torch's own wheel; tests/c10d/upstream.py runs all of them."""
+    """A few tests from torch's own wheel; tests/c10d/upstream.py runs all of them."""
 
     def test_selection(self):
         names = ["test_all_to_all_single_equal_split", "test_DistributedDataParallelCPU_grad_is_view", "test_send_recv_any_source_torch_profiler",

@@ -1,4 +1,4 @@
-"""DCP: the ranks save a sharded state and load it again. `checkpoint.py DIRECTORY`."""
+"""Saves and loads a sharded state with DCP: `checkpoint.py DIRECTORY`."""
 
 import sys
 

@@ -1,5 +1,5 @@
-"""One rank of the tests of the backend: `rank.py CLASS` runs every method of a class that begins with `test_`, in the same
-order on all ranks. Each rank knows what the others give, so it can tell what must come out."""
+"""One rank of the tests of the backend: `rank.py CLASS` runs all methods `test_…` of a class, in the same order on all
+ranks. Each rank knows the inputs of the others, so it can compute the expected results."""
 
 import datetime
 import functools
@@ -25,7 +25,7 @@ BITS = (dist.ReduceOp.BAND, dist.ReduceOp.BOR, dist.ReduceOp.BXOR)
 
 
 def given(rank, dtype=torch.float32, shape=(5, 3), salt=0):
-    """What a rank gives: small whole numbers, other ones for other ranks, exact in every type."""
+    """The input of a rank: small integers that differ between ranks and are exact in every type."""
     count = torch.Size(shape).numel()
     return ((torch.arange(count) * 7 + rank * 3 + salt) % 4 + 1).reshape(shape).to(dtype)
 
@@ -218,7 +218,7 @@ class Collectives(Ranks):
         expected = self.combined(dist.ReduceOp.SUM, torch.float32, shape=(100_000,))
         equal(tensor, expected)
         equal(doubled.wait(), expected * 2)
-        # Many at a time, waited for in another order; nobody keeps the tensors of some of them.
+        # Many calls at a time, waited for in reverse order; the tensors of some are not kept.
         tensors = [given(self.rank, salt=i) for i in range(50)]
         works = [dist.all_reduce(each, async_op=True) for each in tensors]
         for _ in range(10):
@@ -233,7 +233,7 @@ class Collectives(Ranks):
         equal(chained.wait(), self.combined(dist.ReduceOp.SUM, torch.float32))
 
     def test_many_callbacks_that_wait(self):
-        """Twelve wait for what the thirteenth does. Rank 0 begins last, so no call is over when callbacks are added to it."""
+        """Twelve callbacks wait for the thirteenth. Rank 0 starts last, so that no call has ended when callbacks are added."""
         store = dist.distributed_c10d._get_default_store()
         if self.rank == 0:
             store.wait([f"callbacks {rank}" for rank in self.everyone if rank])
@@ -247,7 +247,7 @@ class Collectives(Ranks):
         assert [each.wait() for each in waiting] == [5] * 12
 
     def test_what_is_begun_is_ended_by_who_leaves(self):
-        """Rank 0 goes on to the end without waiting; the others get what it began."""
+        """Rank 0 destroys the group without waiting for its call; the others still get the result."""
         group = dist.new_group()
         tensor = given(self.rank, shape=(300_000,))
         if self.rank == 0:
@@ -362,7 +362,7 @@ class Messages(Ranks):
             equal(got, given(0, torch.bool, (4, 6)))
 
     def test_more_than_anybody_would_keep(self):
-        """Of more than a gibibyte, and before the other asks for it."""
+        """A message of more than 1 GiB that is sent before the receive is posted."""
         length = (1 << 30) + 4096
         if self.rank == 0:
             sent = dist.isend(torch.full((length,), 3, dtype=torch.uint8), 1, tag=1)
@@ -431,7 +431,7 @@ class Groups(Ranks):
         assert objects == [self.rank // 2 * 2, self.rank // 2 * 2 + 1]
 
     def test_again_after_the_end(self):
-        """With the same store, in which there is all that the first group has left."""
+        """A second group with the same store, which still has the keys of the first."""
         store = dist.distributed_c10d._get_default_store().underlying_store
         dist.destroy_process_group()
         dist.init_process_group("cohort", store=store, rank=self.rank, world_size=self.world,
@@ -447,7 +447,7 @@ class Failures(Ranks):
     def test_mistakes_do_not_end_the_group(self):
         raises(ValueError, ["2 for each of"], lambda: dist.all_gather_into_tensor(torch.zeros(7), torch.zeros(2)))
         raises((TypeError, ValueError, RuntimeError), ["type"], lambda: dist.all_gather_into_tensor(torch.zeros(4), torch.zeros(2, dtype=torch.int32)))
-        raises(ValueError, ["no bits"], lambda: dist.all_reduce(torch.zeros(2), op=dist.ReduceOp.BAND))
+        raises(ValueError, ["bitwise operations"], lambda: dist.all_reduce(torch.zeros(2), op=dist.ReduceOp.BAND))
         dist.barrier()
 
     def test_who_does_not_pass_a_monitored_barrier_is_named(self):
@@ -456,7 +456,7 @@ class Failures(Ranks):
         else:
             time.sleep(1.5)
         dist.barrier()
-        dist.monitored_barrier(timeout=datetime.timedelta(seconds=10))  # and all pass the next one
+        dist.monitored_barrier(timeout=datetime.timedelta(seconds=10))  # all ranks pass the next barrier
 
     def test_who_is_late_is_named_within_the_time(self):
         group = dist.new_group(timeout=datetime.timedelta(seconds=1))
@@ -499,6 +499,17 @@ class Frozen(Ranks):
             os.kill(other, signal.SIGKILL)
 
 
+class Absent(Ranks):
+    """Rank 0 ends with an error. The default group is of Gloo, so that only the last group lacks rank 1."""
+
+    backend = "gloo"
+
+    def test_who_does_not_come_is_named(self):
+        dist.new_group([0], backend="cohort")
+        if self.rank == 0:
+            dist.new_group(backend="cohort", timeout=datetime.timedelta(seconds=2))
+
+
 def lies_in_an_arena(tensor):
     return any("cohort-arena" in line and int(line.split("-")[0], 16) <= tensor.data_ptr() < int(line.split("-")[1].split()[0], 16)
                for line in open("/proc/self/maps"))
@@ -513,7 +524,7 @@ class Arenas(Ranks):
 
     def test_what_the_arena_has_no_room_for_lies_elsewhere(self):
         backend = dist.group.WORLD._get_backend(torch.device("cpu"))
-        if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") > 12 << 30:  # else nobody has that much, touched or not
+        if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") > 12 << 30:  # on smaller machines the allocation itself fails
             tensor = backend.allocate_tensor(9 << 30, dtype=torch.uint8, device=torch.device("cpu"))
             assert tensor.nbytes == 9 << 30 and not lies_in_an_arena(tensor)
         raises(ValueError, ["meta"], lambda: backend.allocate_tensor(1, dtype=torch.float32, device=torch.device("meta")))
@@ -536,9 +547,9 @@ class Arenas(Ranks):
         import cohort_c10d
 
         cohort_c10d.allocate_in_arena(at_least=1 << 20)
-        length = 3 << 20  # that of no other test
+        length = 3 << 20  # no other test uses this length
         torch.full((length,), 7.0)
-        assert (torch.empty(length) == 7).all()  # and not zeros, as if it were new
+        assert (torch.empty(length) == 7).all()  # new memory would be zeros
         cohort_c10d.allocate_as_usual()
 
     def test_a_child_has_none_of_it_to_give(self):
@@ -557,7 +568,7 @@ class Arenas(Ranks):
             del kept, own
             dist.destroy_process_group()
             os._exit(0 if other[0] == 4 else 1)
-        fresh = torch.full((1 << 20,), 5.0)  # what the child would have been given next
+        fresh = torch.full((1 << 20,), 5.0)  # would share memory with the child's next tensor
         os.write(may_go_on, b".")
         assert os.waitpid(child, 0)[1] == 0
         equal(kept, torch.full((1 << 20,), 3.0))
@@ -572,7 +583,7 @@ class Arenas(Ranks):
 
 
 class Several(Collectives):
-    """The same between hosts."""
+    """The collectives between hosts."""
 
     def test_kind(self):
         import cohort_c10d

@@ -1,6 +1,7 @@
-"""A small training, the same with every backend: `train.py ddp|fsdp BACKEND`. Rank 0 prints the losses."""
+"""A small training run that is the same with every backend: `train.py ddp|fsdp BACKEND`. Rank 0 prints the losses."""
 
 import json
+import os
 import sys
 
 import torch
@@ -24,26 +25,35 @@ def wrapped(kind, net):
     return fully_shard(net)
 
 
+def leave_gloo():
+    """Ends the process without the destructor of Gloo's group. It joins Gloo's threads while it holds the GIL, and a thread
+    that releases a tensor waits for the GIL: on a busy machine, some runs never end."""
+    dist.barrier()
+    os._exit(0)
+
+
 def main():
     kind, backend = sys.argv[1:]
     torch.set_num_threads(1)
     dist.init_process_group(backend)
     net = wrapped(kind, model())
-    rule = torch.optim.AdamW(net.parameters(), lr=0.01)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
     torch.manual_seed(100 + dist.get_rank())
     losses = []
     for _ in range(12):
         inputs = torch.randn(32, 40)
         loss = nn.functional.cross_entropy(net(inputs), (inputs.sum(1) > 0).long())
-        rule.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
-        rule.step()
+        optimizer.step()
         mean = loss.detach().clone()
         dist.all_reduce(mean)
         losses.append(mean.item() / dist.get_world_size())
     if dist.get_rank() == 0:
-        print(json.dumps(losses))
+        print(json.dumps(losses), flush=True)
+    if backend == "gloo":
+        leave_gloo()
     dist.destroy_process_group()
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The tests of torch.distributed that ship inside the wheel of torch, with Cohort (or Gloo) as the backend.
+"""Runs the tests of torch.distributed that ship in the wheel of torch, with Cohort (or Gloo) as the backend.
 
   tests/c10d/upstream.py --backend cohort --world 2 [test ...]
 
-prints one line for each test and a count at the end; names narrow them down. Which of these tests are skipped depends on the
-name of the backend. With --as gloo Cohort answers to that name, and what is for Gloo runs; with --as mpi the tests take it for
-MPI, the only one that they give all_to_all on CPU, and worlds of less than eight. BACKEND and WORLD_SIZE must be known before
-torch's test module is imported, also in the processes that it spawns: they import this file again."""
+prints one line for each test and a count at the end; names select tests. The tests skip themselves by the name of the
+backend. With --as gloo Cohort takes that name, and the tests for Gloo run. With --as mpi the tests take Cohort for MPI: only
+for MPI do they run all_to_all on CPU, and fewer than eight ranks. BACKEND and WORLD_SIZE must be set before torch's test
+module is imported, also in the processes that it spawns: they import this file again."""
 
 import argparse
 import os
@@ -19,10 +19,10 @@ import unittest
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--backend", default="cohort")
-    parser.add_argument("--as", dest="name", choices=["gloo", "mpi"], help="what the tests take cohort for")
+    parser.add_argument("--as", dest="name", choices=["gloo", "mpi"], help="the backend name that the tests see")
     parser.add_argument("--world", default="2")
     parser.add_argument("--list", action="store_true", help="names only")
-    parser.add_argument("--json", help="a file for what became of each test")
+    parser.add_argument("--json", help="write the outcome of each test to this file")
     parser.add_argument("tests", nargs="*", help="names, or parts of names")
     ARGUMENTS = parser.parse_args()
     os.environ["BACKEND"] = ARGUMENTS.name or ARGUMENTS.backend
@@ -55,7 +55,7 @@ class Anything(type):
 
 
 class StandIn(metaclass=Anything):
-    """Looks like ProcessGroupGloo to whoever makes one, and is Cohort's."""
+    """Replaces ProcessGroupGloo: constructs a backend of Cohort."""
 
     def __new__(cls, store, rank, size, timeout):
         options = c10d._DistributedBackendOptions()
@@ -66,7 +66,7 @@ class StandIn(metaclass=Anything):
 if os.environ.get("COHORT_AS") == "gloo":
     c10d.ProcessGroupGloo = StandIn
 if os.environ.get("COHORT_AS") == "mpi":
-    distributed_test.BACKEND = "cohort"  # what is skipped is settled; this is what the groups are made of
+    distributed_test.BACKEND = "cohort"  # after the import, which decided about skips: the backend of the groups
 
 
 class Upstream(distributed_test.TestDistBackend, distributed_test.DistributedTest._DistTestBase):
@@ -76,7 +76,7 @@ class Upstream(distributed_test.TestDistBackend, distributed_test.DistributedTes
 
 
 class Lines(unittest.TestResult):
-    """One line for each test, as it ends."""
+    """Prints one line for each test as it ends."""
 
     def __init__(self):
         super().__init__()
@@ -106,7 +106,7 @@ class Lines(unittest.TestResult):
     addError = addFailure
 
     def addExpectedFailure(self, test, error):
-        self.note(test, "passed", "fails, as it is expected to")
+        self.note(test, "passed", "expected failure")
 
 
 def names():

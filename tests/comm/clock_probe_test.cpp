@@ -1,5 +1,6 @@
-#include "comm/clock_probe.h"
+#include "comm/probe/clock_probe.h"
 
+#include "base/faulty_clock.h"
 #include "comm/network_member.h"
 #include "world/world.h"
 
@@ -11,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using comm::ClockOffset;
 
-/// What each of two ranks found, the second of which has a wrong date.
+/// The results of two ranks; the clock of the second one is wrong.
 std::vector<ClockOffset> offsets_when(std::chrono::nanoseconds wrong) {
   const Network network = loopback_network(2);
   std::vector<ClockOffset> found(2);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "comm/exchange.h"
-#include "comm/progress.h"
+#include "comm/exchange/exchange.h"
+#include "comm/progress/progress.h"
 #include "comm/waiting.h"
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace cohort::test {
 
-/// An exchange with a progress thread of its own: what one rank has.
+/// The exchange of one rank with a progress thread of its own.
 class ExchangeMember {
  public:
   explicit ExchangeMember(std::unique_ptr<comm::Transport> transport, comm::Exchange::Options options = {})
@@ -24,7 +24,7 @@ class ExchangeMember {
   comm::Exchange* operator->() { return &exchange_; }
   comm::Progress& progress() { return progress_; }
 
-  /// The progress thread stops looking at it: to the others it is frozen.
+  /// Takes the exchange from the progress thread: for the others this member is frozen.
   void freeze() { progress_.remove(exchange_); }
   void leave() {
     progress_.remove(exchange_);
@@ -37,9 +37,9 @@ class ExchangeMember {
     exchange_.send(to, header, payload, sent.callback());
     return sent.wait();
   }
-  Status receive(int from, const comm::FrameHeader& header, std::span<std::byte> into) {
+  Status recv(int from, const comm::FrameHeader& header, std::span<std::byte> into) {
     Waiting received;
-    exchange_.receive(from, header, into, received.callback());
+    exchange_.recv(from, header, into, received.callback());
     return received.wait();
   }
 
@@ -50,7 +50,7 @@ class ExchangeMember {
   comm::Progress progress_;
 };
 
-/// Bytes that say where they belong: other ones for every (seed, index).
+/// Bytes that depend on (seed, index), so that misplaced bytes are noticed.
 inline std::vector<std::byte> pattern(std::size_t size_bytes, std::uint64_t seed) {
   std::vector<std::byte> bytes(size_bytes);
   std::uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;

@@ -1,4 +1,4 @@
-#include "comm/scheduled/executor.h"
+#include "comm/message_passing/executor.h"
 
 #include "base/check.h"
 
@@ -21,7 +21,7 @@ constexpr Region scratch(std::size_t first, std::size_t count) {
   return {.memory = Memory::kScratch, .first = first, .count = count};
 }
 
-// As far as it goes, whatever the work.
+// Advances the executor as far as possible, without a budget.
 std::vector<Executor::Message> next_of(Executor& executor) {
   std::size_t budget_bytes = std::numeric_limits<std::size_t>::max();
   std::vector<Executor::Message> messages;
@@ -36,16 +36,16 @@ TEST(Executor, StepsBeginWhenThoseBeforeThemAreDone) {
   std::vector<std::int32_t> out(3);
   std::vector<std::int32_t> room = {10, 20, 30};
   Schedule schedule{.scratch_count = 3};
-  schedule.steps = {{.verb = Verb::kCopy, .from = input(0, 3), .to = output(0, 3)},
-                    {.verb = Verb::kReceive, .peer = 1, .to = scratch(0, 3)},
-                    {.verb = Verb::kCombine, .from = scratch(0, 3), .to = output(0, 3), .after = {0, 1}},
-                    {.verb = Verb::kSend, .peer = 2, .from = output(0, 3), .after = {2}}};
+  schedule.steps = {{.kind = StepKind::kCopy, .from = input(0, 3), .to = output(0, 3)},
+                    {.kind = StepKind::kReceive, .peer = 1, .to = scratch(0, 3)},
+                    {.kind = StepKind::kCombine, .from = scratch(0, 3), .to = output(0, 3), .after = {0, 1}},
+                    {.kind = StepKind::kSend, .peer = 2, .from = output(0, 3), .after = {2}}};
   Executor executor(schedule,
                     {std::span<const std::int32_t>(in), std::span(out), std::span(room), ReduceOp::kSum});
 
   const auto first = next_of(executor);
   ASSERT_EQ(first.size(), 1U);
-  EXPECT_EQ(first[0].verb, Verb::kReceive);
+  EXPECT_EQ(first[0].kind, StepKind::kReceive);
   EXPECT_EQ(out, in);
   EXPECT_TRUE(next_of(executor).empty()) << "each message is handed out once";
   EXPECT_EQ(executor.pending_peers(), std::vector<int>{1});
@@ -65,11 +65,11 @@ TEST(Executor, StepsBeginWhenThoseBeforeThemAreDone) {
 TEST(Executor, MessagesOfAPairAreCountedInTheOrderOfSteps) {
   std::vector<std::int32_t> out(4);
   Schedule schedule;
-  schedule.steps = {{.verb = Verb::kSend, .peer = 1, .from = output(0, 1)},
-                    {.verb = Verb::kReceive, .peer = 1, .to = output(1, 1)},
-                    {.verb = Verb::kSend, .peer = 2, .from = output(0, 1)},
-                    {.verb = Verb::kSend, .peer = 1, .from = output(0, 0)},
-                    {.verb = Verb::kReceive, .peer = 1, .to = output(2, 1)}};
+  schedule.steps = {{.kind = StepKind::kSend, .peer = 1, .from = output(0, 1)},
+                    {.kind = StepKind::kReceive, .peer = 1, .to = output(1, 1)},
+                    {.kind = StepKind::kSend, .peer = 2, .from = output(0, 1)},
+                    {.kind = StepKind::kSend, .peer = 1, .from = output(0, 0)},
+                    {.kind = StepKind::kReceive, .peer = 1, .to = output(2, 1)}};
   Executor executor(schedule,
                     {.input = {}, .output = std::span(out), .scratch = Numbers(nullptr, 0, DType::kI32)});
   const auto messages = next_of(executor);
@@ -79,18 +79,18 @@ TEST(Executor, MessagesOfAPairAreCountedInTheOrderOfSteps) {
 }
 
 TEST(Executor, TheOrderOfACombinationIsKept) {
-  // Of two zeros min keeps the left one, so their signs tell who stood there.
+  // min of +0 and -0 keeps the left operand, so the sign of the result tells which one was on the left.
   for (const Order order : {Order::kFromFirst, Order::kToFirst}) {
     std::vector<float> in = {-0.0F};
     std::vector<float> out = {0.0F};
     Schedule schedule;
-    schedule.steps = {{.verb = Verb::kCombine, .from = input(0, 1), .to = output(0, 1), .order = order}};
+    schedule.steps = {{.kind = StepKind::kCombine, .from = input(0, 1), .to = output(0, 1), .order = order}};
     Executor executor(schedule, {.input = std::span<const float>(in),
                                  .output = std::span(out),
                                  .scratch = Numbers(nullptr, 0, DType::kF32),
                                  .reduce_op = ReduceOp::kMin});
     (void)next_of(executor);
-    EXPECT_EQ(std::signbit(out[0]), order == Order::kFromFirst) << "of equals the left one is kept";
+    EXPECT_EQ(std::signbit(out[0]), order == Order::kFromFirst) << "of two equal values the left one is kept";
   }
 }
 
@@ -98,9 +98,9 @@ TEST(Executor, HandsOutMessagesBeforeItWorks) {
   std::vector<std::int32_t> in = {1, 2};
   std::vector<std::int32_t> out(2);
   Schedule schedule;
-  schedule.steps = {{.verb = Verb::kCopy, .from = input(0, 1), .to = output(0, 1)},
-                    {.verb = Verb::kCopy, .from = input(1, 1), .to = output(1, 1)},
-                    {.verb = Verb::kSend, .peer = 1, .from = input(0, 2)}};
+  schedule.steps = {{.kind = StepKind::kCopy, .from = input(0, 1), .to = output(0, 1)},
+                    {.kind = StepKind::kCopy, .from = input(1, 1), .to = output(1, 1)},
+                    {.kind = StepKind::kSend, .peer = 1, .from = input(0, 2)}};
   Executor executor(schedule, {.input = std::span<const std::int32_t>(in),
                                .output = std::span(out),
                                .scratch = Numbers(nullptr, 0, DType::kI32)});
@@ -122,16 +122,16 @@ TEST(Executor, NarrowMessagesAreRoundedWhenSentAndWidenedWhenReceived) {
   std::vector<float> out(3);
   Schedule schedule;
   schedule.wire = WireDType::kBFloat16;
-  schedule.steps = {{.verb = Verb::kSend, .peer = 1, .from = input(0, 3), .width = Width::kNarrow},
-                    {.verb = Verb::kReceive, .peer = 1, .to = output(0, 3), .width = Width::kNarrow},
-                    {.verb = Verb::kSend, .peer = 2, .from = output(0, 3), .after = {1}}};
+  schedule.steps = {{.kind = StepKind::kSend, .peer = 1, .from = input(0, 3), .width = Width::kNarrow},
+                    {.kind = StepKind::kReceive, .peer = 1, .to = output(0, 3), .width = Width::kNarrow},
+                    {.kind = StepKind::kSend, .peer = 2, .from = output(0, 3), .after = {1}}};
   Executor executor(schedule, {.input = std::span<const float>(in),
                                .output = std::span(out),
                                .scratch = Numbers(nullptr, 0, DType::kF32)});
   const auto messages = next_of(executor);
   ASSERT_EQ(messages.size(), 2U);
-  const auto& receive = messages[messages[0].verb == Verb::kReceive ? 0 : 1];
-  const auto& send = messages[messages[0].verb == Verb::kReceive ? 1 : 0];
+  const auto& receive = messages[messages[0].kind == StepKind::kReceive ? 0 : 1];
+  const auto& send = messages[messages[0].kind == StepKind::kReceive ? 1 : 0];
   ASSERT_EQ(send.from.size_bytes(), 6U);
   ASSERT_EQ(receive.to.size_bytes(), 6U);
   std::memcpy(receive.to.data, send.from.data, 6);
@@ -140,18 +140,18 @@ TEST(Executor, NarrowMessagesAreRoundedWhenSentAndWidenedWhenReceived) {
   EXPECT_EQ(out, (std::vector<float>{1.0F, 3.0F, -0.5F}));
   const auto last = next_of(executor);
   ASSERT_EQ(last.size(), 1U);
-  EXPECT_EQ(last[0].from.size_bytes(), 12U) << "what is not narrow travels as it is";
+  EXPECT_EQ(last[0].from.size_bytes(), 12U) << "elements that are not narrowed are sent as they are";
 }
 
 TEST(Executor, AScheduleThatReachesBeyondItsMemoriesIsABug) {
   std::vector<float> numbers(3);
   const Executor::Memories memories{
       .input = {}, .output = std::span(numbers), .scratch = Numbers(nullptr, 0, DType::kF32)};
-  const Step beyond = {.verb = Verb::kReceive, .peer = 1, .to = output(1, 3)};
+  const Step beyond = {.kind = StepKind::kReceive, .peer = 1, .to = output(1, 3)};
   EXPECT_THROW(Executor({.steps = {beyond}}, memories), BugError);
-  const Step into_input = {.verb = Verb::kReceive, .peer = 1, .to = input(0, 0)};
+  const Step into_input = {.kind = StepKind::kReceive, .peer = 1, .to = input(0, 0)};
   EXPECT_THROW(Executor({.steps = {into_input}}, memories), BugError);
-  const Step after_itself = {.verb = Verb::kSend, .peer = 1, .from = output(0, 1), .after = {0}};
+  const Step after_itself = {.kind = StepKind::kSend, .peer = 1, .from = output(0, 1), .after = {0}};
   EXPECT_THROW(Executor({.steps = {after_itself}}, memories), BugError);
 }
 

@@ -1,7 +1,7 @@
 #include "comm/transport/frame.h"
 
 #include "base/checksum.h"
-#include "comm/carried_error.h"
+#include "comm/exchange/carried_error.h"
 
 #include <array>
 #include <cstring>
@@ -33,7 +33,7 @@ Encoded encoded(const FrameHeader& header) {
   return bytes;
 }
 
-/// A header as somebody else might have written it: with a right checksum, whatever it says.
+/// A header with arbitrary fields and a correct checksum, as another implementation might send it.
 Encoded with_byte(std::size_t offset, std::uint8_t value) {
   Encoded bytes = encoded(awkward());
   bytes[offset] = static_cast<std::byte>(value);
@@ -91,14 +91,14 @@ TEST(Frame, EveryTruncationIsNoticed) {
   }
 }
 
-TEST(Frame, WhatFollowsIsNotLookedAt) {
+TEST(Frame, BytesBehindTheHeaderAreIgnored) {
   const Encoded good = encoded(awkward());
   std::vector<std::byte> longer(good.begin(), good.end());
   longer.push_back(std::byte{1});
   EXPECT_TRUE(comm::decode_frame_header(longer));
 }
 
-TEST(Frame, WhatThisVersionWouldNotWriteIsRefused) {
+TEST(Frame, InvalidFieldsAreRefusedDespiteARightChecksum) {
   EXPECT_EQ(comm::decode_frame_header(with_byte(4, 2)).error().code(), ErrorCode::kUnsupported);
   EXPECT_EQ(comm::decode_frame_header(with_byte(5, 13)).error().code(), ErrorCode::kCorrupt);
   EXPECT_EQ(comm::decode_frame_header(with_byte(6, 1)).error().code(), ErrorCode::kCorrupt);
@@ -120,6 +120,13 @@ TEST(CarriedError, ComesBackWithCodeWordsAndRemedy) {
   EXPECT_EQ(decoded.code(), ErrorCode::kIo);
   EXPECT_EQ(decoded.text(), error.text());
   EXPECT_EQ(comm::decode_error(comm::encode(Error(ErrorCode::kUsage, ""))).code(), ErrorCode::kUsage);
+}
+
+TEST(CarriedError, KeepsTheRankItIsAbout) {
+  const Error error = Error(ErrorCode::kPeerLost, "gone").with_rank(0).within("outer");
+  EXPECT_EQ(comm::decode_error(comm::encode(error)).rank(), 0);
+  EXPECT_EQ(comm::decode_error(comm::encode(error.with_rank(7))).rank(), 7);
+  EXPECT_EQ(comm::decode_error(comm::encode(Error(ErrorCode::kIo, "no rank"))).rank(), std::nullopt);
 }
 
 TEST(CarriedError, LongOnesAreCutToTheCap) {

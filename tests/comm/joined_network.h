@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/relayed_doorbell.h"
+#include "comm/progress/relayed_doorbell.h"
 #include "comm/shared_memory/ring_network.h"
 #include "comm/transport/joined.h"
 
@@ -16,7 +16,7 @@ namespace cohort::test {
 template <class Far>
 class JoinedNetwork {
  public:
-  /// `hosts`: which host each member is on.
+  /// `hosts`: the host of each member.
   template <class... Options>
   explicit JoinedNetwork(std::vector<int> hosts, const Options&... options)
       : hosts_(std::move(hosts)), far_(hosts_, options...) {

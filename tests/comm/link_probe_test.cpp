@@ -1,4 +1,4 @@
-#include "comm/link_probe.h"
+#include "comm/probe/link_probe.h"
 
 #include "comm/network_member.h"
 #include "world/world.h"
@@ -17,7 +17,7 @@ using comm::ProbeSender;
 
 // ----- rounds -----
 
-TEST(ProbeRounds, EveryPairComesOnceAndNobodyIsInTwoOfARound) {
+TEST(ProbeRounds, EveryPairComesOnceAndNoRankTwiceInARound) {
   for (int n = 0; n <= 17; ++n) {
     std::set<std::pair<int, int>> all;
     for (const auto& round : comm::probe_rounds(n)) {
@@ -41,7 +41,7 @@ TEST(ProbeRounds, ThereAreNoMoreThanNeeded) {
 
 // ----- figures -----
 
-/// What each of two ranks found out.
+/// The results of both ranks.
 std::vector<LinkFigures> figures_over(const Network& network, const LinkProbeOptions& options) {
   std::vector<LinkFigures> found(2);
   const auto outcome = run_world(2, [&](RankContext& rank) -> Status {
@@ -56,7 +56,7 @@ std::vector<LinkFigures> figures_over(const Network& network, const LinkProbeOpt
 
 TEST(LinkProbe, BothEndsGetTheSamePositiveFigures) {
   for (const NetworkKind& kind : network_kinds()) {
-    if (kind.name == "simulated_lossy") continue;  // retransmissions drown everything
+    if (kind.name == "simulated_lossy") continue;  // retransmissions hide the figures of the link
     SCOPED_TRACE(kind.name);
     const Network network = kind.make(2);
     const auto found = figures_over(network, {.time = 5ms, .most_bytes = 1 << 20, .clock = &network.clock()});
@@ -67,7 +67,7 @@ TEST(LinkProbe, BothEndsGetTheSamePositiveFigures) {
   }
 }
 
-// Real time passes on a simulated network as well, while threads wake up: all is slow enough not to see it.
+// Waking a thread takes real time on a simulated network, too: the links are so slow that it does not matter.
 LinkProbeOptions slowly(const Network& network) {
   return {.time = 12s, .limit = 10min, .clock = &network.clock()};
 }

@@ -1,9 +1,9 @@
-#include "comm/exchange_mailbox.h"
+#include "comm/exchange/exchange_mailbox.h"
 
 #include "base/check.h"
 #include "comm/exchange_member.h"
+#include "comm/networks/loopback.h"
 #include "comm/number_bytes.h"
-#include "comm/transport/loopback.h"
 #include "world/world.h"
 
 #include <atomic>
@@ -26,7 +26,7 @@ TimePoint soon(std::chrono::nanoseconds limit = 15s) {
   return std::chrono::steady_clock::now() + limit;
 }
 
-/// What one rank has; its mailbox may be dropped early.
+/// The exchange and the mailbox of one rank; the mailbox may be destroyed early.
 struct Postbox {
   explicit Postbox(std::unique_ptr<comm::Transport> transport, MailboxOptions options = {},
                    comm::Exchange::Options exchange = {})
@@ -42,8 +42,8 @@ struct Postbox {
   std::unique_ptr<Mailbox> mailbox;
 };
 
-/// Two members in one thread: the shortest way to a question and an answer. What handlers use must outlive
-/// it, as the last of them may still run when a test is through.
+/// Two members in one thread, for tests of one request and its reply. Objects that handlers use must outlive
+/// the pair: the last handler may still run when the test body ends.
 struct Pair {
   explicit Pair(MailboxOptions options = {}, comm::Exchange::Options exchange = {})
       : network(make_loopback(2)),
@@ -151,7 +151,7 @@ TEST(Mailbox, AHandlerThatThrowsAnswersWithThat) {
   EXPECT_TRUE(pair.asks->call(1, kEcho, {}, soon()));
 }
 
-TEST(Mailbox, AKindNobodyServesIsNotFound) {
+TEST(Mailbox, ARequestWithoutAHandlerIsNotFound) {
   Pair pair;
   const Result<Bytes> reply = pair.asks->call(1, kNobody, {}, soon());
   ASSERT_FALSE(reply);
@@ -164,7 +164,7 @@ TEST(Mailbox, AMemberThatDoesNotExistIsTheUsersMistake) {
     EXPECT_EQ(pair.asks->call(to, kEcho, {}, soon()).error().code(), ErrorCode::kUsage);
 }
 
-TEST(Mailbox, WhatIsLongerThanTheCapIsRefusedOnEitherSide) {
+TEST(Mailbox, MessagesBeyondTheCapAreRefusedOnBothSides) {
   Pair pair({.message_cap_bytes = 10});
   EXPECT_TRUE(pair.asks->call(1, kEcho, pattern(10, 1), soon()));
   EXPECT_EQ(pair.asks->call(1, kEcho, pattern(11, 1), soon()).error().code(), ErrorCode::kUsage);
@@ -220,7 +220,8 @@ TEST(Mailbox, ALostMemberEndsEveryCallToItAtOnce) {
   ended.wait();
   EXPECT_EQ(codes[0], ErrorCode::kPeerLost);
   EXPECT_TRUE(codes[1] == ErrorCode::kPeerLost || codes[1] == ErrorCode::kNotFound);
-  EXPECT_EQ(asks->call(1, kEcho, {}, soon()).error().code(), ErrorCode::kPeerLost) << "and every later one";
+  EXPECT_EQ(asks->call(1, kEcho, {}, soon()).error().code(), ErrorCode::kPeerLost)
+      << "every later call fails, too";
   EXPECT_TRUE(asks->call(2, kEcho, {}, soon()));
 }
 
@@ -240,14 +241,14 @@ TEST(Mailbox, ACloseEndsOwnCallsAndAnswersLaterOnes) {
   });
   arrived.wait();
   pair.asks.mailbox.reset();
-  EXPECT_TRUE(ended.try_wait()) << "its own calls are over when the mailbox is gone";
+  EXPECT_TRUE(ended.try_wait()) << "the destructor of the mailbox ends its calls";
   may_return.count_down();
   const Result<Bytes> reply = pair.answers->call(0, kEcho, {}, soon());
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code(), ErrorCode::kAborted);
 }
 
-// Every request makes the other ask back, deeper than there are running handlers.
+// Every request makes the other member send a request back, nested deeper than the number of handler threads.
 TEST(Mailbox, NestedCallsDoNotWaitForEachOther) {
   for (const int running_cap : {1, 4}) {
     Pair pair({.running_cap = running_cap});

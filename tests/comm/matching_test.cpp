@@ -1,4 +1,4 @@
-#include "comm/matching.h"
+#include "comm/exchange/matching.h"
 
 #include <gtest/gtest.h>
 
@@ -31,12 +31,12 @@ TEST(Matching, OnlyEqualKeysMeet) {
   EXPECT_FALSE(matching.take_message(another_tag));
   EXPECT_FALSE(matching.take_receive(key(1, 7)));
   EXPECT_TRUE(matching.take_message(key(1, 7)));
-  EXPECT_FALSE(matching.take_message(key(1, 7))) << "once";
+  EXPECT_FALSE(matching.take_message(key(1, 7))) << "a message is taken once";
   EXPECT_EQ(matching.take_receive(key(2, 7))->signature, 5u);
-  EXPECT_FALSE(matching.take_receive(key(2, 7))) << "once";
+  EXPECT_FALSE(matching.take_receive(key(2, 7))) << "a receive is taken once";
 }
 
-TEST(Matching, OfEqualKeysTheFirstComesFirst) {
+TEST(Matching, EqualKeysMatchInOrder) {
   Matching matching(1);
   for (const std::uint64_t number : {1u, 2u, 3u}) {
     matching.add(message(0, 7, number));

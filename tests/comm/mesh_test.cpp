@@ -1,4 +1,4 @@
-#include "comm/mesh.h"
+#include "comm/group/mesh.h"
 
 #include <gtest/gtest.h>
 #include <set>
@@ -21,13 +21,13 @@ std::vector<int> axes_of(unsigned bits) {
 TEST(Mesh, CoordinatesAndRanksAreEachOthersInverse) {
   for (const auto& shape : kShapes) {
     const Mesh mesh(shape);
-    for (int rank = 0; rank < mesh.world(); ++rank) EXPECT_EQ(mesh.rank_at(mesh.coordinates(rank)), rank);
+    for (int rank = 0; rank < mesh.size(); ++rank) EXPECT_EQ(mesh.rank_at(mesh.coordinates(rank)), rank);
   }
 }
 
 TEST(Mesh, TheLastAxisRunsFastest) {
   const Mesh mesh({2, 3, 4});
-  EXPECT_EQ(mesh.world(), 24);
+  EXPECT_EQ(mesh.size(), 24);
   EXPECT_EQ(mesh.coordinates(0), (std::vector<int>{0, 0, 0}));
   EXPECT_EQ(mesh.coordinates(1), (std::vector<int>{0, 0, 1}));
   EXPECT_EQ(mesh.coordinates(23), (std::vector<int>{1, 2, 3}));
@@ -39,8 +39,8 @@ TEST(Mesh, RanksShareAPlaneIfTheyDifferAlongItsAxesOnly) {
     const Mesh mesh(shape);
     for (unsigned bits = 0; bits < 1U << shape.size(); ++bits) {
       const std::vector<int> axes = axes_of(bits);
-      for (int a = 0; a < mesh.world(); ++a) {
-        for (int b = 0; b < mesh.world(); ++b) {
+      for (int a = 0; a < mesh.size(); ++a) {
+        for (int b = 0; b < mesh.size(); ++b) {
           bool differs_elsewhere = false;
           for (std::size_t axis = 0; axis < shape.size(); ++axis) {
             const bool differs = mesh.coordinates(a)[axis] != mesh.coordinates(b)[axis];
@@ -61,7 +61,7 @@ TEST(Mesh, PositionsOfAPlaneAreNumberedWithoutGaps) {
       int size = 1;
       for (const int axis : axes) size *= shape[static_cast<std::size_t>(axis)];
       std::set<std::pair<int, int>> seen;
-      for (int rank = 0; rank < mesh.world(); ++rank) {
+      for (int rank = 0; rank < mesh.size(); ++rank) {
         const int position = mesh.position_in_plane(rank, axes);
         EXPECT_GE(position, 0);
         EXPECT_LT(position, size);

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "comm/joined_network.h"
+#include "comm/networks/faulty.h"
+#include "comm/networks/loopback.h"
+#include "comm/networks/simulated.h"
 #include "comm/shared_memory/ring_network.h"
-#include "comm/transport/faulty.h"
-#include "comm/transport/loopback.h"
-#include "comm/transport/simulated.h"
 #include "net/tcp_network.h"
 #include "ucx/ucx_network.h"
 
@@ -15,12 +15,12 @@
 
 namespace cohort::test {
 
-/// A network of one kind as tests see it: transports, and the time and the doorbells that go with them.
+/// A network of one kind for tests: its transports, with their clock and doorbells.
 struct Network {
   std::function<std::unique_ptr<comm::Transport>(int member)> take{};
   std::function<Clock&()> clock{};
   std::function<std::unique_ptr<comm::Doorbell>(int member)> make_doorbell{};
-  std::vector<int> hosts{};  ///< of members; empty: all on one
+  std::vector<int> hosts{};  ///< the host of each member; empty: all on one host
 };
 
 struct NetworkKind {
@@ -75,14 +75,14 @@ inline Network joined_network(std::vector<int> hosts, net::Secrecy secrecy) {
           [network](int member) { return network->make_doorbell(member); }, network->hosts()};
 }
 
-/// Two members on each host, the next two on the next.
+/// The hosts of members, two adjacent members on each.
 inline std::vector<int> hosts_of_two(int n) {
   std::vector<int> hosts;
   for (int member = 0; member < n; ++member) hosts.push_back(member / 2);
   return hosts;
 }
 
-/// The members of three hosts in turn.
+/// The hosts of members, dealt to three hosts in turn.
 inline std::vector<int> hosts_in_turn(int n) {
   std::vector<int> hosts;
   for (int member = 0; member < n; ++member) hosts.push_back(member % 3);
@@ -96,7 +96,7 @@ inline Network ucx_network(int n) {
           [network](int member) { return network->make_doorbell(member); }};
 }
 
-/// A new kind is one line here.
+/// All kinds of networks. A new kind is one line here.
 inline std::vector<NetworkKind> network_kinds() {
   using namespace std::chrono_literals;
   std::vector<NetworkKind> kinds = {
@@ -108,9 +108,9 @@ inline std::vector<NetworkKind> network_kinds() {
       {"shared_memory_rings", shared_memory_network},
       {"tcp", [](int n) { return tcp_network(n, {.secrecy = net::Secrecy::kClear}); }},
       {"tls", [](int n) { return tcp_network(n, {.secrecy = net::Secrecy::kTls}); }},
-      {"tcp_lanes",
+      {"tcp_rails",
        [](int n) {
-         return tcp_network(n, {.secrecy = net::Secrecy::kClear, .num_lanes = 3, .stripe_from = 64});
+         return tcp_network(n, {.secrecy = net::Secrecy::kClear, .num_rails = 3, .stripe_from = 64});
        }},
       {"hosts_of_two", [](int n) { return joined_network(hosts_of_two(n), net::Secrecy::kTls); }},
       {"hosts_in_turn", [](int n) { return joined_network(hosts_in_turn(n), net::Secrecy::kClear); }},

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/mailbox.h"
+#include "comm/group/mailbox.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "comm/scheduled/plan.h"
+#include "comm/message_passing/plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-#include "comm/progress.h"
+#include "comm/progress/progress.h"
 
-#include "comm/relayed_doorbell.h"
-#include "comm/work.h"
+#include "comm/group/work.h"
+#include "comm/progress/relayed_doorbell.h"
 #include "world/world.h"
 
 #include <atomic>
@@ -21,11 +21,12 @@ class CountingTask final : public comm::Task {
   bool advance() override {
     ++num_advances;
     if (on_advance) on_advance();
-    return false;
+    return moves;
   }
   TimePoint wanted_at() const override { return wanted; }
 
   std::atomic<int> num_advances = 0;
+  std::atomic<bool> moves = false;
   std::function<void()> on_advance;
   TimePoint wanted = TimePoint::max();
 };
@@ -34,11 +35,12 @@ TEST(Doorbell, ARingBetweenTicketAndSleepIsNotLost) {
   comm::LocalDoorbell bell;
   const std::uint32_t ticket = bell.arm();
   bell.ring();
-  bell.sleep(ticket, TimePoint::max());  // returns, or the test times out
+  bell.sleep(ticket, TimePoint::max());  // must return: otherwise the test times out
 }
 
-// The other bell rings as soon as anybody listens to it, and whoever arms is slow to take its ticket.
-TEST(Doorbell, WhatIsRelayedWhileSomebodyArmsIsNotLost) {
+// The other bell rings as soon as a thread listens to it, and the thread that arms it is slow to take its
+// ticket.
+TEST(Doorbell, ARelayedRingDuringArmIsNotLost) {
   struct AlwaysRung final : comm::Doorbell {
     std::uint32_t arm() override { return 0; }
     void sleep(std::uint32_t, TimePoint) override {}
@@ -99,7 +101,7 @@ TEST(Progress, ATaskIsAskedWhenItWantsToBe) {
     again.count_down();
   };
   progress.add(task);
-  again.wait();  // nobody rings
+  again.wait();  // the wanted time wakes the thread, no bell rings
   progress.remove(task);
 }
 
@@ -107,18 +109,23 @@ TEST(Progress, ARemovedTaskIsNotBeingAdvanced) {
   comm::LocalDoorbell bell;
   comm::Progress progress(bell);
   for (int round = 0; round < 200; ++round) {
-    auto task = std::make_unique<CountingTask>();
-    // Written without a lock: a race if remove() returned too early.
-    auto plain = std::make_unique<int>(0);
-    task->on_advance = [&] { ++*plain; };
-    progress.add(*task);
+    CountingTask task;
+    std::atomic<bool> is_inside = false;
+    task.moves = true;
+    task.on_advance = [&] {
+      is_inside = true;
+      for (int i = 0; i < 10; ++i) std::this_thread::yield();
+      is_inside = false;
+    };
+    progress.add(task);
     if (round % 2 == 0) {
-      while (task->num_advances == 0) std::this_thread::yield();
+      while (task.num_advances == 0) std::this_thread::yield();
     }
-    progress.remove(*task);
-    *plain = -1;
-    plain.reset();
-    task.reset();
+    progress.remove(task);
+    const int num_advances = task.num_advances;
+    ASSERT_FALSE(is_inside);
+    for (int i = 0; i < 10; ++i) std::this_thread::yield();
+    ASSERT_EQ(task.num_advances, num_advances);
   }
 }
 
@@ -143,19 +150,21 @@ TEST(Progress, ManyThreadsAddAndRemove) {
 
 TEST(Progress, NothingIsAdvancedWhenItIsGone) {
   CountingTask task;
-  int plain = 0;
-  task.on_advance = [&] { ++plain; };
+  task.moves = true;  // the thread continues without a ring
+  comm::LocalDoorbell bell;
   {
-    comm::LocalDoorbell bell;
     comm::Progress progress(bell);
     progress.add(task);
+    while (task.num_advances == 0) std::this_thread::yield();
   }
-  plain = -1;  // a race if the thread still ran
+  const int num_advances = task.num_advances;
+  std::this_thread::sleep_for(20ms);  // a thread that was not stopped would run now
+  EXPECT_EQ(task.num_advances, num_advances);
 }
 
 TEST(Work, TheFirstOutcomeCounts) {
   const auto completion = std::make_shared<Completion>(TimePoint::max());
-  const Work work(completion);
+  const comm::Work work(completion);
   EXPECT_FALSE(work.is_done());
   completion->settle(Error(ErrorCode::kIo, "first"));
   completion->settle({});
@@ -163,9 +172,9 @@ TEST(Work, TheFirstOutcomeCounts) {
   EXPECT_EQ(work.wait().error().message(), "first");
 }
 
-TEST(Work, AWaitEndsThoughNobodySettles) {
+TEST(Work, AWaitEndsAtItsDeadline) {
   const auto completion = std::make_shared<Completion>(TimePoint::max());
-  const Work work(completion);
+  const comm::Work work(completion);
   EXPECT_EQ(work.wait_until(std::chrono::steady_clock::now()).error().code(), ErrorCode::kTimedOut);
   EXPECT_EQ(work.wait_until(std::chrono::steady_clock::now() + 2ms).error().code(), ErrorCode::kTimedOut);
   completion->settle({});
@@ -173,7 +182,7 @@ TEST(Work, AWaitEndsThoughNobodySettles) {
 }
 
 TEST(Work, ACallbackAfterTheEndIsCalledAtOnce) {
-  const Work work = Work::finished(Error(ErrorCode::kIo, "gone"));
+  const comm::Work work = comm::Work::finished(Error(ErrorCode::kIo, "gone"));
   int calls = 0;
   work.then([&](const Status& status) {
     EXPECT_EQ(status.error().message(), "gone");
@@ -184,19 +193,19 @@ TEST(Work, ACallbackAfterTheEndIsCalledAtOnce) {
 
 TEST(Work, ACallbackMayAddAnother) {
   const auto completion = std::make_shared<Completion>(TimePoint::max());
-  const Work work(completion);
+  const comm::Work work(completion);
   int calls = 0;
   work.then([&](const Status&) { work.then([&](const Status&) { ++calls; }); });
   completion->settle({});
   EXPECT_EQ(calls, 1);
 }
 
-// Settlers, waiters and callbacks at the same time: everybody sees the same outcome, every callback comes
+// Threads settle, wait and add callbacks at the same time: all see the same outcome, and every callback runs
 // once.
 TEST(Work, RacesEndWithOneOutcome) {
   for (int round = 0; round < 100; ++round) {
     const auto completion = std::make_shared<Completion>(TimePoint::max());
-    const Work work(completion);
+    const comm::Work work(completion);
     std::atomic<int> num_callbacks = 0;
     std::vector<std::string> seen(6);
     const auto outcome = run_world(6, [&](RankContext& rank) -> Status {

@@ -1,4 +1,4 @@
-#include "comm/scheduled/scratch_pool.h"
+#include "comm/message_passing/scratch_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ using comm::ScratchPool;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-TEST(ScratchPool, GivesAgainWhatCameBack) {
+TEST(ScratchPool, ReusesReturnedBuffers) {
   const auto pool = std::make_shared<ScratchPool>();
   const std::byte* first = nullptr;
   {
@@ -22,7 +22,7 @@ TEST(ScratchPool, GivesAgainWhatCameBack) {
   EXPECT_EQ(smaller.data(), first);
   EXPECT_EQ(pool->num_kept_bytes(), 0u);
   const auto other = pool->take(kMiB / 2);
-  EXPECT_NE(other.data(), first) << "that one is in use";
+  EXPECT_NE(other.data(), first) << "the first buffer is in use";
 }
 
 TEST(ScratchPool, DoesNotSpendALongPieceOnAShortCall) {
@@ -38,7 +38,7 @@ TEST(ScratchPool, ShortCallsShareAPiece) {
   EXPECT_EQ(pool->take(8).data(), first);
 }
 
-TEST(ScratchPool, KeepsNoMoreThanItSays) {
+TEST(ScratchPool, KeepsNoMoreThanItsCap) {
   const auto pool = std::make_shared<ScratchPool>();
   { const auto scratch = pool->take(2 * ScratchPool::kKeptBytes); }
   EXPECT_EQ(pool->num_kept_bytes(), 0u);
@@ -49,16 +49,21 @@ TEST(ScratchPool, KeepsNoMoreThanItSays) {
   EXPECT_EQ(pool->num_kept_bytes(), ScratchPool::kKeptBytes);
 }
 
-TEST(ScratchPool, NothingIsTakenForNothing) {
+TEST(ScratchPool, ZeroBytesTakeNoBuffer) {
   const auto pool = std::make_shared<ScratchPool>();
   EXPECT_TRUE(pool->take(0).empty());
 }
 
 TEST(ScratchPool, OutlivesTheGroupThatMadeIt) {
   auto pool = std::make_shared<ScratchPool>();
-  const auto scratch = pool->take(kMiB);
-  pool.reset();
-  scratch.data()[kMiB - 1] = std::byte{1};
+  const std::weak_ptr<ScratchPool> seen = pool;
+  {
+    const auto scratch = pool->take(kMiB);
+    pool.reset();
+    EXPECT_FALSE(seen.expired());
+    scratch.data()[kMiB - 1] = std::byte{1};
+  }
+  EXPECT_TRUE(seen.expired());
 }
 
 }  // namespace

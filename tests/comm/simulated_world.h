@@ -1,9 +1,9 @@
 #pragma once
 
-#include "comm/exchange.h"
-#include "comm/scheduled/scheduled_communicator.h"
-#include "comm/transport/faulty.h"
-#include "comm/transport/simulated.h"
+#include "comm/exchange/exchange.h"
+#include "comm/message_passing/communicator.h"
+#include "comm/networks/faulty.h"
+#include "comm/networks/simulated.h"
 
 #include <functional>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace cohort::test {
 
-/// The tasks of one simulated member: what a progress thread is elsewhere, moved on by hand.
+/// The tasks of one simulated member, advanced by hand; elsewhere a progress thread does this.
 class SimulatedRunner final : public comm::TaskRunner, public comm::Task {
  public:
   void add(comm::Task& task) override { tasks_.push_back(&task); }
@@ -33,16 +33,17 @@ class SimulatedRunner final : public comm::TaskRunner, public comm::Task {
   std::vector<comm::Task*> tasks_;
 };
 
-/// n ranks with scheduled communicators on one thread and in virtual time: the same seed gives the same run.
+/// n ranks with message-passing communicators on one thread and in virtual time: the same seed gives the same
+/// run.
 ///
 /// Threads: one.
 class SimulatedWorld {
  public:
   struct Options {
     comm::SimulatedNetwork::Options network{};
-    /// What each member's transport suffers.
+    /// The faults of each member's transport.
     std::function<comm::TransportFaults(int member)> faults{};
-    comm::ScheduledCommunicator::Options communicator{};
+    comm::MessagePassingCommunicator::Options communicator{};
   };
   SimulatedWorld(int world, const Options& options) : network_(world, options.network) {
     for (int r = 0; r < world; ++r) {
@@ -59,11 +60,11 @@ class SimulatedWorld {
  private:
   struct Member {
     Member(std::unique_ptr<comm::Transport> transport, Clock& clock,
-           const comm::ScheduledCommunicator::Options& options)
+           const comm::MessagePassingCommunicator::Options& options)
         : exchange(std::move(transport), clock, {}) {
       exchange.open(doorbell);
       runner.add(exchange);
-      communicator = value_or_throw(comm::ScheduledCommunicator::make_world(exchange, runner, options));
+      communicator = value_or_throw(comm::MessagePassingCommunicator::make_world(exchange, runner, options));
     }
 
     comm::LocalDoorbell doorbell;

@@ -1,7 +1,8 @@
-#include "comm/exchange.h"
+#include "comm/exchange/exchange.h"
 #include "comm/exchange_member.h"
-#include "comm/transport/faulty.h"
-#include "comm/transport/simulated.h"
+#include "comm/networks/faulty.h"
+#include "comm/networks/simulated.h"
+#include "soak.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using comm::SimulatedNetwork;
 using namespace std::chrono_literals;
 
 constexpr TimePoint kStart{};
-constexpr int kVictim = 1;  // the member that dies or freezes, where one does
+constexpr int kVictim = 1;  // the member that dies or freezes, in tests where one does
 
 /// Exchanges on a simulated network, driven by hand on this thread.
 class Simulation {
@@ -66,14 +67,14 @@ TEST(Simulation, TimeIsThatOfTheFormula) {
   std::vector<std::chrono::nanoseconds> arrivals;
   for (std::uint64_t i = 0; i < 3; ++i) {
     simulation.member(0).send(1, {.number = i}, payload, {});
-    simulation.member(1).receive(0, {.number = i}, into, [&](const Status& status) {
+    simulation.member(1).recv(0, {.number = i}, into, [&](const Status& status) {
       EXPECT_TRUE(status);
       arrivals.push_back(simulation.elapsed());
     });
   }
   simulation.network().run_until_idle();
   EXPECT_EQ(arrivals, (std::vector<std::chrono::nanoseconds>{1050ms, 2050ms, 3050ms}))
-      << "one after the other";
+      << "messages of one link leave one after the other";
   EXPECT_EQ(into, payload);
 }
 
@@ -84,8 +85,8 @@ TEST(Simulation, LinksDifferByDirection) {
   std::vector<std::chrono::nanoseconds> arrivals;
   for (const int from : {0, 1}) {
     simulation.member(from).send(1 - from, {}, {}, {});
-    simulation.member(1 - from).receive(from, {}, into,
-                                        [&](const Status&) { arrivals.push_back(simulation.elapsed()); });
+    simulation.member(1 - from).recv(from, {}, into,
+                                     [&](const Status&) { arrivals.push_back(simulation.elapsed()); });
   }
   simulation.network().run_until_idle();
   EXPECT_EQ(arrivals, (std::vector<std::chrono::nanoseconds>{1ms, 7ms}));
@@ -133,10 +134,10 @@ TEST(Simulation, AMemberThatLeavesIsNoticedOneLatencyLater) {
   Simulation simulation(2, {.link = {.latency = 30ms, .bytes_per_second = 1e15}});
   std::vector<std::byte> into(4);
   std::vector<std::string> seen;
-  simulation.member(1).receive(0, {.number = 1}, into, [&](const Status& status) {
+  simulation.member(1).recv(0, {.number = 1}, into, [&](const Status& status) {
     seen.push_back(fmt::format("{} at {} ms", status ? "message" : "failure", simulation.elapsed() / 1ms));
   });
-  simulation.member(1).receive(0, {.number = 2}, into, [&](const Status& status) {
+  simulation.member(1).recv(0, {.number = 2}, into, [&](const Status& status) {
     seen.push_back(fmt::format("{} at {} ms", status ? "message" : "failure", simulation.elapsed() / 1ms));
   });
   simulation.member(0).send(1, {.number = 1}, into, {});
@@ -144,7 +145,7 @@ TEST(Simulation, AMemberThatLeavesIsNoticedOneLatencyLater) {
   simulation.member(0).close();
   simulation.network().run_until_idle();
   EXPECT_EQ(seen, (std::vector<std::string>{"message at 30 ms", "failure at 40 ms"}))
-      << "what was under way arrives";
+      << "messages in flight still arrive";
 }
 
 TEST(Simulation, SilenceIsCountedInVirtualTime) {
@@ -158,7 +159,7 @@ TEST(Simulation, SilenceIsCountedInVirtualTime) {
   EXPECT_EQ(simulation.member(0).loss(1)->message(), "member 1 gave no sign of life for 500 ms");
 }
 
-TEST(Simulation, AFrozenMemberIsFoundOut) {
+TEST(Simulation, AFrozenMemberIsDetected) {
   Simulation simulation(
       3, {.link = {.latency = 1ms}, .faults = {.freeze_at = 20}, .exchange = {.liveness = 100ms}});
   simulation.member(0).watch();
@@ -191,14 +192,14 @@ RingResult run_ring(int n, std::uint64_t seed, comm::TransportFaults faults, dou
   };
   std::vector<std::vector<std::vector<std::byte>>> outs(static_cast<std::size_t>(n));
   std::vector<std::vector<std::vector<std::byte>>> ins(static_cast<std::size_t>(n));
-  // Each member goes on to the next round when it has received.
+  // Each member starts the next round when it has received its message.
   std::function<void(int, std::uint64_t)> play = [&](int me, std::uint64_t round) {
     if (round == kRounds) return;
     const auto i = static_cast<std::size_t>(me);
     const int from = (me + n - 1) % n;
     simulation.member(me).send((me + 1) % n, {.channel = Channel::kCollective, .number = round},
                                outs[i][round], {});
-    simulation.member(me).receive(
+    simulation.member(me).recv(
         from, {.channel = Channel::kCollective, .number = round}, ins[i][round],
         [&, me, i, from, round](const Status& status) {
           simulation.note(fmt::format("{} round {} {}", me, round, status ? "fine" : status.error().text()));
@@ -220,7 +221,7 @@ RingResult run_ring(int n, std::uint64_t seed, comm::TransportFaults faults, dou
     simulation.member(me).watch();
   }
   for (int me = 0; me < n; ++me) play(me, 0);
-  // Whoever has failed leaves, so that those behind it hear of it.
+  // A member that has failed leaves, so that the members after it in the ring are told.
   for (std::chrono::milliseconds time = 10ms; time <= 2s; time += 10ms) {
     simulation.network().run_until(kStart + time);
     for (const int member : std::exchange(leaving, {})) simulation.member(member).close();
@@ -230,7 +231,7 @@ RingResult run_ring(int n, std::uint64_t seed, comm::TransportFaults faults, dou
 }
 
 TEST(SeededFaults, WithoutDeathsEveryMessageComesRight) {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= rounds<std::uint64_t>(60, 6000); ++seed) {
     const int n = 1 + static_cast<int>(seed % 5);
     const RingResult result = run_ring(n, seed, {.delay = 0.4, .repeat = 0.4, .split = 0.5}, 0);
     EXPECT_EQ(result.num_right, 12 * n) << "seed " << seed << "\n" << result.trace;
@@ -240,25 +241,25 @@ TEST(SeededFaults, WithoutDeathsEveryMessageComesRight) {
 
 TEST(SeededFaults, WithDeathsEveryReceiveEndsRightOrLost) {
   int num_lost = 0;
-  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+  for (std::uint64_t seed = 1; seed <= rounds<std::uint64_t>(120, 12000); ++seed) {
     const int n = 2 + static_cast<int>(seed % 4);
     const RingResult result = run_ring(n, seed, {.delay = 0.3, .repeat = 0.3, .split = 0.5}, 0.25);
     EXPECT_EQ(result.num_wrong, 0) << "seed " << seed << "\n" << result.trace;
-    // Every member has come to the end or was told of a loss.
+    // Every member has finished all rounds or was told of a loss.
     EXPECT_GE(result.num_right + 12 * result.num_lost, 12 * n) << "seed " << seed << "\n" << result.trace;
     num_lost += result.num_lost;
   }
-  EXPECT_GT(num_lost, 0) << "the seeds find no death";
+  EXPECT_GT(num_lost, 0) << "no seed made a member die";
 }
 
-TEST(SeededFaults, DeathAndFrostAtEveryMessage) {
+TEST(SeededFaults, AMemberDiesOrFreezesAtEveryMessage) {
   for (std::uint64_t at = 0; at < 30; ++at) {
     for (const bool dies : {true, false}) {
       comm::TransportFaults faults = {.delay = 0.3, .split = 0.5};
       (dies ? faults.die_at : faults.freeze_at) = at;
       const RingResult result = run_ring(3, at, faults, 0);
       EXPECT_EQ(result.num_wrong, 0) << result.trace;
-      // A frozen member hears nothing; everybody else comes to the end or is told.
+      // A frozen member is told nothing; all others finish or are told of a loss.
       const int num_told = dies ? 3 : 2;
       EXPECT_GE(result.num_right + 12 * result.num_lost, 12 * num_told) << "at " << at << "\n"
                                                                         << result.trace;

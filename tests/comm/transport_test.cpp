@@ -16,7 +16,7 @@ using comm::Channel;
 using comm::FrameHeader;
 using namespace std::chrono_literals;
 
-// What every kind of transport promises.
+// The contract of Transport, for every kind.
 
 struct Arrival {
   int from = 0;
@@ -24,10 +24,10 @@ struct Arrival {
   std::vector<std::byte> payload{};
 };
 
-/// Keeps what arrives. Messages that repeat one are counted and dropped, as the contract says a sink must.
+/// Keeps messages that arrive. Repeated messages are counted and dropped, as the contract of a sink demands.
 class Recorder final : public comm::FrameSink {
  public:
-  std::span<std::byte> place(int from, const FrameHeader& header) override {
+  std::span<std::byte> buffer_for(int from, const FrameHeader& header) override {
     Arrival& current = current_[from];
     if (current.header != header || current.payload.size() != header.size_bytes) {
       current = {from, header, std::vector<std::byte>(header.size_bytes)};
@@ -40,7 +40,7 @@ class Recorder final : public comm::FrameSink {
     last_[from] = std::max(last_[from], header.sequence);
     current_.erase(from);
   }
-  void taken_back(int from, const FrameHeader&) override { current_.erase(from); }
+  void withdrawn(int from, const FrameHeader&) override { current_.erase(from); }
   void lost(int member, const Error& why) override {
     const std::lock_guard lock(mutex_);
     ++losses_[member];
@@ -154,7 +154,7 @@ TEST_P(TransportKinds, AMemberThatLeavesIsLostForTheOthersOnce) {
     if (const Status status = sent.wait(); status || status.error().code() != ErrorCode::kPeerLost) {
       return rank.failure("a message to the lost member was not refused");
     }
-    // Others are still there.
+    // The other members are not lost.
     Waiting other;
     me.send(2 - rank.rank(), {.number = 77}, {}, other.callback());
     COHORT_RETURN_IF_ERROR(other.wait());
@@ -165,7 +165,7 @@ TEST_P(TransportKinds, AMemberThatLeavesIsLostForTheOthersOnce) {
   EXPECT_WORLD_OK(outcome);
 }
 
-TEST_P(TransportKinds, WhoIsGivenUpIsLostOnBothSides) {
+TEST_P(TransportKinds, AMemberThatIsGivenUpIsLostOnBothSides) {
   const Network network = GetParam().make(2);
   const auto outcome = run_world(2, [&](RankContext& rank) -> Status {
     Station me(network, rank.rank());
@@ -177,7 +177,7 @@ TEST_P(TransportKinds, WhoIsGivenUpIsLostOnBothSides) {
   EXPECT_WORLD_OK(outcome);
 }
 
-TEST_P(TransportKinds, WhatIsPendingFailsWhenTheMemberIsGivenUp) {
+TEST_P(TransportKinds, GivingAMemberUpFailsItsPendingSends) {
   const Network network = GetParam().make(2);
   Station me(network, 0);
   Station frozen(network, 1);
@@ -193,7 +193,7 @@ TEST_P(TransportKinds, WhatIsPendingFailsWhenTheMemberIsGivenUp) {
   }
 }
 
-TEST_P(TransportKinds, WhatWasWithdrawnIsNotCalledBackNorRead) {
+TEST_P(TransportKinds, AWithdrawnSendIsNeitherCalledBackNorRead) {
   const Network network = GetParam().make(2);
   Station me(network, 0);
   Station frozen(network, 1);
@@ -210,14 +210,14 @@ TEST_P(TransportKinds, WhatWasWithdrawnIsNotCalledBackNorRead) {
     me.send(to, {.group = 4, .generation = 3}, {}, sent.callback());
     EXPECT_TRUE(sent.wait());
   };
-  pass_a_message(0);  // a callback that ran already is over then
+  pass_a_message(0);  // afterwards no earlier callback is still running
   const int called_before = num_called;
   frozen.thaw();
   pass_a_message(1);
   EXPECT_EQ(num_called, called_before);
 }
 
-TEST_P(TransportKinds, WhatIsTakenBackHalfWayDoesNotArriveAsSomethingElse) {
+TEST_P(TransportKinds, AMessageCancelledHalfWayIsNotMistakenForAnother) {
   const Network network = GetParam().make(2);
   Station me(network, 0);
   Station other(network, 1);
@@ -228,17 +228,18 @@ TEST_P(TransportKinds, WhatIsTakenBackHalfWayDoesNotArriveAsSomethingElse) {
       for (const Arrival& arrival : other.recorder().arrivals()) {
         if (arrival.header.number == number) return true;
       }
-      if (me.recorder().losses().contains(1)) return true;  // where one cannot be had back without the other
+      if (me.recorder().losses().contains(1))
+        return true;  // some transports can cancel a send only by losing the member
       std::this_thread::yield();
     }
     return false;
   };
-  ASSERT_TRUE(arrives(1));  // they have met
+  ASSERT_TRUE(arrives(1));  // both members are connected
   other.freeze();
   {
     const std::vector<std::byte> gone_soon = pattern(std::size_t{32} << 20, 3);  // more than any buffer holds
     me.send(1, {.group = 4, .generation = 2, .number = 2}, gone_soon, {});
-    Waiting to_self;  // what is sent now has had its turn then
+    Waiting to_self;  // once this is sent, the message before it was tried
     me.send(0, {}, {}, to_self.callback());
     ASSERT_TRUE(to_self.wait());
     me.transport().withdraw(4, 2);

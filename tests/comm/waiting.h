@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "comm/work.h"
+#include "comm/group/work.h"
 
 #include <chrono>
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace cohort::test {
 
-/// Turns the callback of something asynchronous into something to wait for.
+/// Waits for the callback of an asynchronous operation.
 ///
 ///     Waiting sent;
 ///     exchange.send(1, header, payload, sent.callback());
@@ -22,7 +22,7 @@ class Waiting {
     return [completion = completion_](const Status& outcome) { completion->settle(outcome); };
   }
   Status wait(std::chrono::nanoseconds limit = std::chrono::seconds(15)) const {
-    return Work(completion_).wait_until(std::chrono::steady_clock::now() + limit);
+    return comm::Work(completion_).wait_until(std::chrono::steady_clock::now() + limit);
   }
   bool is_done() const { return completion_->outcome().has_value(); }
 

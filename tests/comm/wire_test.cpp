@@ -1,8 +1,8 @@
 #include "base/float16.h"
 #include "comm/counting_transport.h"
+#include "comm/message_passing/communicator.h"
+#include "comm/message_passing_member.h"
 #include "comm/schedule/team.h"
-#include "comm/scheduled/scheduled_communicator.h"
-#include "comm/scheduled_member.h"
 #include "world/world.h"
 #include <cohort/random.h>
 
@@ -21,7 +21,7 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-// What became of one call on every rank.
+// The outcome of one call on every rank.
 struct Outcome {
   explicit Outcome(int world) : results(at(world)) {
     for (int rank = 0; rank < world; ++rank) sent_bytes.emplace_back(at(world));
@@ -38,18 +38,18 @@ WorldOutcome run_ranks(int world, const PlanOf& plan_of, const MakeCall& call, O
   return run_world(world, [&, network](RankContext& rank) -> Status {
     auto transport =
         std::make_unique<CountingTransport>(network.take(rank.rank()), outcome.sent_bytes[at(rank.rank())]);
-    ScheduledMember member(std::move(transport), network, rank.rank());
+    MessagePassingMember member(std::move(transport), network, rank.rank());
     COHORT_ASSIGN_OR_RETURN(
         const std::unique_ptr<Communicator> communicator,
-        comm::ScheduledCommunicator::make_world(
+        comm::MessagePassingCommunicator::make_world(
             member.exchange, member.progress,
-            {.limit = std::chrono::seconds(15), .scheduled = {.plan = plan_of(rank.rank())}}));
+            {.limit = std::chrono::seconds(15), .message_passing = {.plan = plan_of(rank.rank())}}));
     COHORT_RETURN_IF_ERROR(call(*communicator, outcome.results[at(rank.rank())]));
     return rank.barrier();
   });
 }
 
-// Of all sizes between 2^-6 and 2^6, of both signs.
+// Numbers of all magnitudes between 2^-6 and 2^6, of both signs.
 Floats random_floats(int rank, std::size_t count) {
   const RandomStream stream(29, static_cast<std::uint64_t>(rank));
   Floats numbers(count);
@@ -231,7 +231,7 @@ TEST(Wire, HasHalfTheBytesBetweenHostsAndAllOfThemInside) {
   EXPECT_EQ(traffic_of(DType::kI32, plan).far, full.far);
 }
 
-TEST(Wire, WithoutHostsEverybodyIsFar) {
+TEST(Wire, WithoutHostsAllMessagesAreRounded) {
   Outcome outcome(2);
   const auto call = [](Communicator& communicator, Floats&) {
     Floats numbers(1000);
@@ -242,7 +242,7 @@ TEST(Wire, WithoutHostsEverybodyIsFar) {
   EXPECT_EQ(outcome.sent_bytes[0][1], 1000u * 2);
 }
 
-// What one rank gets of an all_reduce of the same number on all ranks.
+// The result on one rank of an all_reduce of the same number on all ranks.
 float sum_of(int world, float each, const PlanOptions& plan, ReduceOp op = ReduceOp::kSum) {
   Outcome outcome(world);
   const auto call = [&](Communicator& communicator, Floats& result) {
@@ -262,7 +262,7 @@ TEST(Wire, RoundsNothingInsideOneHost) {
   EXPECT_EQ(sum_of(2, fine, {.hosts = {3, 4}, .wire = WireDType::kBFloat16}), 2.0F);
 }
 
-TEST(Wire, WhatIsTooLargeForF16IsInfinite) {
+TEST(Wire, NumbersTooLargeForF16BecomeInfinite) {
   EXPECT_EQ(sum_of(2, 40'000.0F, {.wire = WireDType::kFloat16}), std::numeric_limits<float>::infinity());
   EXPECT_EQ(sum_of(2, 40'000.0F, {.wire = WireDType::kBFloat16}), f32_from_bf16(bf16_from_f32(80'000.0F)));
 }

@@ -12,7 +12,7 @@ TEST(Document, LeavesComeInTheOrderTheyWereWritten) {
   ASSERT_TRUE(fine);
   ASSERT_EQ(fine->size(), 2u);
   EXPECT_EQ(fine->at(0).key, "z.b");
-  EXPECT_EQ(fine->at(0).place, "f.toml:2");
+  EXPECT_EQ(fine->at(0).location, "f.toml:2");
   EXPECT_EQ(fine->at(1).key, "a.x");
 }
 

@@ -1,7 +1,6 @@
 #include "config/load.h"
 
-#include "config/keys.h"
-#include "config/links_said.h"
+#include "all_keys.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +8,6 @@ namespace cohort::config {
 namespace {
 
 using namespace std::chrono_literals;
-
-const std::vector<Key> kKeys = make_keys();
 
 Result<Loaded> load_text(const std::string& text, const std::vector<std::string>& overrides = {}) {
   return load(kKeys, {.text = text, .file_name = "job.toml", .overrides = overrides});
@@ -31,19 +28,19 @@ TEST(Load, NothingGivesTheDefaults) {
   EXPECT_EQ(loaded->config.launch.memory_per_rank, 1ull << 30);
   EXPECT_EQ(loaded->config.doctor.probe_limit, 30s);
   EXPECT_EQ(loaded->config.log.level, LogLevel::kWarning);
-  EXPECT_TRUE(loaded->places.empty());
+  EXPECT_TRUE(loaded->locations.empty());
 }
 
-TEST(Load, WhatIsSaidOfLinksCountsThoughItIsTheDefault) {
-  EXPECT_EQ(links_said(*load_text("")), LinkSettings{});
-  const LinkSettings said = links_said(*load_text(R"(
+TEST(Load, LinkSettingsThatEqualTheDefaultAreSet) {
+  EXPECT_EQ(links_of(*load_text("")), LinkSettings{});
+  const LinkSettings set = links_of(*load_text(R"(
 [communication]
-engine = "auto"
+backend = "auto"
 wire = "same"
 sockets = 0
 )",
-                                                  {"communication.explain=false"}));
-  EXPECT_EQ(said, (LinkSettings{.engine = Engine::kAuto, .wire = "same", .sockets = 0, .explain = false}));
+                                               {"communication.explain=false"}));
+  EXPECT_EQ(set, (LinkSettings{.backend = Backend::kAuto, .wire = "same", .sockets = 0, .explain = false}));
 }
 
 TEST(Load, EveryKindOfValueIsTyped) {
@@ -74,7 +71,7 @@ memory_headroom = 0
   EXPECT_FALSE(config.doctor.probe_libtorch);
   EXPECT_EQ(config.doctor.probe_limit, 250ms);
   EXPECT_EQ(config.doctor.memory_headroom, 0.0);
-  EXPECT_EQ(loaded->places.at("launch.ranks"), "job.toml:6");
+  EXPECT_EQ(loaded->locations.at("launch.ranks"), "job.toml:6");
 }
 
 TEST(Load, TheSectionsOfATrainingAreTyped) {
@@ -86,8 +83,9 @@ noise = 1
 [model]
 kind = "mlp"
 hidden = [32, 7]
-[update]
-rule = "adamw"
+[optimizer]
+name = "adamw"
+betas = [0.5, 0]
 groups = ["*.bias: weight_decay=0"]
 [train]
 steps = 10
@@ -101,8 +99,9 @@ directory = "out"
   EXPECT_EQ(config.data.path, "a \"b\".csv");
   EXPECT_EQ(config.data.noise, 1.0);
   EXPECT_EQ(config.model.hidden, (std::vector<int>{32, 7}));
-  EXPECT_EQ(config.update.rule, "adamw");
-  EXPECT_EQ(config.update.groups, std::vector<std::string>{"*.bias: weight_decay=0"});
+  EXPECT_EQ(config.optimizer.name, "adamw");
+  EXPECT_EQ(config.optimizer.betas, std::pair(0.5, 0.0));
+  EXPECT_EQ(config.optimizer.groups, std::vector<std::string>{"*.bias: weight_decay=0"});
   EXPECT_EQ(config.train.steps, 10);
   EXPECT_EQ(config.train.seed, (1ull << 63) - 1);
   EXPECT_EQ(config.train.bucket_bytes, 64u << 10);
@@ -118,10 +117,27 @@ TEST(Load, WholeNumberListsKnowTheirItems) {
             "job.toml:2: model.hidden = [ \"a\" ] is a list of text" + allowed);
   EXPECT_EQ(mistake("[model]\nhidden = [8, 0]"),
             "job.toml:2: model.hidden = [ 8, 0 ] is out of range" + allowed);
+  EXPECT_EQ(mistake("[model]\nhidden = [1000001, 8]"),
+            "job.toml:2: model.hidden = [ 1000001, 8 ] is out of range" + allowed);
   EXPECT_EQ(mistake("[model]\nhidden = [8, 1.5]"),
-            "job.toml:2: model.hidden = [ 8, 1.5 ] is a list that is neither all text nor all whole numbers" +
-                allowed);
+            "job.toml:2: model.hidden = [ 8, 1.5 ] is a list of numbers" + allowed);
+  EXPECT_EQ(
+      mistake("[model]\nhidden = [8, true]"),
+      "job.toml:2: model.hidden = [ 8, true ] is a list that is neither all text nor all numbers" + allowed);
   EXPECT_EQ(mistake("[model]\nhidden = 8"), "job.toml:2: model.hidden = 8 is a whole number" + allowed);
+}
+
+TEST(Load, APairIsTwoNumbersInTheirRange) {
+  const std::string allowed = "; allowed: two numbers from 0 to 0.999999 like [0.9, 0.999]";
+  const auto refusal = [](const std::string& value) { return mistake("[optimizer]\nbetas = " + value); };
+  EXPECT_EQ(refusal("0.9"), "job.toml:2: optimizer.betas = 0.9 is a number with a fraction" + allowed);
+  EXPECT_EQ(refusal("[]"), "job.toml:2: optimizer.betas = [] is an empty list" + allowed);
+  EXPECT_EQ(refusal("[0.9]"), "job.toml:2: optimizer.betas = [ 0.9 ] has 1 numbers, expected 2" + allowed);
+  EXPECT_EQ(refusal("[0.9, 1]"), "job.toml:2: optimizer.betas = [ 0.9, 1 ] is out of range" + allowed);
+  EXPECT_EQ(refusal("[-0.1, 0.5]"), "job.toml:2: optimizer.betas = [ -0.1, 0.5 ] is out of range" + allowed);
+  const auto on_the_command_line = load_text("", {"optimizer.betas=[0.8, 0.95]"});
+  ASSERT_TRUE(on_the_command_line);
+  EXPECT_EQ(on_the_command_line->config.optimizer.betas, std::pair(0.8, 0.95));
 }
 
 TEST(Load, TextIsTextAndTheUnsetIsNotWritten) {
@@ -160,7 +176,7 @@ TEST(Load, OverridesWinAndTheLastOfThemMost) {
   EXPECT_EQ(loaded->config.log.level, LogLevel::kDebug);
   EXPECT_EQ(loaded->config.launch.memory_per_rank, 2ull << 30);
   EXPECT_EQ(loaded->config.launch.interfaces, std::vector<std::string>{"lo"});
-  EXPECT_EQ(loaded->places.at("launch.ranks"), "--set launch.ranks=4");
+  EXPECT_EQ(loaded->locations.at("launch.ranks"), "--set launch.ranks=4");
 }
 
 TEST(Load, RangesIncludeTheirEnds) {
@@ -190,10 +206,10 @@ TEST(Load, MistakesInOverridesNameTheOverride) {
       mistake("", {"launch.ranks=0"}),
       "--set launch.ranks=0: launch.ranks = 0 is out of range; allowed: a whole number from 1 to 65536");
   EXPECT_EQ(mistake("", {"launch.ranks"}),
-            "--set launch.ranks: a key and a value are wanted. Write --set launch.ranks=4.");
+            "--set launch.ranks: expected KEY=VALUE. Write --set launch.ranks=4.");
 }
 
-// Whatever the bytes, the answer is a config or a kUsage error, never an exception or a crash.
+// The answer to any bytes is a config or a kUsage error, never an exception or a crash.
 TEST(Load, SurvivesATextCutOrChangedAnywhere) {
   const std::string text =
       "[launch]\nranks = 2\nmemory_per_rank = \"1 GiB\"\ninterfaces = [\"lo\", \"eth0\"]\n[log]\nlevel = "

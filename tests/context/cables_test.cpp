@@ -1,4 +1,4 @@
-#include "world/cables.h"
+#include "world/card.h"
 
 #include <gtest/gtest.h>
 
@@ -14,11 +14,11 @@ struct At {
   std::string subnet;
 };
 
-Card card_at(const std::vector<At>& places) {
+Card card_at(const std::vector<At>& list) {
   Card card{.version = "1", .door = "d"};
-  for (const At& place : places) {
-    card.addresses.push_back(value_or_throw(net::SocketAddress::parse(place.address)));
-    card.subnets.push_back(place.subnet);
+  for (const At& at : list) {
+    card.addresses.push_back(value_or_throw(net::SocketAddress::parse(at.address)));
+    card.subnets.push_back(at.subnet);
   }
   return card;
 }
@@ -37,9 +37,9 @@ const At kFirst6{"[fd00::1]:1", "fd00::/64"}, kSecond6{"[fd00::2]:2", "fd00::/64
 TEST(Cables, AreSubnetsThatAllHostsShare) {
   const Card one = card_at({kFirst, kFirstToo, kFirst6}), two = card_at({kSecond, kSecondToo, kSecond6});
   const Card poor = card_at({{"10.0.0.3:3", "10.0.0.0/24"}});
-  EXPECT_EQ(num_common_cables({one, two}, {0, 1}), 2) << "a cable has IPv4 and IPv6";
-  EXPECT_EQ(num_common_cables({one, two, poor}, {0, 1, 2}), 1) << "the poorest counts";
-  EXPECT_EQ(num_common_cables({one, one, two}, {0, 0, 1}), 2) << "ranks of a host are one";
+  EXPECT_EQ(num_common_cables({one, two}, {0, 1}), 2) << "a cable carries IPv4 and IPv6";
+  EXPECT_EQ(num_common_cables({one, two, poor}, {0, 1, 2}), 1) << "the host with the fewest cables counts";
+  EXPECT_EQ(num_common_cables({one, one, two}, {0, 0, 1}), 2) << "ranks of one host count once";
 }
 
 TEST(Cables, WhatEveryHostCallsTheSameIsNone) {
@@ -68,7 +68,7 @@ TEST(Cables, NoMoreAreTakenThanAreWorthIt) {
     here.push_back({"10.0." + std::to_string(i) + ".1:1", subnet});
     there.push_back({"10.0." + std::to_string(i) + ".2:2", subnet});
   }
-  EXPECT_EQ(num_common_cables({card_at(here), card_at(there)}, {0, 1}), world::kMostChosenLanes);
+  EXPECT_EQ(num_common_cables({card_at(here), card_at(there)}, {0, 1}), world::kMostChosenRails);
 }
 
 TEST(Cables, ACardTellsThem) {

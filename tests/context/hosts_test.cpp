@@ -24,13 +24,13 @@ TEST(Card, SaysWhatWasSaid) {
 
 TEST(Card, OfUcxSaysWhereItsWorkerIs) {
   Card own = some_card();
-  own.engine = Engine::kUcx;
+  own.backend = Backend::kUcx;
   own.addresses.clear();
   own.worker = {std::byte{0}, std::byte{0x7f}, std::byte{0xff}};
-  EXPECT_NE(own.text().find("engine ucx\nworker 007fff\n"), std::string::npos) << own.text();
+  EXPECT_NE(own.text().find("backend ucx\nworker 007fff\n"), std::string::npos) << own.text();
   const auto card = Card::parse(own.text());
   ASSERT_TRUE(card) << card.error().text();
-  EXPECT_EQ(card->engine, Engine::kUcx);
+  EXPECT_EQ(card->backend, Backend::kUcx);
   EXPECT_EQ(card->worker, own.worker);
 }
 
@@ -38,9 +38,9 @@ TEST(Card, MistakesAreRefused) {
   for (const char* text :
        {"", "version 1\n", "version 1\ndoor x\n", "version 1\ndoor x\naddress y\n",
         "version 1\ndoor x\naddress 10.0.0.1:1\nmore 3\n",
-        "version 1\ndoor x\naddress 10.0.0.1:1\nengine steam\n",
-        "version 1\ndoor x\nengine ucx\naddress 10.0.0.1:1\n", "version 1\ndoor x\nengine ucx\nworker 012\n",
-        "version 1\ndoor x\nengine ucx\nworker 0g\n"}) {
+        "version 1\ndoor x\naddress 10.0.0.1:1\nbackend steam\n",
+        "version 1\ndoor x\nbackend ucx\naddress 10.0.0.1:1\n",
+        "version 1\ndoor x\nbackend ucx\nworker 012\n", "version 1\ndoor x\nbackend ucx\nworker 0g\n"}) {
     EXPECT_FALSE(Card::parse(text)) << text;
   }
 }
@@ -75,14 +75,14 @@ TEST(Card, AnotherVersionIsNamedWhateverItsCardSays) {
   EXPECT_EQ(cards.error().code(), ErrorCode::kUnsupported) << cards.error().text();
 }
 
-TEST(Card, AnotherEngineIsNamedWithItsRank) {
+TEST(Card, AnotherBackendIsNamedWithItsRank) {
   Card other = some_card();
-  other.engine = Engine::kUcx;
+  other.backend = Backend::kUcx;
   other.worker = {std::byte{1}};
   const auto cards = world::parse_cards({some_card().text(), other.text()}, some_card());
   ASSERT_FALSE(cards);
   EXPECT_EQ(cards.error().code(), ErrorCode::kUsage);
-  EXPECT_EQ(cards.error().message(), "rank 1 uses the engine ucx, this rank tcp");
+  EXPECT_EQ(cards.error().message(), "rank 1 uses the backend ucx, this rank tcp");
 }
 
 TEST(Locality, HostsAreCountedByTheirFirstRanks) {

@@ -5,7 +5,7 @@
 namespace cohort::test {
 namespace {
 
-// A world of one, which wants no launcher.
+// Joins as the only rank, without a launcher.
 Result<world::World> join_alone(const LinkSettings& environment, const LinkSettings& code) {
   static const std::unique_ptr<Arena> arena = value_or_throw(Arena::create(std::size_t{16} << 20));
   LaunchFacts facts;
@@ -14,20 +14,20 @@ Result<world::World> join_alone(const LinkSettings& environment, const LinkSetti
 }
 
 TEST(Join, MpiWithoutAnMpiLauncherIsAMistakeWithARemedy) {
-  const auto joined = join_alone({.engine = Engine::kMpi}, {});
+  const auto joined = join_alone({.backend = Backend::kMpi}, {});
   ASSERT_FALSE(joined);
   EXPECT_EQ(joined.error().code(), ErrorCode::kUsage);
   EXPECT_NE(joined.error().remedy().find("mpirun"), std::string::npos) << joined.error().text();
 }
 
 TEST(Join, CodeWinsOverTheEnvironment) {
-  EXPECT_TRUE(join_alone({.engine = Engine::kMpi}, {.engine = Engine::kAuto}));
-  EXPECT_FALSE(join_alone({.engine = Engine::kAuto}, {.engine = Engine::kMpi}));
+  EXPECT_TRUE(join_alone({.backend = Backend::kMpi}, {.backend = Backend::kAuto}));
+  EXPECT_FALSE(join_alone({.backend = Backend::kAuto}, {.backend = Backend::kMpi}));
 }
 
-TEST(Join, OnOneHostEveryEngineButMpiIsSharedMemory) {
-  for (const Engine engine : {Engine::kAuto, Engine::kTcp, Engine::kUcx}) {
-    const auto joined = join_alone({.engine = engine}, {});
+TEST(Join, OnOneHostEveryBackendButMpiIsSharedMemory) {
+  for (const Backend backend : {Backend::kAuto, Backend::kTcp, Backend::kUcx}) {
+    const auto joined = join_alone({.backend = backend}, {});
     ASSERT_TRUE(joined) << joined.error().text();
     EXPECT_EQ(joined->group->traits().kind, "shared memory");
     EXPECT_FALSE(joined->shrink);

@@ -1,4 +1,4 @@
-"""One program as ranks of every launcher that is installed, and as a program that nobody launched."""
+"""One program under every installed launcher, and without a launcher."""
 
 import os
 import shutil
@@ -47,7 +47,7 @@ class Launchers(unittest.TestCase):
                      "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
         result = run([EXAMPLE], CLEAN | variables)
         self.assertEqual(result.returncode, 1)
-        self.assertIn("there is no key", result.stderr)
+        self.assertIn("without a key", result.stderr)
         self.assertIn("COHORT_KEY_FILE", result.stderr)
 
     def test_nowhere_to_meet(self):
@@ -56,15 +56,15 @@ class Launchers(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("COHORT_RENDEZVOUS", result.stderr)
 
-    def test_an_engine_that_there_is_not_is_named_with_those_that_there_are(self):
-        result = run([EXAMPLE], CLEAN | {"COHORT_ENGINE": "steam"})
+    def test_a_backend_that_there_is_not_is_named_with_those_that_there_are(self):
+        result = run([EXAMPLE], CLEAN | {"COHORT_BACKEND": "steam"})
         self.assertEqual(result.returncode, 1)
-        self.assertIn("COHORT_ENGINE='steam', which is no engine. Set it to one of auto, tcp, ucx, mpi", result.stderr)
+        self.assertIn("COHORT_BACKEND='steam', which is no backend. Set it to one of auto, tcp, ucx, mpi", result.stderr)
 
-    def test_the_engine_mpi_wants_a_launcher_of_mpi(self):
-        result = run([EXAMPLE], CLEAN | {"COHORT_ENGINE": "mpi"})
+    def test_the_backend_mpi_wants_a_launcher_of_mpi(self):
+        result = run([EXAMPLE], CLEAN | {"COHORT_BACKEND": "mpi"})
         self.assertEqual(result.returncode, 1)
-        self.assertIn("the engine mpi wants ranks that an MPI has started, and these were started by no launcher", result.stderr)
+        self.assertIn("the backend mpi wants ranks that an MPI has started, and these were started by no launcher", result.stderr)
 
     def test_a_rank_that_dies_early_ends_the_others(self):
         begin = time.monotonic()

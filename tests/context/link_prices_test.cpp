@@ -16,7 +16,7 @@ using world::LinkCache;
 using world::Pricing;
 using world::PricingOptions;
 
-/// What every rank found, with hosts as they are said to be.
+/// The result of fit_prices() on every rank, for ranks on these hosts.
 std::vector<Pricing> priced(const std::vector<int>& hosts, FileSystem& files) {
   const auto n = static_cast<int>(hosts.size());
   std::vector<Pricing> found(hosts.size());
@@ -55,7 +55,8 @@ TEST(LinkPrices, AreTheSameOnAllRanks) {
       EXPECT_EQ(each.prices.combined_byte_s, found[0].prices.combined_byte_s);
       EXPECT_GT(each.prices.far_step_s, 0);
       EXPECT_GT(each.prices.combined_byte_s, 0);
-      EXPECT_GE(each.far_bytes_per_s * each.prices.far_byte_s, 1 - 1e-9) << "the dearest is no better";
+      EXPECT_GE(each.far_bytes_per_s * each.prices.far_byte_s, 1 - 1e-9)
+          << "the slowest link is not faster than the median";
     }
   }
 }
@@ -73,10 +74,10 @@ TEST(LinkPrices, AreRememberedForEachPairOfHosts) {
   const auto links = remembered(files);
   EXPECT_EQ(links.size(), 3u);
   const auto second = priced({0, 1, 2, 2}, files);
-  EXPECT_EQ(remembered(files), links) << "what was known was measured again";
+  EXPECT_EQ(remembered(files), links) << "cached links were measured again";
   EXPECT_NEAR(second[0].prices.far_byte_s, first[0].prices.far_byte_s, 1e-5 * first[0].prices.far_byte_s);
   (void)priced({0, 1, 2, 3}, files);
-  EXPECT_EQ(remembered(files).size(), 6u) << "a host more has three links more";
+  EXPECT_EQ(remembered(files).size(), 6u) << "a fourth host adds three links";
 }
 
 }  // namespace

@@ -53,13 +53,14 @@ std::string failure(const Dataset& dataset, std::vector<std::int64_t> indices) {
 TEST(Dataset, NamesTheSampleThatDoesNotFit) {
   const Ragged ragged(4);
   EXPECT_EQ(failure(ragged, {0, 2}),
-            "the input of sample 2 is Float [3], that of the first in its batch Float [2]. Give all samples "
+            "the input of sample 2 is Float [3], that of the first sample in its batch is Float [2]. Give "
+            "all samples "
             "of a data set the "
             "same shape and type.");
   EXPECT_NE(failure(ragged, {0, 1})
-                .find("the target of sample 1 is Int [], that of the first in its batch Long []"),
+                .find("the target of sample 1 is Int [], that of the first sample in its batch is Long []"),
             std::string::npos);
-  EXPECT_EQ(failure(ragged, {0, 3}), "the input of sample 3 is no tensor in CPU memory");
+  EXPECT_EQ(failure(ragged, {0, 3}), "the input of sample 3 is not a tensor in CPU memory");
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 #include "data/digits.h"
 #include "data/glyphs.h"
 #include "data/markov.h"
-#include "data/regression.h"
-#include "data/spirals.h"
-#include "data/unit_circle.h"
+#include "data/points.h"
 #include "tensors.h"
 
 #include <cmath>
@@ -89,7 +87,7 @@ TEST(Digits, NoiseHasItsDeviation) {
   const at::Tensor noisy = DigitsDataset(range, {.image_size = 27, .noise = 0.1}).batch(up_to(200)).input;
   EXPECT_GE(noisy.min().item<float>(), 0);
   EXPECT_LE(noisy.max().item<float>(), 1);
-  // Where neither end cuts it off: the middle tones.
+  // The noise of middle tones, which is not clipped at 0 or 1.
   const at::Tensor middle = clean.gt(0.25).logical_and(clean.lt(0.75));
   const at::Tensor noise = (noisy - clean).masked_select(middle);
   ASSERT_GT(noise.numel(), 1000);

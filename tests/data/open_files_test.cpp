@@ -176,7 +176,7 @@ TEST_F(OpenFiles, CsvTestFileMustFit) {
   ASSERT_TRUE(opened) << opened.error().text();
   EXPECT_EQ(opened->test->at(0).target.item<std::int64_t>(), 1);
   put(fs, "b.csv", "x,y\n3,r\n");
-  EXPECT_EQ(text_of(open_data(fs, config, 1)), "'b.csv' has the class 'r', which 'a.csv' has not");
+  EXPECT_EQ(text_of(open_data(fs, config, 1)), "'b.csv' has the class 'r', which is not in 'a.csv'");
   put(fs, "b.csv", "x,z\n3,q\n");
   EXPECT_NE(text_of(open_data(fs, config, 1)).find("'b.csv' has other columns than 'a.csv'"),
             std::string::npos);

@@ -1,5 +1,6 @@
 #include "data/slot_loader.h"
 
+#include "base/manual_clock.h"
 #include "tensors.h"
 
 #include <atomic>
@@ -188,7 +189,7 @@ struct Failing : Counting {
 
 TEST(SlotLoader, ThrowsWhatLoadingThrewAndNamesTheSamples) {
   const char* const words[] = {"record 4 is torn", "four", "wrong shape",
-                               "an exception that is no std::exception"};
+                               "an exception that is not a std::exception"};
   for (int way = 0; way < 4; ++way) {
     for (int threads : {0, 2}) {
       const BatchPlan plan(6, 2, 1);
@@ -294,7 +295,6 @@ TEST(SlotLoader, ManyThreadsAndTwoLoadersOverOneDataSet) {
     loader.expect(slots_of(plan, epoch));
     for (const SlotAddress& address : slots_of(plan, epoch)) {
       EXPECT_EQ(loader.take(address).samples, expected_samples(plan, order_of(97), address));
-      EXPECT_GE(loader.stall().count(), 0);
     }
   };
   std::thread other(body, 1);

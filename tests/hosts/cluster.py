@@ -1,6 +1,6 @@
 """Hosts for tests: network namespaces of this machine, each with one cable to a common switch.
 
-Needs root, `ip` (iproute2) and, for cuts, `nft` (nftables). Everything is taken down again."""
+Needs root, `ip` (iproute2), `nsenter` and `nft` (nftables). Everything is removed at the end."""
 
 import contextlib
 import os
@@ -8,16 +8,16 @@ import pathlib
 import shutil
 import subprocess
 
-# What is measured between such hosts is of no use to others.
+# Measurements between such hosts are useless for later jobs.
 os.environ.setdefault("COHORT_LINK_CACHE", "off")
 
-SKIPPED = 77  # what CTest takes for "could not be tried"
+SKIPPED = 77  # CTest reports this exit code as skipped
 
 
 def missing():
-    """What keeps tests of this kind from running here; empty if nothing does."""
+    """The reason why these tests cannot run here; empty if they can."""
     if os.geteuid() != 0:
-        return "only root can make network namespaces"
+        return "network namespaces need root"
     for program, package in (("ip", "iproute2"), ("nft", "nftables"), ("nsenter", "util-linux")):
         if not shutil.which(program):
             return f"{program} is not installed (package {package})"
@@ -51,7 +51,7 @@ class Cluster:
         return ["nsenter", f"--net=/run/netns/{self.space(name)}", *[str(word) for word in words]]
 
     def start_way(self):
-        """For `cohort run --start`."""
+        """The value of `cohort run --start`."""
         return f"nsenter --net=/run/netns/{self.space('{host}')}"
 
     def __enter__(self):
@@ -84,12 +84,12 @@ class Cluster:
         command(*self.inside(name, "ip", "address", "add", f"{self.address(name)}/24", "dev", "eth0"))
         command(*self.inside(name, "ip", "address", "add", f"{self.address6(name)}/64", "dev", "eth0", "nodad"))
         command(*self.inside("switch", "ip", "link", "set", port, "master", "bridge", "up"))
-        # What Linux does by itself, whatever this machine was told to do.
+        # The default of Linux, whatever this machine is configured to.
         command(*self.inside(name, "ip", "route", "replace", "10.77.0.0/24", "dev", "eth0", "src", self.address(name),
                              "congctl", "cubic"))
 
     def shape(self, megabits, *names):
-        """The cables of these hosts, or of all, carry so many Mbit/s in each direction."""
+        """Limits the cables of these hosts, or of all, to this many Mbit/s in each direction."""
         for name in names or self.names:
             for space, port in ((name, "eth0"), ("switch", f"port{self.index(name)}")):
                 command(*self.inside(space, "tc", "qdisc", "replace", "dev", port, "root", "tbf", "rate",
@@ -103,7 +103,7 @@ class Cluster:
         command(*self.inside("switch", "ip", "link", "set", f"port{self.index(name)}", "up"))
 
     def rule(self, name, text):
-        """A rule for what comes in to a host, for nft; see forget_rules()."""
+        """Adds an nft rule for incoming packets of a host; forget_rules() removes it."""
         table = f"table inet cuts {{\n chain in {{\n type filter hook input priority 0;\n {text}\n }}\n}}\n"
         command(*self.inside(name, "nft", "-f", "-"), input=table)
 

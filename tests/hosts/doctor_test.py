@@ -1,4 +1,4 @@
-"""`cohort doctor --hosts`: what it finds on hosts, and on the ways between them."""
+"""Tests of `cohort doctor --hosts`: findings about hosts and about the links between them."""
 
 import json
 import os
@@ -18,11 +18,11 @@ if missing():
     sys.exit(SKIPPED)
 
 TOOL = pathlib.Path(sys.argv.pop(1)).resolve()
-LIMIT = 120  # seconds; only a broken program meets it
+LIMIT = 120  # seconds; only a broken program takes this long
 
 
 class OfHosts(unittest.TestCase):
-    """Three hosts, and the doctor on the first of them."""
+    """Three hosts; the doctor runs on the first."""
 
     def setUp(self):
         self.hosts = Cluster("a", "b", "c")
@@ -45,7 +45,7 @@ class OfHosts(unittest.TestCase):
         return report
 
     def stand_in(self, text):
-        """A program in place of the tool on the hosts; {tool} in it is the real one, $address that of the host."""
+        """A script in place of the tool on the hosts. {tool} is the real tool, $address the address of the host."""
         path = self.folder / "stand-in"
         path.write_text("#!/bin/sh\naddress=$(ip -4 -o address show eth0 | sed 's/.*inet //; s,/.*,,')\n"
                         + text.format(tool=TOOL))
@@ -78,7 +78,7 @@ class Healthy(OfHosts):
             self.assertEqual(found["addresses"], [f"eth0 10.77.0.{number}"])
             self.assertEqual(found["version"], report["version"])
             self.assertGreater(found["cores"], 0)
-            self.assertLessEqual(abs(found["clock_offset_s"]), found["clock_error_s"] + 1e-4)  # it is one clock
+            self.assertLessEqual(abs(found["clock_offset_s"]), found["clock_error_s"] + 1e-4)  # all hosts share one clock
         drawn = xml.etree.ElementTree.parse(plot).getroot()
         texts = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
         self.assertEqual([texts.count(name) for name in "abc"], [4, 4, 4])
@@ -92,9 +92,9 @@ class Healthy(OfHosts):
             text = self.read_all(ours)
         self.assertEqual(doctor.returncode, 0, text)
         self.assertNotIn("thread counts", text)
-        self.assertIn("measured 2 of 2 ways", text)
+        self.assertIn("measured 2 of 2 links", text)
         self.assertRegex(text, r"\x1b\[38;5;\d+;48;5;\d+m *[\d.]+ [GM]bit/s")
-        self.assertIn("in the clear", text)
+        self.assertIn("are not encrypted", text)
 
     @staticmethod
     def read_all(terminal):
@@ -102,7 +102,7 @@ class Healthy(OfHosts):
         while True:
             try:
                 piece = os.read(terminal, 1 << 16)
-            except OSError:  # nobody has the other end any more
+            except OSError:  # the other end is closed
                 return text.decode()
             text += piece
             if not piece:

@@ -1,15 +1,15 @@
-// One rank of a job on several hosts, as its tests start it: host_rank MODE [NUMBER...].
+// One rank of a job on several hosts, started by the tests: host_rank MODE [NUMBER...].
 //
-//   sum COUNT ROUNDS [PAUSE_MS]   ROUNDS sums of COUNT numbers, each checked
-//   die RANK COUNT                sums without end; RANK kills itself after the third
-//   renew TIMES                   forms the world anew, TIMES times, and says how long the longest took
+//   sum COUNT ROUNDS [PAUSE_MS]   ROUNDS all-reduces of COUNT numbers, each checked
+//   die RANK COUNT                endless all-reduces; RANK kills itself after the third
+//   renew TIMES                   forms the group TIMES times and prints the longest duration
 
 #include "base/result.h"
-#include "comm/call.h"
-#include "launch/own_environment.h"
+#include "comm/group/call.h"
+#include "launch/variable_reader.h"
 #include "world/hosts_world.h"
 #include "world/join.h"
-#include "world/meeting_place.h"
+#include "world/open_meeting.h"
 
 #include <algorithm>
 #include <csignal>
@@ -35,7 +35,7 @@ Status check_sum(Communicator& group, std::size_t count, int round) {
   COHORT_RETURN_IF_ERROR(group.run(all_reduce(std::span(numbers))));
   for (std::size_t i = 0; i < count; ++i) {
     float expected = 0;
-    for (int rank = 0; rank < group.world(); ++rank) expected += value(rank, i);
+    for (int rank = 0; rank < group.size(); ++rank) expected += value(rank, i);
     if (numbers[i] != expected) {
       return Error(ErrorCode::kCorrupt, fmt::format("round {}: number {} is wrong", round, i));
     }

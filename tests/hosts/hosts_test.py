@@ -1,4 +1,4 @@
-"""Jobs on several hosts: who finds whom, what is said on the wire, and what happens when cables are cut."""
+"""Jobs on several hosts: rendezvous, settings, bytes on the wire, and cut cables."""
 
 import json
 import os
@@ -22,11 +22,11 @@ if missing():
 
 TOOL = pathlib.Path(sys.argv.pop(1)).resolve()
 RANK = pathlib.Path(sys.argv.pop(1)).resolve()
-LIMIT = 60  # seconds; only a broken program meets it
+LIMIT = 60  # seconds; only a broken program takes this long
 
 
 class OnHosts(unittest.TestCase):
-    """Two hosts, and ways to run host_rank on them."""
+    """Two hosts, and methods to run host_rank on them."""
 
     def setUp(self):
         self.hosts = Cluster("a", "b")
@@ -53,7 +53,7 @@ class OnHosts(unittest.TestCase):
         return job
 
     def wait_until(self, job, text, times):
-        """Until the job has written a text so often."""
+        """Waits until the job has written `text` this many times."""
         while self.said.count(text) < times:
             line = job.stdout.readline()
             self.assertTrue(line, f"it ended after:\n{self.said}\n{job.stderr.read() if job.poll() is not None else ''}")
@@ -64,7 +64,7 @@ class OnHosts(unittest.TestCase):
         return self.said + out, err
 
     def start_by_hand(self, rendezvous, *words, keys=("key", "key")):
-        """One rank on each host, without a launcher."""
+        """Starts one rank on each host, without a launcher."""
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for key in set(keys):
             subprocess.run([TOOL, "key", folder / key], check=True, capture_output=True)
@@ -78,7 +78,7 @@ class OnHosts(unittest.TestCase):
         return ranks
 
     def remembering(self):
-        """Options for jobs that know the links already, so that nothing is measured."""
+        """Options of a job with a filled link cache, so that nothing is measured."""
         folder = self.enterContext(tempfile.TemporaryDirectory())
         options = ["--env", f"COHORT_LINK_CACHE={folder}"]
         result = self.run_job("a:1,b:1", "sum", 1, 1, options=options)
@@ -105,7 +105,7 @@ class Together(OnHosts):
     def test_in_the_clear_with_a_warning(self):
         result = self.run_job("a:1,b:1", "sum", 1000, 2, options=["--no-encryption"])
         self.assertEqual(result.stdout.count("2 rounds are right"), 2, result.stdout + result.stderr)
-        self.assertIn("in the clear", result.stderr)
+        self.assertIn("are not encrypted", result.stderr)
 
     def test_a_named_interface(self):
         result = self.run_job("a:1,b:1", "sum", 1000, 2, options=["--interface", "eth0"])
@@ -185,7 +185,7 @@ class Settings(OnHosts):
 
 class OnTheWire(OnHosts):
     def hear(self, shares, *words, options=()):
-        """Everything that host b receives while a job runs."""
+        """All bytes on the network interfaces of host b while a job runs."""
         heard = bytearray()
         stop = threading.Event()
         ready = threading.Event()
@@ -213,7 +213,7 @@ class OnTheWire(OnHosts):
         return bytes(heard)
 
     def test_payloads_are_seen_without_encryption_only(self):
-        # Sums of two ranks begin 3, 17, 31, …: some numbers that pass in any case.
+        # A part of rank 0's input, which crosses the wire with every algorithm.
         payload = struct.pack("<8f", *[(7 * i) % 61 for i in range(3, 11)])
         clear = self.hear("a:1,b:1", "sum", 200000, 1, options=["--no-encryption"])
         self.assertIn(payload, clear)
@@ -233,7 +233,7 @@ class OnTheWire(OnHosts):
         formula = rounds * 4 * count  # 2 (h - 1) / h of each sum, for h = 2
         print(f"sent {sent} bytes, by the formula {formula}: {sent / formula:.4f}")
         self.assertGreater(sent, formula)
-        self.assertLess(sent, 1.06 * formula)  # headers of all layers, and what is said besides
+        self.assertLess(sent, 1.06 * formula)  # headers of all layers, handshakes and heartbeats
 
 
 class Broken(OnHosts):

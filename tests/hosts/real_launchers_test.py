@@ -1,4 +1,4 @@
-"""What people start jobs on several hosts with, as it is: an OpenSSH server on each host, and torchrun."""
+"""Jobs on several hosts with real launchers: ssh, with an OpenSSH server on each host, and torchrun."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ TOOL = pathlib.Path(sys.argv.pop(1)).resolve()
 EXAMPLE = pathlib.Path(sys.argv.pop(1)).resolve()
 PYTHON = pathlib.Path(sys.argv.pop(1))
 SSHD = pathlib.Path("/usr/sbin/sshd")
-LIMIT = 100  # seconds; only a broken program meets it
+LIMIT = 100  # seconds; only a broken program takes this long
 
 
 def has_torch():
@@ -36,7 +36,7 @@ class TwoHosts(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def here(self, *words):
-        """Runs something on host a."""
+        """Runs a command on host a."""
         return subprocess.run(self.hosts.inside("a", *words), capture_output=True, text=True, timeout=LIMIT)
 
 

@@ -1,7 +1,7 @@
 #include "launch/environment.h"
 
-#include "launch/link_variables.h"
-#include "launch/slurm_tasks.h"
+#include "launch/variables.h"
+#include "supervise/rank_variables.h"
 
 #include <gtest/gtest.h>
 #include <set>
@@ -15,7 +15,7 @@ LaunchFacts facts_of(const EnvironmentVariables& environment) {
   return value_or_throw(launch_facts(environment, kUser));
 }
 
-// The text of the mistake, or what was read if there was none.
+// The text of the error, or a description of the facts if there is no error.
 std::string mistake_in(const EnvironmentVariables& environment) {
   const auto facts = launch_facts(environment, kUser);
   if (facts) return "rank " + std::to_string(facts->rank) + " by " + std::string(name(facts->launcher));
@@ -52,7 +52,7 @@ const EnvironmentVariables kSlurm{{"SLURM_PROCID", "6"},         {"SLURM_NTASKS"
                                   {"SLURM_STEP_NUM_TASKS", "7"}, {"SLURM_LOCALID", "0"},
                                   {"SLURM_NODEID", "3"},         {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1"},
                                   {"SLURM_JOB_ID", "812"},       {"SLURM_STEP_ID", "0"}};
-// What a batch script sees that is itself no rank.
+// The variables of a batch script, which is not a rank.
 const EnvironmentVariables kBatch{
     {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "7"}, {"SLURM_LOCALID", "0"}, {"SLURM_JOB_ID", "812"}};
 
@@ -67,7 +67,7 @@ TEST(LaunchFacts, OfCohortRun) {
                                             .rank = 2,
                                             .world = 5,
                                             .local_rank = 1,
-                                            .local_world = 3,
+                                            .local_size = 3,
                                             .generation = 4,
                                             .rendezvous = {.unix_name = "cohort-abc"}}));
 }
@@ -75,16 +75,16 @@ TEST(LaunchFacts, OfCohortRun) {
 TEST(LaunchFacts, AreThoseThatRankVariablesWrites) {
   for (const int world : {1, 2, 5}) {
     for (int rank = 0; rank < world; ++rank) {
-      const auto facts = facts_of(launch::rank_variables({.rank = rank,
-                                                          .world = world,
-                                                          .local_rank = rank,
-                                                          .local_world = world,
-                                                          .generation = 3,
-                                                          .rendezvous = *launch::fresh_rendezvous()}));
+      const auto facts = facts_of(supervise::rank_variables({.rank = rank,
+                                                             .world = world,
+                                                             .local_rank = rank,
+                                                             .local_size = world,
+                                                             .generation = 3,
+                                                             .rendezvous = *supervise::fresh_rendezvous()}));
       EXPECT_EQ(facts.rank, rank);
       EXPECT_EQ(facts.world, world);
       EXPECT_EQ(facts.local_rank, rank);
-      EXPECT_EQ(facts.local_world, world);
+      EXPECT_EQ(facts.local_size, world);
       EXPECT_EQ(facts.generation, 3);
       EXPECT_EQ(facts.rendezvous.unix_name->size(), std::string("cohort-").size() + 32);
     }
@@ -97,7 +97,7 @@ TEST(LaunchFacts, OfTorchrun) {
                          .rank = 3,
                          .world = 4,
                          .local_rank = 1,
-                         .local_world = 2,
+                         .local_size = 2,
                          .generation = 2,
                          .rendezvous = {.unix_name = "cohort-1000-torchrun-none-29500-2",
                                         .address = Rendezvous::Address{"node7", 29500}}}));
@@ -108,14 +108,14 @@ TEST(LaunchFacts, OfOpenMpi) {
                                              .rank = 6,
                                              .world = 7,
                                              .local_rank = 0,
-                                             .local_world = 1,
+                                             .local_size = 1,
                                              .rendezvous = {.unix_name = "cohort-1000-openmpi-3541630977"}}));
 }
 
 TEST(LaunchFacts, OfHydra) {
   EXPECT_EQ(
       facts_of(kHydra),
-      (LaunchFacts{.launcher = Launcher::kHydra, .rank = 1, .world = 2, .local_rank = 1, .local_world = 2}));
+      (LaunchFacts{.launcher = Launcher::kHydra, .rank = 1, .world = 2, .local_rank = 1, .local_size = 2}));
 }
 
 TEST(LaunchFacts, OfSlurm) {
@@ -123,18 +123,46 @@ TEST(LaunchFacts, OfSlurm) {
                                            .rank = 6,
                                            .world = 7,
                                            .local_rank = 0,
-                                           .local_world = 1,
+                                           .local_size = 1,
                                            .rendezvous = {.unix_name = "cohort-1000-slurm-812-0"}}));
   EXPECT_EQ(facts_of(with(kSlurm, {{"SLURM_PROCID", "5"}, {"SLURM_LOCALID", "1"}, {"SLURM_NODEID", "2"}}))
-                .local_world,
+                .local_size,
             2);
   const EnvironmentVariables old{{"SLURM_PROCID", "1"},
                                  {"SLURM_NTASKS", "4"},
                                  {"SLURM_LOCALID", "1"},
                                  {"SLURM_NTASKS_PER_NODE", "2"},
                                  {"SLURM_STEP_ID", "11"}};
-  EXPECT_EQ(facts_of(old).local_world, 2);
+  EXPECT_EQ(facts_of(old).local_size, 2);
   EXPECT_EQ(facts_of(old).world, 4);
+}
+
+TEST(LaunchFacts, LimitsCountWithEveryLauncherAndWithoutOne) {
+  using namespace std::chrono_literals;
+  for (const EnvironmentVariables& launcher : {EnvironmentVariables{}, kOpenMpi, kSlurm}) {
+    const LaunchFacts facts =
+        facts_of(with(launcher, {{"COHORT_LIMIT", "90s"}, {"COHORT_LIVENESS", "2 min"}}));
+    EXPECT_EQ(facts.limits, (LimitFacts{.call = 90s, .liveness = 2min}));
+  }
+  EXPECT_EQ(facts_of({{"COHORT_LIVENESS", ""}}).limits, LimitFacts{});
+  for (const std::string wrong : {"soon", "5", "9ms", "2h"}) {
+    const auto facts = launch_facts({{"COHORT_LIVENESS", wrong}}, 1000);
+    ASSERT_FALSE(facts) << wrong;
+    EXPECT_EQ(facts.error().message(),
+              "the environment has COHORT_LIVENESS='" + wrong + "', expected a duration from 10 ms to 1 h");
+  }
+}
+
+TEST(LaunchFacts, LimitsSurviveTheEnvironment) {
+  using namespace std::chrono_literals;
+  const LimitFacts limits{.call = 1500ms, .liveness = 90s};
+  EXPECT_EQ(facts_of(launch::limit_variables(limits)).limits, limits);
+  EXPECT_TRUE(launch::limit_variables({}).empty());
+}
+
+TEST(LaunchFacts, VariablesThatNothingReadsAreNamed) {
+  EXPECT_EQ(launch::unknown_variables({{"COHORT_RANK", "1"}, {"COHORT_LIVELINESS", "1s"}, {"PATH", ""}}),
+            std::vector<std::string>{"COHORT_LIVELINESS"});
 }
 
 TEST(LaunchFacts, ABatchScriptIsNoRank) {
@@ -232,14 +260,14 @@ TEST(LaunchFacts, AGivenRendezvousWinsOverADerivedOne) {
   EXPECT_EQ(facts_of(with(kSlurm, {{"COHORT_RENDEZVOUS", "unix:ours"}})).rendezvous.unix_name, "ours");
 }
 
-TEST(LaunchFacts, OtherPlacesToMeet) {
-  const auto place = [](const std::string& text) {
+TEST(LaunchFacts, OtherRendezvous) {
+  const auto parsed = [](const std::string& text) {
     return facts_of(with(kTorchrun, {{"COHORT_RENDEZVOUS", text}})).rendezvous;
   };
   using Address = Rendezvous::Address;
-  EXPECT_EQ(place("file:/shared/x:y"), (Rendezvous{.directory = "/shared/x:y"}));
-  EXPECT_EQ(place("rank0:node7:4711"), (Rendezvous{.address = Address{"node7", 4711}}));
-  EXPECT_EQ(place("tcp:10.0.0.1:4711,[fe80::7]:80"),
+  EXPECT_EQ(parsed("file:/shared/x:y"), (Rendezvous{.directory = "/shared/x:y"}));
+  EXPECT_EQ(parsed("rank0:node7:4711"), (Rendezvous{.address = Address{"node7", 4711}}));
+  EXPECT_EQ(parsed("tcp:10.0.0.1:4711,[fe80::7]:80"),
             (Rendezvous{.server = {Address{"10.0.0.1", 4711}, Address{"fe80::7", 80}}}));
   for (const char* wrong :
        {"file:", "tcp:", "tcp:a", "tcp:a:0", "tcp:a:70000", "tcp:a:1,", "rank0::1", "http:a:1", "x"}) {
@@ -276,21 +304,24 @@ TEST(LaunchFacts, HowHostsTalk) {
 }
 
 TEST(LaunchFacts, WhatCarriesCalls) {
-  const LinkSettings all{.engine = Engine::kUcx, .algorithm = "ring"};
+  const LinkSettings all{.backend = Backend::kUcx, .algorithm = "ring"};
   for (const EnvironmentVariables& launcher : {EnvironmentVariables{}, kCohort, kSlurm}) {
     EXPECT_EQ(facts_of(with(launcher, launch::link_variables(all))).links.settings, all);
-    EXPECT_EQ(facts_of(with(launcher, {{"COHORT_ENGINE", ""}})).links.settings, LinkSettings{});
+    EXPECT_EQ(facts_of(with(launcher, {{"COHORT_BACKEND", ""}})).links.settings, LinkSettings{});
   }
-  EXPECT_EQ(
-      mistake_in({{"COHORT_ENGINE", "steam"}}),
-      "the environment has COHORT_ENGINE='steam', which is no engine. Set it to one of auto, tcp, ucx, mpi, "
-      "or unset it.");
+  EXPECT_EQ(mistake_in({{"COHORT_BACKEND", "steam"}}),
+            "the environment has COHORT_BACKEND='steam', which is no backend. Set it to one of auto, tcp, "
+            "ucx, mpi, "
+            "or unset it.");
+  EXPECT_EQ(mistake_in({{"COHORT_ENGINE", "ucx"}}),
+            "the environment has COHORT_ENGINE='ucx', a name that is no longer read. It is called "
+            "COHORT_BACKEND: set that, and unset COHORT_ENGINE.");
 }
 
 TEST(LinkSettings, WhatIsSaidWinsOverWhatOthersSay) {
-  const LinkSettings own{.engine = Engine::kTcp};
-  const LinkSettings others{.engine = Engine::kUcx, .algorithm = "ring"};
-  EXPECT_EQ(own.over(others), (LinkSettings{.engine = Engine::kTcp, .algorithm = "ring"}));
+  const LinkSettings own{.backend = Backend::kTcp};
+  const LinkSettings others{.backend = Backend::kUcx, .algorithm = "ring"};
+  EXPECT_EQ(own.over(others), (LinkSettings{.backend = Backend::kTcp, .algorithm = "ring"}));
   EXPECT_EQ(LinkSettings{}.over(others), others);
 }
 

@@ -1,6 +1,6 @@
-#include "launch/agent_wire.h"
-#include "launch/host_list.h"
-#include "launch/slurm_tasks.h"
+#include "launch/variables.h"
+#include "supervise/agent_wire.h"
+#include "supervise/host_job.h"
 
 #include <cohort/random.h>
 
@@ -10,22 +10,23 @@ namespace cohort::test {
 namespace {
 
 using namespace std::chrono_literals;
-using launch::AgentFrame;
-using launch::AgentPlan;
-using launch::FrameCutter;
-using launch::HostShare;
+using supervise::AgentFrame;
+using supervise::AgentPlan;
+using supervise::FrameCutter;
+using supervise::HostShare;
 
 TEST(HostList, IsRead) {
-  EXPECT_EQ(*launch::parse_hosts("a:4,b:12"), (std::vector<HostShare>{{"a", 4}, {"b", 12}}));
-  EXPECT_EQ(*launch::parse_hosts("node-1.site"), (std::vector<HostShare>{{"node-1.site", 1}}));
-  EXPECT_EQ(*launch::parse_hosts("[fe80::7]:2,[::1]"), (std::vector<HostShare>{{"fe80::7", 2}, {"::1", 1}}));
-  EXPECT_EQ(launch::num_ranks(*launch::parse_hosts("a:4,b,c:2")), 7);
+  EXPECT_EQ(*supervise::parse_hosts("a:4,b:12"), (std::vector<HostShare>{{"a", 4}, {"b", 12}}));
+  EXPECT_EQ(*supervise::parse_hosts("node-1.site"), (std::vector<HostShare>{{"node-1.site", 1}}));
+  EXPECT_EQ(*supervise::parse_hosts("[fe80::7]:2,[::1]"),
+            (std::vector<HostShare>{{"fe80::7", 2}, {"::1", 1}}));
+  EXPECT_EQ(supervise::num_ranks(*supervise::parse_hosts("a:4,b,c:2")), 7);
 }
 
 TEST(HostList, MistakesAreNamed) {
   for (const char* text :
        {"", "a,", ",a", "a:0", "a:-1", "a:x", "a:70000", ":4", "a:2,a:2", "-oProxyCommand=x", "a:2:"}) {
-    const auto hosts = launch::parse_hosts(text);
+    const auto hosts = supervise::parse_hosts(text);
     ASSERT_FALSE(hosts) << text;
     EXPECT_EQ(hosts.error().code(), ErrorCode::kUsage);
     EXPECT_FALSE(hosts.error().remedy().empty());
@@ -36,6 +37,7 @@ TEST(SlurmNodes, TheFirstIsFound) {
   EXPECT_EQ(launch::first_node("n1"), "n1");
   EXPECT_EQ(launch::first_node("n[03-05,9],m1"), "n03");
   EXPECT_EQ(launch::first_node("n[7]"), "n7");
+  EXPECT_EQ(launch::first_node("n[3,5-9]"), "n3");
   EXPECT_EQ(launch::first_node("m1,n[1-2]"), "m1");
   EXPECT_EQ(launch::first_node("n[1-2]-ib"), "n1-ib");
   EXPECT_EQ(launch::first_node(""), std::nullopt);
@@ -71,7 +73,7 @@ TEST(AgentWire, AnOutcomeIsWhatItWas) {
   outcome.ranks.push_back({.status = ExitStatus{.code = 0}});
   outcome.ranks.push_back({.status = ExitStatus{.signal = 9}, .was_stopped = true, .last_lines = {"a", "b"}});
   outcome.ranks.push_back({});
-  const auto read = launch::decode_outcome(launch::encode_outcome(outcome));
+  const auto read = supervise::decode_outcome(supervise::encode_outcome(outcome));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->end, JobEnd::kRankFailed);
   EXPECT_EQ(read->first_failed, 1);
@@ -84,9 +86,9 @@ TEST(AgentWire, AnOutcomeIsWhatItWas) {
 }
 
 TEST(AgentWire, FramesAreCutWhateverThePieces) {
-  std::string stream = launch::framed(AgentFrame::kPlan, some_plan().encode()) +
-                       launch::framed(AgentFrame::kFinished, launch::encode_number(3)) +
-                       launch::framed(AgentFrame::kInterrupt, {});
+  std::string stream = supervise::framed(AgentFrame::kPlan, some_plan().encode()) +
+                       supervise::framed(AgentFrame::kFinished, supervise::encode_number(3)) +
+                       supervise::framed(AgentFrame::kInterrupt, {});
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, stream.size()}) {
     FrameCutter cutter;
     std::vector<AgentFrame> kinds;
@@ -106,17 +108,29 @@ TEST(AgentWire, FramesAreCutWhateverThePieces) {
 TEST(AgentWire, NoiseIsRefusedOrReadButNeverTrusted) {
   const RandomStream random(5, 1);
   const std::vector<std::byte> plan = some_plan().encode();
+  int refused = 0;
   for (std::uint64_t i = 0; i < 100'000; ++i) {
     std::vector<std::byte> bytes = plan;
     bytes[random.below(bytes.size(), 3 * i)] = static_cast<std::byte>(random.bits(3 * i + 1));
     if (i % 3 == 0) bytes.resize(random.below(bytes.size(), 3 * i + 2));
-    (void)AgentPlan::decode(bytes);
-    (void)launch::decode_outcome(bytes);
-    (void)launch::OutputPiece::decode(bytes);
+    const auto decoded = AgentPlan::decode(bytes);
+    if (!decoded) ++refused;
+    if (decoded) {
+      ASSERT_GE(decoded->ranks, 1);
+    }
+    const auto outcome = supervise::decode_outcome(bytes);
+    if (outcome) {
+      ASSERT_LE(outcome->end, JobEnd::kHostLost);
+    }
+    const auto piece = supervise::OutputPiece::decode(bytes);
+    if (piece) {
+      ASSERT_LE(piece->stream, supervise::Stream::kErrorOutput);
+    }
     FrameCutter cutter;
     cutter.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     (void)cutter.next();
   }
+  EXPECT_GT(refused, 30'000) << "a third of the plans are cut short";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "launch/job_outcome.h"
+#include "supervise/job_outcome.h"
 
 #include <csignal>
 #include <gtest/gtest.h>

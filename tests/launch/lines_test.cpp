@@ -1,13 +1,12 @@
-#include "launch/last_lines.h"
-#include "launch/line_cutter.h"
+#include "supervise/lines.h"
 
 #include <gtest/gtest.h>
 
 namespace cohort::test {
 namespace {
 
-using launch::LastLines;
-using launch::LineCutter;
+using supervise::LastLines;
+using supervise::LineCutter;
 using Lines = std::deque<std::string>;
 
 std::string cut(std::string_view text, std::size_t piece_bytes, std::size_t longest = 1 << 20) {

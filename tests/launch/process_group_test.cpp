@@ -1,8 +1,8 @@
-#include "launch/process_group.h"
+#include "supervise/process_group.h"
 
-#include "launch/cores.h"
-#include "launch/process.h"
 #include "launch_roles.h"
+#include "supervise/cores.h"
+#include "supervise/process.h"
 
 #include <condition_variable>
 #include <csignal>
@@ -16,7 +16,7 @@
 namespace cohort::test {
 namespace {
 
-// What a program wrote, as it comes.
+// The output of a program, as it arrives.
 class Heard {
  public:
   OutputToFunction listener() {
@@ -70,18 +70,18 @@ TEST(ProcessGroup, SignalsReachDescendantsAlsoAfterTheLeaderEnded) {
   ASSERT_TRUE(process.signal(SIGKILL));
   EXPECT_EQ(*process.wait(soon()), ExitStatus{.signal = SIGKILL});
   EXPECT_TRUE(process.ended_at());
-  EXPECT_EQ(launch::living_groups().count(process.pid()), 1u);
+  EXPECT_EQ(supervise::living_groups().count(process.pid()), 1u);
   EXPECT_FALSE(process.signal(SIGTERM)) << "the leader itself has ended";
   ASSERT_TRUE(process.signal_group(SIGUSR1));
   EXPECT_NE(heard.wait_for("heard\n").find("heard\n"), std::string::npos);
 }
 
 TEST(ProcessGroup, AreListedWhileOtherProcessesComeAndGo) {
-  // The shell makes and ends processes all the time; some end while their entry is read.
+  // The shell starts and ends processes all the time; some end while their entry in /proc is read.
   Heard heard;
   const Process churn =
       group_of("for i in 1 2 3 4; do (while true; do (:)& (:)& (:)& wait; done)& done; wait", heard);
-  for (int i = 0; i < 300; ++i) ASSERT_EQ(launch::living_groups().count(churn.pid()), 1u);
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(supervise::living_groups().count(churn.pid()), 1u);
 }
 
 TEST(ProcessGroup, NobodyIsLeftAfterDestruction) {
@@ -92,14 +92,14 @@ TEST(ProcessGroup, NobodyIsLeftAfterDestruction) {
         group_of("(trap '' TERM; echo ready; while true; do sleep 0.01; done) & sleep 1000", heard);
     heard.wait_for("ready\n");
     group = process.pid();
-    EXPECT_EQ(launch::living_groups().count(group), 1u);
+    EXPECT_EQ(supervise::living_groups().count(group), 1u);
   }
-  // A killed descendant may take a moment to vanish.
+  // A killed descendant may need a moment to disappear.
   const TimePoint limit = soon();
-  while (launch::living_groups().count(group) > 0 && std::chrono::steady_clock::now() < limit) {
+  while (supervise::living_groups().count(group) > 0 && std::chrono::steady_clock::now() < limit) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  EXPECT_EQ(launch::living_groups().count(group), 0u);
+  EXPECT_EQ(supervise::living_groups().count(group), 0u);
   EXPECT_TRUE(::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) << "and the leader is reaped";
 }
 
@@ -111,7 +111,7 @@ TEST(Process, SaysWhenItHasEnded) {
 }
 
 TEST(Process, RunsOnTheGivenCores) {
-  const int core = launch::allowed_cores()->back();
+  const int core = supervise::allowed_cores()->back();
   Process process = value_or_throw(
       Process::start({.argv = {"grep", "Cpus_allowed_list", "/proc/self/status"}, .cores = {core}}));
   EXPECT_EQ(*process.wait(soon()), ExitStatus{.code = 0});
@@ -121,7 +121,7 @@ TEST(Process, RunsOnTheGivenCores) {
 TEST(Process, ACoreThatIsNotThereIsAnError) {
   const auto process = Process::start({.argv = {"true"}, .cores = {65535}});
   ASSERT_FALSE(process);
-  EXPECT_NE(process.error().text().find("cannot bind it to the cores 65535"), std::string::npos);
+  EXPECT_NE(process.error().text().find("cannot pin the program to the cores 65535"), std::string::npos);
   EXPECT_EQ(Process::start({.argv = {"true"}, .cores = {-1}}).error().code(), ErrorCode::kUsage);
 }
 

@@ -1,4 +1,4 @@
-#include "launch/process.h"
+#include "supervise/process.h"
 
 #include "base/descriptor.h"
 #include "launch_roles.h"

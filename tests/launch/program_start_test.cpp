@@ -1,5 +1,5 @@
-#include "launch/process.h"
 #include "launch_roles.h"
+#include "supervise/process.h"
 
 #include <csignal>
 #include <cstdlib>
@@ -55,7 +55,7 @@ TEST_F(ProgramStart, AMissingProgramIsNamed) {
   const Error unknown = refusal_of({.argv = {"no-such-program"}});
   EXPECT_EQ(unknown.code(), ErrorCode::kNotFound);
   EXPECT_EQ(unknown.text(),
-            "cannot start 'no-such-program': there is no such program. "
+            "cannot start 'no-such-program': the program does not exist. "
             "Check the spelling and PATH, or give the full path.");
   EXPECT_EQ(refusal_of({.argv = {"/no/such"}}).code(), ErrorCode::kNotFound);
   EXPECT_EQ(refusal_of({.argv = {"/dev/null/such"}}).code(), ErrorCode::kNotFound);
@@ -75,7 +75,8 @@ TEST_F(ProgramStart, WhatTheMachineCannotRunIsRefused) {
   const std::string garbage = write_file("garbage", "\x01\x02\x03", kExecutable);
   EXPECT_EQ(refusal_of({.argv = {garbage}}).code(), ErrorCode::kUnsupported);
   const std::string script = write_file("script", "#!/no/such/interpreter\n", kExecutable);
-  EXPECT_EQ(refusal_of({.argv = {script}}).root().message(), "the interpreter it asks for is not there");
+  EXPECT_EQ(refusal_of({.argv = {script}}).root().message(),
+            "the interpreter that its first line names does not exist");
 }
 
 TEST_F(ProgramStart, NonsenseIsRefused) {
@@ -130,8 +131,8 @@ TEST_F(ProgramStart, ItHasDefaultSignalHandling) {
   sigaddset(&blocked, SIGUSR1);
   ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &blocked, &before), 0);
   const auto handler = ::signal(SIGPIPE, SIG_IGN);
-  // The last eight digits are signals 1 to 32. The topmost of them is the C library's own and no business of
-  // ours: it is ignored in whatever posix_spawn started, such as the children of make.
+  // The last eight digits are signals 1 to 32. The highest bit is a signal of the C library: it is ignored in
+  // every child of posix_spawn, such as the children of make.
   const std::string masks = output_of({.argv = {"grep", "-oE", "Sig(Blk|Ign):.*", "/proc/self/status"}});
   EXPECT_EQ(masks.substr(0, masks.find('\n')), "SigBlk:\t0000000000000000");
   const std::string ignored = masks.substr(masks.find("SigIgn:\t") + 8, 16);

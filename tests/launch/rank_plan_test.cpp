@@ -1,5 +1,5 @@
-#include "launch/cores.h"
-#include "launch/rank_variables.h"
+#include "supervise/cores.h"
+#include "supervise/rank_variables.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 namespace cohort::test {
 namespace {
 
-using launch::cores_of_rank;
-using launch::thread_variables;
+using supervise::cores_of_rank;
+using supervise::thread_variables;
 
 TEST(CoresOfRank, ShareAllCoresOutEvenlyAndInOrder) {
   for (const int count : {1, 2, 3, 7, 8, 13}) {
@@ -36,16 +36,16 @@ TEST(CoresOfRank, TakeTurnsWhereThereAreMoreRanks) {
 }
 
 TEST(AllowedCores, AreThereAndAscend) {
-  const auto cores = *launch::allowed_cores();
+  const auto cores = *supervise::allowed_cores();
   ASSERT_FALSE(cores.empty());
   EXPECT_TRUE(std::is_sorted(cores.begin(), cores.end()));
 }
 
 TEST(ThreadsOfRank, AreAtLeastOne) {
-  EXPECT_EQ(launch::threads_of_rank(8, 3), 2);
-  EXPECT_EQ(launch::threads_of_rank(2, 2), 1);
-  EXPECT_EQ(launch::threads_of_rank(2, 5), 1);
-  EXPECT_EQ(launch::threads_of_rank(7, 1), 7);
+  EXPECT_EQ(supervise::threads_of_rank(8, 3), 2);
+  EXPECT_EQ(supervise::threads_of_rank(2, 2), 1);
+  EXPECT_EQ(supervise::threads_of_rank(2, 5), 1);
+  EXPECT_EQ(supervise::threads_of_rank(7, 1), 7);
 }
 
 TEST(ThreadVariables, KeepWhatTheUserSet) {
@@ -68,7 +68,7 @@ TEST(ThreadVariables, WhatIsAskedForReplacesThem) {
 
 TEST(FreshRendezvous, IsNeverTheSame) {
   std::set<std::string> names;
-  for (int i = 0; i < 100; ++i) names.insert(*launch::fresh_rendezvous());
+  for (int i = 0; i < 100; ++i) names.insert(*supervise::fresh_rendezvous());
   EXPECT_EQ(names.size(), 100u);
 }
 

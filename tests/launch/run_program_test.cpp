@@ -1,4 +1,4 @@
-#include "launch/run_program.h"
+#include "supervise/run_program.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ TEST(RunProgram, EverythingElseIsAnError) {
   EXPECT_EQ(slow.error().text(), "'sleep' did not end within 10 ms");
   const auto chatty = run_program({"head", "-c", "17825792", "/dev/zero"}, 30s);
   EXPECT_EQ(chatty.error().code(), ErrorCode::kExhausted);
-  EXPECT_EQ(chatty.error().text(), "'head' wrote 1 MiB more than is kept");
+  EXPECT_EQ(chatty.error().text(), "'head' wrote 1 MiB more than the limit of 16 MiB per stream");
 }
 
 }  // namespace

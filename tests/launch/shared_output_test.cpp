@@ -1,4 +1,4 @@
-#include "launch/shared_output.h"
+#include "supervise/rank_output.h"
 
 #include "base/descriptor.h"
 
@@ -9,24 +9,24 @@
 namespace cohort::test {
 namespace {
 
-using launch::Stream;
-using launch::Writer;
+using supervise::Stream;
+using supervise::Writer;
 
-// An output whose two streams go into one pipe, and what has come out of it so far.
+// An output whose two streams go into one pipe, and the bytes read from the pipe.
 class Piped {
  public:
-  explicit Piped(const launch::SharedOutputOptions& options) {
+  explicit Piped(const supervise::SharedOutputOptions& options) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe(ends.data()), 0);
     reading_ = Descriptor(ends[0]);
     writing_ = Descriptor(ends[1]);
-    output = launch::make_shared_output(Writer::make(writing_.number(), "out").value(),
-                                        Writer::make(writing_.number(), "err").value(), options);
+    output = supervise::make_shared_output(Writer::make(writing_.number(), "out").value(),
+                                           Writer::make(writing_.number(), "err").value(), options);
   }
 
-  // What rank `rank` writes.
+  // Writes as rank `rank`.
   void write(int rank, std::string_view text) { EXPECT_TRUE(output->take(rank, Stream::kOutput, text)); }
-  // Everything that was written, after the end.
+  // Closes the writing end and returns all bytes.
   std::string read() {
     writing_.close();
     std::string text(1 << 12, '\0');
@@ -34,7 +34,7 @@ class Piped {
     return text.substr(0, static_cast<std::size_t>(count));
   }
 
-  std::unique_ptr<launch::RankOutput> output;
+  std::unique_ptr<supervise::RankOutput> output;
 
  private:
   Descriptor reading_;

@@ -1,4 +1,4 @@
-#include "launch/supervisor.h"
+#include "supervise/supervisor.h"
 
 #include "launch_roles.h"
 
@@ -11,10 +11,10 @@ namespace cohort::test {
 namespace {
 
 using namespace std::chrono_literals;
-using launch::Stream;
+using supervise::Stream;
 
-// Keeps what comes and counts whole lines; can stand for a reader that never reads.
-class Kept final : public launch::RankOutput {
+// Counts lines of output; can play a reader that never reads.
+class Kept final : public supervise::RankOutput {
  public:
   enum class Reader { kReads, kSleeps };
   explicit Kept(Reader reader = Reader::kReads) : reader_(reader) {}
@@ -97,6 +97,22 @@ TEST(Supervisor, AnInterruptionBeforeTheStartIsHeard) {
   const JobOutcome outcome = value_or_throw(supervisor.run());
   EXPECT_EQ(outcome.interrupted_by, SIGTERM);
   EXPECT_EQ(outcome.ranks[1].status, ExitStatus{.signal = SIGTERM});
+}
+
+// A stopped process handles no signal but SIGCONT and SIGKILL.
+TEST(Supervisor, AStoppedRankIsEndedByTheFirstSignal) {
+  Kept output;
+  Supervisor supervisor(
+      shell_job(1,
+                "(until grep -q '^State:.T' /proc/$$/status; do sleep 0.01; done; echo stopped) & "
+                "kill -STOP $$; sleep 1000"),
+      output);
+  const std::jthread other([&] {
+    EXPECT_TRUE(output.wait_for_lines(1));
+    supervisor.interrupt(SIGTERM);
+  });
+  const JobOutcome outcome = value_or_throw(supervisor.run());
+  EXPECT_EQ(outcome.ranks[0].status, ExitStatus{.signal = SIGTERM});
 }
 
 TEST(Supervisor, AReaderThatSleepsDoesNotHoldTheEnd) {

@@ -1,8 +1,8 @@
 #include "layout/batch_plan.h"
 
 #include "layout/sample_order.h"
-#include "layout/slots.h"
 
+#include <algorithm>
 #include <cohort/error.h>
 #include <gtest/gtest.h>
 #include <vector>
@@ -29,7 +29,7 @@ std::vector<Case> many_cases() {
   return cases;
 }
 
-// What every rank fetches in one epoch: how often each sample is used, and the weights of the steps.
+// How often each sample is used in one epoch, by all ranks together.
 std::vector<int> uses(const Case& c, const BatchPlan& plan, const SampleOrder& order, std::uint64_t epoch) {
   std::vector<int> times(c.samples);
   for (int rank = 0; rank < c.world; ++rank) {
@@ -71,23 +71,20 @@ TEST(BatchPlan, SlotsOfAStepLieSideBySideAndAreEven) {
   }
 }
 
-TEST(BatchPlan, DropsOrKeepsASmallerLastBatch) {
+TEST(BatchPlan, KeepsASmallerLastBatch) {
   const BatchPlan keeps(10, 4, 3);
   EXPECT_EQ(keeps.steps_per_epoch(), 3u);
   EXPECT_EQ(keeps.batch_size(2), 2u);
   EXPECT_EQ(keeps.positions({0, 2, 0}), (PositionRange{8, 8}));
   EXPECT_EQ(keeps.positions({0, 2, 1}), (PositionRange{8, 9}));
   EXPECT_EQ(keeps.positions({0, 2, 2}), (PositionRange{9, 10}));
-
-  const BatchPlan drops(10, 4, 3, LastBatch::kDrop);
-  EXPECT_EQ(drops.steps_per_epoch(), 2u);
-  EXPECT_THROW(drops.batch_size(2), BugError);
-  EXPECT_EQ(BatchPlan(8, 4, 3, LastBatch::kDrop).steps_per_epoch(), 2u);
-  EXPECT_EQ(BatchPlan(3, 4, 3, LastBatch::kDrop).steps_per_epoch(), 0u);
+  EXPECT_THROW(keeps.batch_size(3), BugError);
+  EXPECT_EQ(BatchPlan(8, 4, 3).steps_per_epoch(), 2u);
+  EXPECT_EQ(BatchPlan(3, 4, 3).steps_per_epoch(), 1u);
   EXPECT_EQ(BatchPlan(0, 4, 3).steps_per_epoch(), 0u);
 }
 
-TEST(BatchPlan, SlotsDoNotDependOnTheRankThatAsks) {
+TEST(BatchPlan, SlotsAreTheSameInEveryEpoch) {
   const BatchPlan plan(100, 12, 5);
   EXPECT_EQ(plan.positions({0, 1, 3}), (PositionRange{12 + 7, 12 + 9}));
   EXPECT_EQ(plan.positions({7, 1, 3}), plan.positions({0, 1, 3}));
@@ -98,6 +95,29 @@ TEST(BatchPlan, ManySamplesDoNotOverflow) {
   const BatchPlan plan(many, many, 1000);
   EXPECT_EQ(plan.positions({0, 0, 999}).last, many);
   EXPECT_EQ(plan.positions({0, 0, 500}).first, many / 2);
+}
+
+TEST(Slots, AreDealtOnceContiguouslyAndEvenly) {
+  for (int world : {1, 2, 3, 4, 5, 8, 13}) {
+    for (int slots : {0, 1, 2, 3, 4, 5, 7, 8, 12, 13, 64, 97}) {
+      std::vector<int> all;
+      std::size_t most = 0, least = 1000;
+      for (int rank = 0; rank < world; ++rank) {
+        const std::vector<int> mine = deal(slots, world, rank);
+        all.insert(all.end(), mine.begin(), mine.end());
+        most = std::max(most, mine.size());
+        least = std::min(least, mine.size());
+      }
+      ASSERT_EQ(all.size(), static_cast<std::size_t>(slots));
+      for (int slot = 0; slot < slots; ++slot) EXPECT_EQ(all[static_cast<std::size_t>(slot)], slot);
+      EXPECT_LE(most - least, 1u) << slots << " slots, " << world << " ranks";
+    }
+  }
+}
+
+TEST(Slots, ARankOutsideTheWorldIsABug) {
+  EXPECT_THROW(deal(4, 2, 2), BugError);
+  EXPECT_THROW(deal(4, 2, -1), BugError);
 }
 
 }  // namespace

@@ -21,11 +21,11 @@ TEST(Buckets, HoldEveryElementOfEveryParameterOnce) {
       std::reverse(order.begin(), order.end());
       const BucketLayout layout = layout_for(sizes, order, world, elements);
       std::vector<std::size_t> held(sizes.size(), 0);
-      std::size_t place = 0;
+      std::size_t next = 0;
       for (const Bucket& bucket : layout.buckets) {
-        EXPECT_EQ(bucket.first, place);
+        EXPECT_EQ(bucket.first, next);
         EXPECT_EQ(bucket.count % (16 * static_cast<std::size_t>(world)), 0u);
-        place += bucket.count;
+        next += bucket.count;
         std::size_t end = bucket.first;
         for (const BucketEntry& entry : bucket.entries) {
           EXPECT_EQ(entry.first % 16, 0u);
@@ -36,7 +36,7 @@ TEST(Buckets, HoldEveryElementOfEveryParameterOnce) {
         }
         EXPECT_LE(end, bucket.first + bucket.count);
       }
-      EXPECT_EQ(layout.count, place);
+      EXPECT_EQ(layout.count, next);
       EXPECT_EQ(held, sizes);
     }
   }
@@ -63,13 +63,13 @@ TEST(Buckets, SlicesCoverABucket) {
   for (const int world : {1, 2, 3, 5}) {
     const BucketLayout layout = layout_for(sizes, in_order(1), world, 1 << 20);
     ASSERT_EQ(layout.buckets.size(), 1u);
-    std::size_t place = 0;
+    std::size_t next = 0;
     for (int rank = 0; rank < world; ++rank) {
       const BucketSlice slice = slice_of(layout.buckets[0], rank, world);
-      EXPECT_EQ(slice.first, place);
-      place += slice.count;
+      EXPECT_EQ(slice.first, next);
+      next += slice.count;
     }
-    EXPECT_EQ(place, layout.count);
+    EXPECT_EQ(next, layout.count);
   }
 }
 

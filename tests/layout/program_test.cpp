@@ -19,7 +19,7 @@ TEST(Program, UpdatesEachBucketWhenItIsReduced) {
                                       "vote"}));
 }
 
-TEST(Program, UpdatesAfterTheVoteWhereThatMayForbidIt) {
+TEST(Program, UpdatesAfterTheVoteIfTheStepMayBeSkipped) {
   EXPECT_EQ(
       texts(data_parallel_program({0}, 2, UpdateTime::kAfterVote, Copies::kPerRank)),
       (std::vector<std::string>{"load slot 0", "forward slot 0", "backward slot 0", "fill bucket 0",
@@ -27,7 +27,7 @@ TEST(Program, UpdatesAfterTheVoteWhereThatMayForbidIt) {
                                 "update bucket 0", "gather bucket 0", "update bucket 1", "gather bucket 1"}));
 }
 
-TEST(Program, GathersNothingWhereThereIsOneCopy) {
+TEST(Program, GathersNothingIfThereIsOneCopy) {
   EXPECT_EQ(texts(data_parallel_program({0}, 2, UpdateTime::kWhenReduced, Copies::kOne)),
             (std::vector<std::string>{"load slot 0", "forward slot 0", "backward slot 0", "fill bucket 0",
                                       "apply bucket 0", "fill bucket 1", "apply bucket 1", "vote"}));
@@ -37,23 +37,23 @@ TEST(Program, GathersNothingWhereThereIsOneCopy) {
                                       "update bucket 0", "update bucket 1", "meet"}));
 }
 
-// Whatever runs in the other lane must be over first.
-TEST(Program, WaitsForWhatTheOtherLaneDoes) {
+// Actions that need a result of the other lane name it in `after`.
+TEST(Program, WaitsForActionsOfTheOtherLane) {
   for (const UpdateTime time : {UpdateTime::kWhenReduced, UpdateTime::kAfterVote}) {
     const Program program = data_parallel_program({0}, 3, time, Copies::kPerRank);
     for (const Action& action : program) {
-      if (action.verb == Verb::kReduce || action.verb == Verb::kApply) {
+      if (action.kind == ActionKind::kReduce || action.kind == ActionKind::kApply) {
         ASSERT_EQ(action.after.size(), 1u);
         EXPECT_EQ(program[action.after[0]].text(), "fill bucket " + std::to_string(action.bucket));
       }
-      if (action.verb == Verb::kVote) {
+      if (action.kind == ActionKind::kVote) {
         ASSERT_EQ(action.after.size(), 1u);
         EXPECT_EQ(program[action.after[0]].text(),
                   time == UpdateTime::kAfterVote ? "reduce bucket 2" : "gather bucket 2");
       }
-      if (action.verb == Verb::kUpdate && time == UpdateTime::kAfterVote) {
+      if (action.kind == ActionKind::kUpdate && time == UpdateTime::kAfterVote) {
         ASSERT_EQ(action.after.size(), 1u);
-        EXPECT_EQ(program[action.after[0]].verb, Verb::kVote);
+        EXPECT_EQ(program[action.after[0]].kind, ActionKind::kVote);
       }
     }
   }

@@ -39,6 +39,7 @@ TEST(BackwardHooks, FireOncePerParameterInReverseLayerOrderWithTheGradientInPlac
   hooked.loss().backward();
   ASSERT_EQ(order.size(), 4u);
   EXPECT_EQ(std::set<std::size_t>(order.begin(), order.begin() + 2), (std::set<std::size_t>{2, 3}));
+  EXPECT_EQ(std::set<std::size_t>(order.begin() + 2, order.end()), (std::set<std::size_t>{0, 1}));
 }
 
 TEST(BackwardHooks, ExceptionsKeepTheirTypeAndLeaveTheEngineUsable) {
@@ -51,7 +52,9 @@ TEST(BackwardHooks, ExceptionsKeepTheirTypeAndLeaveTheEngineUsable) {
   });
   EXPECT_THROW(hooked.loss().backward(), Planted);
   armed = false;
+  hooked.net->zero_grad();
   hooked.loss().backward();
+  EXPECT_TRUE(hooked.parameters[0].grad().defined());
 }
 
 TEST(BackwardHooks, ACallbackQueuedByTheRootRunsAfterEveryHook) {
@@ -69,19 +72,19 @@ TEST(BackwardHooks, GradientsKeepAliasingTheirBucket) {
   Hooked hooked([](std::size_t) {});
   const at::Tensor bucket = at::zeros({1000});
   std::int64_t offset = 0;
-  std::vector<void*> places;
+  std::vector<void*> addresses;
   for (at::Tensor& parameter : hooked.parameters) {
     parameter.mutable_grad() = bucket.narrow(0, offset, parameter.numel()).view_as(parameter).detach();
-    places.push_back(parameter.grad().data_ptr());
+    addresses.push_back(parameter.grad().data_ptr());
     offset += parameter.numel();
   }
   hooked.loss().backward();
   hooked.loss().backward();
-  for (std::size_t i = 0; i < places.size(); ++i)
-    EXPECT_EQ(hooked.parameters[i].grad().data_ptr(), places[i]);
+  for (std::size_t i = 0; i < addresses.size(); ++i)
+    EXPECT_EQ(hooked.parameters[i].grad().data_ptr(), addresses[i]);
   EXPECT_EQ(bucket[offset - 1].item<float>(), 10.0f);  // the last bias: 5 rows, twice
   hooked.net->zero_grad(/*set_to_none=*/false);
-  EXPECT_EQ(hooked.parameters[0].grad().data_ptr(), places[0]);
+  EXPECT_EQ(hooked.parameters[0].grad().data_ptr(), addresses[0]);
   EXPECT_EQ(bucket.abs().sum().item<float>(), 0.0f);
 }
 

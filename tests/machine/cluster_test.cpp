@@ -5,9 +5,9 @@
 namespace cohort::machine {
 namespace {
 
-constexpr double kGigabit_s = 8e-9;  // of one byte
+constexpr double kGigabit_s = 8e-9;  // the time of one byte
 
-/// So many hosts, `a`, `b`, …, all of them fine, with equal ways between them.
+/// A report on n hosts `a`, `b`, … without findings, with equal links between them.
 ClusterReport healthy(int n) {
   ClusterReport report{.version = "1.0"};
   for (int i = 0; i < n; ++i) {
@@ -56,7 +56,7 @@ TEST(Cluster, AHostThatCannotBeStartedIsNamed) {
 
 TEST(Cluster, AnotherVersionHasARemedyOfItsOwn) {
   ClusterReport report = healthy(2);
-  report.hosts[1].failure = "it has Cohort 9.9, this host 1.0";
+  report.hosts[1].failure = "Cohort 9.9 is installed there, Cohort 1.0 on this host";
   report.hosts[1].version = "9.9";
   ASSERT_EQ(topics(report), Topics{"problem b"});
   EXPECT_NE(diagnose_hosts(report).front().remedy.find("same version"), std::string::npos);
@@ -75,7 +75,7 @@ TEST(Cluster, AClockIsWrongIfItIsOffByMoreThanASecondForCertain) {
   ClusterReport report = healthy(4);
   report.hosts[1].clock = ClockReading{3.0, 0.001};
   report.hosts[2].clock = ClockReading{-1.2, 0.1};
-  report.hosts[3].clock = ClockReading{1.05, 0.1};  // may be fine
+  report.hosts[3].clock = ClockReading{1.05, 0.1};  // within the error
   EXPECT_EQ(topics(report), (Topics{"warning b: clock", "warning c: clock"}));
   const auto findings = diagnose_hosts(report);
   EXPECT_NE(findings[0].found.find("3.0 s ahead of that of a"), std::string::npos) << findings[0].found;
@@ -108,7 +108,7 @@ TEST(Cluster, OneSlowDirectionIsNamed) {
 }
 
 TEST(Cluster, AHostWithASlowCableIsNamedOnceAndNotItsWays) {
-  // Of three hosts, two thirds of all ways lead over that cable.
+  // With three hosts, two thirds of all links use that cable.
   for (const int n : {3, 4, 7}) {
     ClusterReport report = healthy(n);
     for (LinkReport& each : report.links) {
@@ -121,7 +121,7 @@ TEST(Cluster, AHostWithASlowCableIsNamedOnceAndNotItsWays) {
 TEST(Cluster, SmallDifferencesAreFine) {
   ClusterReport report = healthy(3);
   link(report, 0, 1).cost =
-      LinkCost{900e-6, 3.5 * kGigabit_s};  // much later, but hardly anybody would notice
+      LinkCost{900e-6, 3.5 * kGigabit_s};  // slower by far, but below the latency that counts as slow
   EXPECT_EQ(topics(report), Topics{});
 }
 

@@ -18,12 +18,12 @@ TEST(DiagnoseMemory, WhatFitsIsFine) {
 
 TEST(DiagnoseMemory, TooLittleIsAProblem) {
   expect_finding(healthy_machine(), {.ranks = 5, .memory_per_rank_bytes = 4 * kGiB, .memory_headroom = 0},
-                 "memory", Severity::kProblem, "5 ranks need 20 GiB, but may take 16 GiB of 16 GiB usable");
+                 "memory", Severity::kProblem, "5 ranks need 20 GiB, but may use 16 GiB of 16 GiB usable");
 }
 
 TEST(DiagnoseMemory, TheHeadroomStaysFree) {
   expect_finding(healthy_machine(), {.ranks = 4, .memory_per_rank_bytes = 4 * kGiB, .memory_headroom = 0.5},
-                 "memory", Severity::kProblem, "4 ranks need 16 GiB, but may take 8 GiB of 16 GiB usable");
+                 "memory", Severity::kProblem, "4 ranks need 16 GiB, but may use 8 GiB of 16 GiB usable");
 }
 
 TEST(DiagnoseMemory, SharedMemoryCountsAsOrdinaryMemory) {
@@ -32,7 +32,7 @@ TEST(DiagnoseMemory, SharedMemoryCountsAsOrdinaryMemory) {
                   .memory_per_rank_bytes = 3 * kGiB,
                   .shared_memory_per_rank_bytes = 2 * kGiB,
                   .memory_headroom = 0},
-                 "memory", Severity::kProblem, "4 ranks need 20 GiB, but may take 16 GiB of 16 GiB usable");
+                 "memory", Severity::kProblem, "4 ranks need 20 GiB, but may use 16 GiB of 16 GiB usable");
 }
 
 TEST(DiagnoseMemory, TheLimitOfTheContainerCounts) {
@@ -42,10 +42,10 @@ TEST(DiagnoseMemory, TheLimitOfTheContainerCounts) {
 }
 
 TEST(DiagnoseMemory, AbsurdWishesDoNotWrapAround) {
-  const Wishes wishes{.ranks = 2, .memory_per_rank_bytes = std::uint64_t{1} << 63};
-  EXPECT_EQ(finding(healthy_machine(), wishes, "memory").severity, Severity::kProblem);
-  const Wishes sum{.memory_per_rank_bytes = std::numeric_limits<std::uint64_t>::max(),
-                   .shared_memory_per_rank_bytes = 1};
+  const JobNeeds needs{.ranks = 2, .memory_per_rank_bytes = std::uint64_t{1} << 63};
+  EXPECT_EQ(finding(healthy_machine(), needs, "memory").severity, Severity::kProblem);
+  const JobNeeds sum{.memory_per_rank_bytes = std::numeric_limits<std::uint64_t>::max(),
+                     .shared_memory_per_rank_bytes = 1};
   EXPECT_EQ(finding(healthy_machine(), sum, "memory").severity, Severity::kProblem);
 }
 

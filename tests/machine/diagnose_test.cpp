@@ -46,17 +46,18 @@ TEST(Diagnose, TheWorstFindingCounts) {
   EXPECT_EQ(name(Severity::kProblem), "problem");
 }
 
-TEST(Wishes, OutsideTheirRangeAreTheUsersMistake) {
+TEST(JobNeeds, OutsideTheirRangeAreTheUsersMistake) {
   EXPECT_TRUE(validate({}));
   EXPECT_TRUE(validate({.memory_headroom = 0.9}));
-  for (const Wishes& wishes : {Wishes{.ranks = 0}, Wishes{.threads_per_rank = 0},
-                               Wishes{.memory_headroom = -0.1}, Wishes{.memory_headroom = 0.91},
-                               Wishes{.memory_headroom = 0.0 / 0.0}, Wishes{.open_files_per_rank = -1}}) {
-    const Status status = validate(wishes);
+  for (const JobNeeds& needs :
+       {JobNeeds{.ranks = 0}, JobNeeds{.threads_per_rank = 0}, JobNeeds{.memory_headroom = -0.1},
+        JobNeeds{.memory_headroom = 0.91}, JobNeeds{.memory_headroom = 0.0 / 0.0},
+        JobNeeds{.open_files_per_rank = -1}}) {
+    const Status status = validate(needs);
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().code(), ErrorCode::kUsage);
     EXPECT_NE(status.error().remedy(), "");
-    EXPECT_THROW(diagnose(healthy_machine(), wishes), BugError);
+    EXPECT_THROW(diagnose(healthy_machine(), needs), BugError);
   }
 }
 
@@ -64,12 +65,12 @@ TEST(DiagnoseOpenFiles, TheSoftLimitIsAWarningTheHardOneAProblem) {
   const Survey survey = healthy_machine();
   expect_finding(survey, {.ranks = 16, .open_files_per_rank = 64}, "open files", Severity::kFine,
                  "1024 allowed, 1024 needed");
-  const Wishes more{.ranks = 17, .open_files_per_rank = 64};
+  const JobNeeds more{.ranks = 17, .open_files_per_rank = 64};
   expect_finding(survey, more, "open files", Severity::kWarning,
-                 "17 ranks × 64 = 1088, but the limit is 1024 (it may be raised to 4096)");
+                 "17 ranks × 64 = 1088 needed, but the limit is 1024 (it may be raised to 4096)");
   EXPECT_NE(finding(survey, more, "open files").remedy.find("ulimit -n 1088"), std::string::npos);
   expect_finding(survey, {.ranks = 65, .open_files_per_rank = 64}, "open files", Severity::kProblem,
-                 "65 ranks × 64 = 4160, but at most 4096 are allowed");
+                 "65 ranks × 64 = 4160 needed, but at most 4096 are allowed");
 }
 
 TEST(DiagnoseOpenFiles, UnlimitedIsEnough) {
@@ -81,7 +82,7 @@ TEST(DiagnoseOpenFiles, UnlimitedIsEnough) {
 TEST(DiagnoseCoreFiles, SwitchedOffAreANote) {
   Survey survey = healthy_machine();
   survey.limits.core_file_bytes = Limit{.soft = 0, .hard = {}};
-  expect_finding(survey, {}, "core files", Severity::kNote, "a crash leaves none");
+  expect_finding(survey, {}, "core files", Severity::kNote, "a crash leaves no core file");
 }
 
 TEST(DiagnoseNetwork, LoopbackAloneIsANote) {
@@ -100,9 +101,9 @@ TEST(DiagnoseInterface, MissingOrDownIsAProblemThatListsWhatExists) {
   const Survey survey = healthy_machine();
   expect_finding(survey, {.interfaces = {"eth0"}}, "interface", Severity::kFine, "'eth0' is up 10.0.0.2");
   expect_finding(survey, {.interfaces = {"ib0"}}, "interface", Severity::kProblem,
-                 "'ib0' is not there; there are: lo, eth0, eth1 (down)");
+                 "'ib0' does not exist; the interfaces are: lo, eth0, eth1 (down)");
   expect_finding(survey, {.interfaces = {"eth1"}}, "interface", Severity::kProblem,
-                 "'eth1' is down; there are: lo, eth0, eth1 (down)");
+                 "'eth1' is down; the interfaces are: lo, eth0, eth1 (down)");
 }
 
 TEST(DiagnoseLibtorch, MissingIsAProblemWithItsReason) {
@@ -126,7 +127,7 @@ TEST(DiagnoseLibtorch, TheAdviceFitsTheReason) {
 TEST(DiagnoseLibtorch, NotTriedIsWorthANote) {
   Survey survey = healthy_machine();
   survey.libtorch = std::nullopt;
-  expect_finding(survey, {}, "libtorch", Severity::kNote, "was not tried");
+  expect_finding(survey, {}, "libtorch", Severity::kNote, "not tested");
 }
 
 TEST(DiagnoseLibtorch, TooOldIsAProblem) {

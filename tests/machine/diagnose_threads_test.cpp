@@ -15,18 +15,18 @@ TEST(DiagnoseCores, AsManyThreadsAsCoresAreFine) {
 }
 
 TEST(DiagnoseCores, OneThreadMoreIsAWarningWithTheNumbers) {
-  const Wishes wishes{.ranks = 3, .threads_per_rank = 3};
-  expect_finding(healthy_machine(), wishes, "cores", Severity::kWarning,
-                 "3 ranks × 3 threads = 9 on 8 usable cores: slower by 6 to 15 times");
-  const std::string remedy = finding(healthy_machine(), wishes, "cores").remedy;
+  const JobNeeds needs{.ranks = 3, .threads_per_rank = 3};
+  expect_finding(healthy_machine(), needs, "cores", Severity::kWarning,
+                 "3 ranks × 3 threads = 9 on 8 usable cores: 6 to 15 times slower");
+  const std::string remedy = finding(healthy_machine(), needs, "cores").remedy;
   EXPECT_NE(remedy.find("at most 8"), std::string::npos) << remedy;
   EXPECT_NE(remedy.find("OMP_WAIT_POLICY=PASSIVE"), std::string::npos) << remedy;
 }
 
 TEST(DiagnoseCores, MoreRanksThanCoresAreAWarningWhateverTheThreads) {
   expect_finding(healthy_machine(), {.ranks = 9}, "cores", Severity::kWarning,
-                 "9 ranks × 1 thread = 9 on 8 usable cores: slower by 6 to 15 times");
-  const Wishes absurd{.ranks = 2'000'000'000, .threads_per_rank = 2'000'000'000};
+                 "9 ranks × 1 thread = 9 on 8 usable cores: 6 to 15 times slower");
+  const JobNeeds absurd{.ranks = 2'000'000'000, .threads_per_rank = 2'000'000'000};
   EXPECT_EQ(finding(healthy_machine(), absurd, "cores").severity, Severity::kWarning);
 }
 
@@ -34,28 +34,28 @@ TEST(DiagnoseCores, TheQuotaCountsForTheLoad) {
   Survey survey = healthy_machine();
   survey.cores.quota = std::optional(1.5);
   expect_finding(survey, {.ranks = 2}, "cores", Severity::kWarning,
-                 "2 ranks × 1 thread = 2 on 1 usable core: slower by 6 to 15 times");
+                 "2 ranks × 1 thread = 2 on 1 usable core: 6 to 15 times slower");
 }
 
 TEST(DiagnoseCores, NoneIsAProblem) {
   Survey survey = healthy_machine();
   survey.cores.allowed = 0;
-  expect_finding(survey, {}, "cores", Severity::kProblem, "not a single core may be used");
+  expect_finding(survey, {}, "cores", Severity::kProblem, "no core may be used");
 }
 
 TEST(DiagnoseCores, UnknownOnesAreANote) {
   Survey survey = healthy_machine();
   survey.cores = {};
-  expect_finding(survey, {.ranks = 100}, "cores", Severity::kNote, "not known: nobody looked");
+  expect_finding(survey, {.ranks = 100}, "cores", Severity::kNote, "not known: not read");
 }
 
 TEST(DiagnoseQuota, BelowTheCoresIsANote) {
   Survey survey = healthy_machine();
   expect_finding(survey, {}, "cpu quota", Severity::kFine, "none");
   survey.cores.quota = std::optional(8.0);
-  expect_finding(survey, {}, "cpu quota", Severity::kFine, "time for 8 cores");
+  expect_finding(survey, {}, "cpu quota", Severity::kFine, "8 cores");
   survey.cores.quota = std::optional(2.5);
-  expect_finding(survey, {}, "cpu quota", Severity::kNote, "time for 2.5 of the 8 cores that programs see");
+  expect_finding(survey, {}, "cpu quota", Severity::kNote, "2.5 cores, but programs see 8");
   EXPECT_NE(finding(survey, {}, "cpu quota").remedy.find("counts on 2 cores"), std::string::npos);
 }
 
@@ -102,9 +102,9 @@ TEST(DiagnoseWaiting, SpinningIsAWarningOnlyWithTooManyThreads) {
   expect_finding(survey, {.ranks = 8}, "waiting threads", Severity::kFine,
                  "spin, which is fastest while every thread has a core");
   expect_finding(survey, {.ranks = 9}, "waiting threads", Severity::kWarning,
-                 "spin, and take cores from threads that have work");
+                 "spin, and keep cores from threads that have work");
   survey.thread_settings["OMP_WAIT_POLICY"] = "PASSIVE";
-  expect_finding(survey, {.ranks = 9}, "waiting threads", Severity::kFine, "give their core away");
+  expect_finding(survey, {.ranks = 9}, "waiting threads", Severity::kFine, "release their core");
   survey.thread_settings["OMP_WAIT_POLICY"] = "ACTIVE";
   EXPECT_EQ(finding(survey, {.ranks = 9}, "waiting threads").severity, Severity::kWarning);
   survey.thread_settings["GOMP_SPINCOUNT"] = "0";

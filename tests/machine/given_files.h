@@ -8,7 +8,7 @@
 
 namespace cohort::machine {
 
-/// A reader that knows the given files and no others.
+/// A reader that has only the given files.
 inline ReadText given_files(std::map<std::string, std::string> files) {
   return [files = std::move(files)](const std::string& path) -> Result<std::string> {
     const auto found = files.find(path);
@@ -17,14 +17,14 @@ inline ReadText given_files(std::map<std::string, std::string> files) {
   };
 }
 
-/// A program runner that knows no program.
+/// A program runner without any program.
 inline RunProgram no_programs() {
   return [](const std::vector<std::string>& argv, std::chrono::nanoseconds) -> Result<ProgramOutput> {
     return Error(ErrorCode::kNotFound, "there is no program '" + argv.at(0) + "'");
   };
 }
 
-/// A program runner in which every program leaves the same behind.
+/// A program runner in which every program has the same output.
 inline RunProgram programs_that_leave(ProgramOutput output) {
   return [output = std::move(output)](const std::vector<std::string>&,
                                       std::chrono::nanoseconds) -> Result<ProgramOutput> { return output; };

@@ -7,7 +7,7 @@
 
 namespace cohort::machine {
 
-/// A machine about which there is nothing to say: 8 cores, 16 GiB, one network interface.
+/// A machine without findings: 8 cores, 16 GiB, one network interface.
 inline Survey healthy_machine() {
   constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
   Survey survey;
@@ -39,11 +39,11 @@ inline Survey healthy_machine() {
   return survey;
 }
 
-/// The finding about `topic`, of which there must be exactly one.
-inline Finding finding(const Survey& survey, const Wishes& wishes, const std::string& topic) {
+/// The finding about `topic`; there must be exactly one.
+inline Finding finding(const Survey& survey, const JobNeeds& needs, const std::string& topic) {
   Finding result;
   int count = 0;
-  for (const Finding& candidate : diagnose(survey, wishes)) {
+  for (const Finding& candidate : diagnose(survey, needs)) {
     if (candidate.topic != topic) continue;
     result = candidate;
     ++count;
@@ -52,9 +52,9 @@ inline Finding finding(const Survey& survey, const Wishes& wishes, const std::st
   return result;
 }
 
-inline void expect_finding(const Survey& survey, const Wishes& wishes, const std::string& topic,
+inline void expect_finding(const Survey& survey, const JobNeeds& needs, const std::string& topic,
                            Severity severity, const std::string& found) {
-  const Finding result = finding(survey, wishes, topic);
+  const Finding result = finding(survey, needs, topic);
   EXPECT_EQ(name(result.severity), name(severity)) << topic;
   EXPECT_EQ(result.found, found);
   EXPECT_EQ(result.remedy.empty(), severity == Severity::kFine) << result.remedy;

@@ -43,7 +43,7 @@ TEST(KernelText, ListsAreCounted) {
 TEST(KernelText, WhatAParserRefusesNamesTheFile) {
   const auto read = given_files({{"/proc/x", "seven"}});
   EXPECT_EQ(parsed(read, "/proc/x", parse_count).error().text(),
-            "cannot make sense of '/proc/x': 'seven' is not a whole number");
+            "cannot parse '/proc/x': 'seven' is not a whole number");
   EXPECT_EQ(parsed(read, "/proc/y", parse_count).error().code(), ErrorCode::kNotFound);
 }
 

@@ -51,7 +51,7 @@ TEST(Probe, AnythingElseIsRefused) {
     ASSERT_FALSE(libtorch) << text;
     EXPECT_EQ(libtorch.error().code(), ErrorCode::kCorrupt);
   }
-  EXPECT_EQ(parse_probe(with("threads 2\n", "")).error().text(), "'threads' is missing");
+  EXPECT_EQ(parse_probe(with("threads 2\n", "")).error().text(), "the key 'threads' is missing");
 }
 
 TEST(Release, IsTheTwoLeadingNumbers) {
@@ -69,7 +69,7 @@ TEST(SurveyLibtorch, KeepsTheReasonOfAFailure) {
       "the probe ended with code 127: /probe: libtorch.so: not found");
   EXPECT_EQ(reason({.exit_code = 3}), "the probe ended with code 3");
   EXPECT_EQ(reason({.out = "hello"}),
-            "cannot make sense of what the probe says: the line 'hello' is no known key and its value");
+            "cannot parse the output of the probe: the line 'hello' is not a known key and its value");
   const RunProgram hang = [](const std::vector<std::string>&,
                              std::chrono::nanoseconds) -> Result<ProgramOutput> {
     return Error(ErrorCode::kTimedOut, "no end after 1 s");

@@ -1,8 +1,7 @@
 #include "machine/survey_system.h"
 
 #include "machine/given_files.h"
-#include "machine/survey_limits.h"
-#include "machine/survey_threads.h"
+#include "machine/survey_process.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,5 +1,7 @@
 #include "measure/bench_run.h"
 
+#include "base/manual_clock.h"
+
 #include <algorithm>
 #include <gtest/gtest.h>
 
@@ -8,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Contenders that answer at once; each iteration takes a time on a clock that stands still otherwise.
+// Contenders that answer at once, on a simulated clock that advances by a fixed time per iteration.
 struct Scene {
   ManualClock clock{};
   std::chrono::nanoseconds iteration = 1ms;
@@ -96,7 +98,7 @@ TEST(BenchRun, ARankAloneHasNobodyToSendTo) {
   plan.ranks = 1;
   const auto results = scene.run(plan);
   EXPECT_FALSE(results->front().times[0].summary);
-  EXPECT_EQ(results->front().times[0].unsupported, "it needs two ranks");
+  EXPECT_EQ(results->front().times[0].unsupported, "the operation needs two ranks");
   EXPECT_TRUE(scene.turns.empty());
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using Buffer = std::vector<float>;
 
-// What the operation means, number by number: the outputs of all ranks from the inputs of all ranks.
+// The meaning of the operation, element by element: the outputs of all ranks from the inputs of all ranks.
 void by_definition(BenchOperation operation, int root, const std::vector<Buffer>& in,
                    std::vector<Buffer>& out) {
   const std::vector<Buffer> before = out;
@@ -111,7 +111,7 @@ TEST(RankLayout, EveryOperationIsChecked) {
   }
 }
 
-// A world of one rank; what it does to the output is given.
+// A world of one rank; the given function writes the output.
 class Alone final : public Contender {
  public:
   explicit Alone(std::function<void(const Turn&)> act) : act_(std::move(act)) {}
@@ -169,6 +169,7 @@ TEST(Contender, BuffersAreRewrittenBetweenIterations) {
     std::copy(turn.input.begin(), turn.input.end(), turn.output.begin());
   });
   ASSERT_TRUE(measure_run(contender, gather_alone(), 0, 1));
+  EXPECT_GT(seen.size(), 1u);
   for (std::size_t i = 1; i < seen.size(); ++i) EXPECT_NE(seen[i - 1], seen[i]);
 }
 

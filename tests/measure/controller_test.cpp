@@ -16,7 +16,7 @@ TimePoint soon(std::chrono::nanoseconds limit = 30s) {
   return deadline_after(std::chrono::steady_clock::now(), limit);
 }
 
-// Communicates with nobody: a rank of it has right results in a gather of a world of one only.
+// Communicates with no other rank, so its results are right only for a gather in a world of one.
 class Fake final : public Contender {
  public:
   explicit Fake(std::string manner) : manner_(std::move(manner)) {}
@@ -63,7 +63,7 @@ int fake(const RoleCall& call) {
              : 1;
 }
 
-// Two ranks; the first is always honest.
+// Two ranks; rank 0 always gives right results.
 struct Pair {
   explicit Pair(const std::string& manner) {
     for (int rank = 0; rank < 2; ++rank) {
@@ -120,7 +120,7 @@ TEST(Controller, ARankThatDiesIsNamed) {
 
 TEST(Controller, ARankThatLiesIsNamedWithItsResult) {
   const std::string text = failure_of("lies");
-  EXPECT_NE(text.find("rank 1 of 'fake': wrong result in call 0: element 0 is 38 and must be 37"),
+  EXPECT_NE(text.find("rank 1 of 'fake': wrong result in call 0: element 0 is 38, expected 37"),
             std::string::npos)
       << text;
 }
@@ -130,7 +130,7 @@ TEST(Controller, ARankThatHangsMeetsTheDeadline) {
 }
 
 TEST(Controller, WrongCountsOfSamplesAreRefused) {
-  EXPECT_NE(failure_of("sloppy").find("1 samples came, 3 were asked for"), std::string::npos);
+  EXPECT_NE(failure_of("sloppy").find("the answer has 1 samples, expected 3"), std::string::npos);
 }
 
 TEST(Controller, WhoCannotSaysSo) {
@@ -140,7 +140,8 @@ TEST(Controller, WhoCannotSaysSo) {
 }
 
 TEST(Controller, AGreetingThatIsNoneIsRefused) {
-  EXPECT_NE(failure_of("rude").find("not gathered: 'good day' is not a greeting"), std::string::npos);
+  EXPECT_NE(failure_of("rude").find("not gathered: 'good day' is not understood; expected a greeting"),
+            std::string::npos);
 }
 
 TEST(Controller, WhoNeverComesMeetsTheDeadline) {

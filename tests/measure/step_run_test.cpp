@@ -25,7 +25,7 @@ TEST(StepRun, SummarizesAllRoundsWithoutTheWarmUp) {
     for (std::uint32_t i = 0; i < command.steps; ++i) times.push_back(group == "slow" ? 1000 : ++next);
     return times;
   };
-  // Of the quick group 1 is its warm-up; 2 … 21 are its steps.
+  // For the fast group sample 1 is the warm-up; samples 2 … 21 are its steps.
   const auto times =
       run_steps({.groups = {"quick", "slow"}, .rounds = 5, .steps = 4, .warm_up_steps = 1}, take, kSilent);
   ASSERT_TRUE(times);

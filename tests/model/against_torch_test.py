@@ -95,7 +95,7 @@ def check_steps(folder, safetensors_file, torch):
     safetensors_file.write(weights, {
         "layers.0.weight": torch.randn(4, 5), "layers.0.bias": torch.zeros(4),
         "layers.1.weight": torch.randn(3, 4), "layers.1.bias": torch.zeros(3)})
-    command = [sys.executable, "-W", "ignore", PEERS / "torch_step.py", "--model", "mlp", "--rule", "momentum", "--lr", "0.1", "--steps", "5",
+    command = [sys.executable, "-W", "ignore", PEERS / "torch_step.py", "--model", "mlp", "--optimizer", "sgd", "--momentum", "0.9", "--lr", "0.1", "--steps", "5",
                "--spec", json.dumps({"hidden": [4], "input_shape": [5], "classes": 3}), "--data", data, "--weights", weights]
     alone, summary = steps_of(run(*command, "--write-weights", final))
     losses = [line["loss"] for line in alone]

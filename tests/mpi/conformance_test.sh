@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The conformance suite under mpirun. Usage: conformance_test.sh MPI RANKS BUILD_DIRECTORY [GTEST FLAGS…]
-# The exit code of mpirun is not enough: one that goes on without lost ranks calls a job well that was aborted.
+# The exit code of mpirun is not enough: mpirun --with-ft ulfm returns 0 for a job that was aborted.
 set -uo pipefail
 mpi=$1 ranks=$2 build=$3
 shift 3

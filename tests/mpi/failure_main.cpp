@@ -1,9 +1,7 @@
-// One rank of a job in which something goes wrong. Usage: mpi_failure_test SCENARIO, and the flags of every
-// such program.
+// One rank of a job with a fault. Usage: mpi_failure_test SCENARIO, then the flags of mpi_options().
 //
-//   kill  rank 2 is killed in the middle of a call; where MPI goes on, the others do, too
-//   kill_watched  the same with blocking collectives
-//   late  rank 2 does not come to a call; where MPI takes no call back, the job ends with the cause
+//   kill  rank 2 is killed during a call; where MPI can continue, the other ranks do
+//   late  rank 2 does not make a call; where MPI cannot revoke a call, the job ends with the cause
 
 #include "mpi/communicator.h"
 #include "mpi/own_mpi.h"
@@ -30,7 +28,7 @@ Error wrong(std::string what) {
 Status sum_ranks(Communicator& group) {
   std::vector<std::int64_t> numbers(kCount, group.rank() + 1);
   COHORT_RETURN_IF_ERROR(group.run(all_reduce(std::span(numbers))));
-  const std::int64_t expected = std::int64_t{group.world()} * (group.world() + 1) / 2;
+  const std::int64_t expected = std::int64_t{group.size()} * (group.size() + 1) / 2;
   for (const std::int64_t number : numbers) {
     if (number != expected) return wrong(fmt::format("{} instead of {}", number, expected));
   }
@@ -40,8 +38,10 @@ Status sum_ranks(Communicator& group) {
 Status work_until_the_end(Communicator& group) {
   for (int round = 0;; ++round) {
     if (round == kRounds && group.rank() == kVictim) {
-      std::vector<std::int64_t> numbers(kCount, kVictim + 1);  // they may all be sent before it ends
+      std::vector<std::int64_t> numbers(
+          kCount, kVictim + 1);  // must outlive the call, which may send all of it before the kill
       (void)group.start(all_reduce(std::span(numbers)));
+      print_line("rank 2 kills itself");
       ::kill(::getpid(), SIGKILL);
     }
     COHORT_RETURN_IF_ERROR(sum_ranks(group));
@@ -49,7 +49,7 @@ Status work_until_the_end(Communicator& group) {
 }
 
 Status expect_loss(const Communicator& group, const Status& outcome) {
-  if (outcome.error().code() != ErrorCode::kPeerLost) return outcome.error().within("not a loss");
+  if (outcome.error().code() != ErrorCode::kPeerLost) return outcome.error().within("expected kPeerLost");
   for (const std::string& word :
        {fmt::format("rank {}", group.rank()), fmt::format("rank {} has ended", kVictim),
         std::string("all_reduce of 100003 i64"), std::string("generation 3")}) {
@@ -60,17 +60,17 @@ Status expect_loss(const Communicator& group, const Status& outcome) {
   return {};
 }
 
-Status go_on_without_the_victim(mpi::Waiting waiting) {
+Status go_on_without_the_victim() {
   COHORT_ASSIGN_OR_RETURN(
-      auto group,
-      mpi::MpiCommunicator::make_world(
-          own_mpi().library, {.generation = 3, .limit = std::chrono::seconds(10), .waiting = waiting}));
-  if (!group->traits().abortable) return wrong("this MPI goes on, and its traits do not say so");
+      auto group, mpi::MpiCommunicator::make_world(own_mpi().library,
+                                                   {.generation = 3, .limit = std::chrono::seconds(10)}));
+  if (!group->traits().abortable)
+    return wrong("this MPI can continue after a loss, but traits() says not abortable");
   COHORT_RETURN_IF_ERROR(expect_loss(*group, work_until_the_end(*group)));
   COHORT_ASSIGN_OR_RETURN(const auto survivors, group->shrink());
   group.reset();
-  if (survivors->generation() != 4 || survivors->world() != own_mpi().library->world() - 1) {
-    return wrong(fmt::format("generation {}, {} ranks", survivors->generation(), survivors->world()));
+  if (survivors->generation() != 4 || survivors->size() != own_mpi().library->size() - 1) {
+    return wrong(fmt::format("generation {}, {} ranks", survivors->generation(), survivors->size()));
   }
   for (int round = 0; round < kRounds; ++round) COHORT_RETURN_IF_ERROR(sum_ranks(*survivors));
   COHORT_ASSIGN_OR_RETURN(const auto half, survivors->split(survivors->rank() % 2, 0, "half"));
@@ -78,19 +78,20 @@ Status go_on_without_the_victim(mpi::Waiting waiting) {
   return survivors->run(barrier());
 }
 
-// Whoever owns the process ends it where MPI cannot go on.
+// If MPI cannot continue, on_failure ends the job.
 Status end_with_the_cause(std::string_view scenario) {
   COHORT_ASSIGN_OR_RETURN(
       const auto group,
       mpi::MpiCommunicator::make_world(own_mpi().library,
                                        {.limit = std::chrono::seconds(1),
                                         .on_failure = [](const Error& error) { end_job(error.text()); }}));
-  if (group->traits().abortable) return wrong("this MPI cannot go on, and its traits do not say so");
+  if (group->traits().abortable)
+    return wrong("this MPI cannot continue after a loss, but traits() says abortable");
   if (scenario != "late") return work_until_the_end(*group);
   COHORT_RETURN_IF_ERROR(group->run(barrier()));
-  if (group->rank() == kVictim) ::sleep(30);  // it ends with the job, long before
+  if (group->rank() == kVictim) ::sleep(30);  // the job ends long before
   COHORT_RETURN_IF_ERROR(sum_ranks(*group));
-  return wrong("nobody has missed anybody");
+  return wrong("a call succeeded without rank 2");
 }
 
 }  // namespace
@@ -103,9 +104,8 @@ int main(int argc, char** argv) {
   Result<std::shared_ptr<mpi::Library>> library = mpi::Library::load(*options);
   if (!library) return 2;
   own_mpi().library = *std::move(library);
-  const auto waiting = scenario == "kill_watched" ? mpi::Waiting::kWatched : mpi::Waiting::kBounded;
   const bool goes_on = own_mpi().library->can_recover();
-  const Status outcome = goes_on ? go_on_without_the_victim(waiting) : end_with_the_cause(scenario);
+  const Status outcome = goes_on ? go_on_without_the_victim() : end_with_the_cause(scenario);
   if (!outcome) end_job(outcome.error().text());
   std::puts(fmt::format("rank {} went on", own_mpi().library->rank()).c_str());
   return own_mpi().library->finish() ? 0 : 1;

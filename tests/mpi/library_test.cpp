@@ -1,4 +1,4 @@
-#include "mpi/load_shim.h"
+#include "mpi/library.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -59,7 +59,7 @@ TEST_F(LoadShim, ThatIsAnotherLibraryIsRefused) {
   std::filesystem::create_symlink("/lib/x86_64-linux-gnu/libz.so.1",
                                   directory_ + "/libcohort-mpi-openmpi.so");
   if (!std::filesystem::exists(directory_ + "/libcohort-mpi-openmpi.so"))
-    GTEST_SKIP() << "no libz to take for one";
+    GTEST_SKIP() << "no libz to stand in for a shim";
   const auto shim = load_shim(options(Implementation::kOpenMpi));
   ASSERT_FALSE(shim);
   EXPECT_EQ(shim.error().code(), ErrorCode::kUnsupported);

@@ -1,5 +1,5 @@
-// One rank of the tests that mpirun or srun starts. Every rank runs every test, in the same order; rank 0
-// tells how it goes, the others speak when something fails.
+// One rank of the tests that mpirun or srun starts. Every rank runs every test, in the same order. Rank 0
+// prints the progress, the others print only failures.
 
 #include "mpi/own_mpi.h"
 
@@ -29,7 +29,7 @@ class FailuresAlone final : public ::testing::EmptyTestEventListener {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int num_of_tests = 0;  // flags of the tests come first
+  int num_of_tests = 0;  // the flags of GoogleTest come first
   while (num_of_tests + 1 < argc && std::string_view(argv[num_of_tests + 1]).starts_with("--gtest")) {
     ++num_of_tests;
   }
@@ -44,8 +44,9 @@ int main(int argc, char** argv) {
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new FailuresAlone);
   } else {
-    fmt::print("{}, {} ranks, {}\n", own_mpi().library->text(), own_mpi().library->world(),
-               own_mpi().library->can_recover() ? "goes on without lost ranks" : "ends with a lost rank");
+    fmt::print("{}, {} ranks, {}\n", own_mpi().library->text(), own_mpi().library->size(),
+               own_mpi().library->can_recover() ? "continues after the loss of a rank"
+                                                : "ends with the loss of a rank");
   }
   const int code = RUN_ALL_TESTS();
   if (const Status ended = own_mpi().library->finish(); !ended) return refuse(ended.error());

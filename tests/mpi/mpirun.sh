@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Starts a program as the ranks of one MPI.
 # Usage: mpirun.sh openmpi|openmpi5|ulfm|mpich RANKS BUILD_DIRECTORY PROGRAM [GTEST FLAGS…]
-# Ends with 77, and says what to install, where that MPI is missing.
+# Exits with 77 and names the package to install if that MPI is missing.
 set -uo pipefail
 mpi=$1 ranks=$2 build=$3 program=$4
 shift 4
@@ -13,7 +13,7 @@ skip() {
   exit 77
 }
 
-# Containers and virtual machines run as root, with more ranks than cores.
+# Containers and virtual machines often run as root, with more ranks than cores.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 shim=openmpi
@@ -42,7 +42,7 @@ mpich)
 esac
 [ -e "$build/lib/libcohort-mpi-$shim.so" ] || skip "Cohort was built without $shim: install lib$shim-dev and build again"
 
-# What an earlier mpirun left behind is in the way of another with the same process id.
+# Files of an earlier mpirun disturb a later one with the same process id.
 session=$(mktemp -d)
 trap 'rm -rf "$session"' EXIT
 TMPDIR=$session "$start" "${flags[@]}" -np "$ranks" "$program" "$@" --mpi $shim --shims "$build/lib" "${libmpi[@]}"

@@ -24,7 +24,8 @@ Status OwnMpi::barrier(CohortMpiHandle comm, TimePoint deadline) const {
     COHORT_RETURN_IF_ERROR(library->status(library->shim().test(&request, &is_done), "barrier"));
     if (is_done != 0) return {};
     if (std::chrono::steady_clock::now() >= deadline) {
-      return Error(ErrorCode::kTimedOut, "not all processes have come to the barrier of the test");
+      return Error(ErrorCode::kTimedOut,
+                   "not all processes reached the barrier of the test before the deadline");
     }
     std::this_thread::yield();
   }
@@ -34,7 +35,7 @@ std::optional<CohortMpiHandle> OwnMpi::first_ranks(int world) const {
   CohortMpiHandle comm = 0;
   const int colour = library->rank() < world ? 0 : COHORT_MPI_NO_COLOUR;
   if (library->shim().split(library->shim().world(), colour, library->rank(), &comm) != 0) {
-    end_job("the world cannot be split");
+    end_job("cannot split MPI_COMM_WORLD");
   }
   return colour == COHORT_MPI_NO_COLOUR ? std::nullopt : std::optional(comm);
 }
@@ -51,15 +52,26 @@ Result<mpi::LibraryOptions> mpi_options(int argc, char** argv) {
     } else if (flag == "--libmpi") {
       options.library = argv[i + 1];
     } else {
-      return Error(ErrorCode::kUsage, fmt::format("there is no '{}'", flag));
+      return Error(ErrorCode::kUsage,
+                   fmt::format("unknown flag '{}', expected --mpi, --shims or --libmpi", flag));
     }
   }
   return options;
 }
 
+void print_line(const std::string& text) {
+  const std::string line = text + "\n";
+  std::fputs(line.c_str(), stderr);
+  const char* const log = std::getenv("COHORT_TEST_LOG");
+  if (log == nullptr) return;
+  if (std::FILE* const file = std::fopen(log, "a")) {
+    std::fputs(line.c_str(), file);
+    std::fclose(file);
+  }
+}
+
 void end_job(const std::string& why) {
-  const int rank = own_mpi().library->rank();
-  std::fputs(fmt::format("rank {}: {}\n", rank, why).c_str(), stderr);
+  print_line(fmt::format("rank {}: {}", own_mpi().library->rank(), why));
   own_mpi().library->abort_job(1);
   std::_Exit(1);
 }

@@ -13,19 +13,23 @@ namespace cohort::test {
 struct OwnMpi {
   std::shared_ptr<mpi::Library> library;
 
-  /// Every rank calls this and waits for the others, on a communicator of its own. kTimedOut at the deadline.
+  /// Waits until every rank of `comm` has called this; a communicator that is used for nothing else.
+  /// kTimedOut at the deadline.
   Status barrier(CohortMpiHandle comm, TimePoint deadline) const;
-  /// A communicator of the first `world` ranks; nothing on the others. Every rank calls this.
+  /// A communicator of the first `world` ranks; nullopt on the others. Every rank calls this.
   std::optional<CohortMpiHandle> first_ranks(int world) const;
 };
 
 /// Set by main() before any test: a process has one MPI.
 OwnMpi& own_mpi();
 
-/// What the command line of such a program says, besides what belongs to the tests.
+/// The options in the command line of such a program, without those of GoogleTest.
 Result<mpi::LibraryOptions> mpi_options(int argc, char** argv);
 
-/// Says what is wrong and ends all processes of the job with exit code 1.
+/// Prints a line to stderr and appends it to the file that COHORT_TEST_LOG names: a launcher may drop the
+/// output of a rank that ends right after.
+void print_line(const std::string& text);
+/// Prints the reason and ends all processes of the job with exit code 1.
 [[noreturn]] void end_job(const std::string& why);
 
 }  // namespace cohort::test

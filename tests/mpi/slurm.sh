@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A real Slurm with four virtual nodes on this host, in a network namespace of its own; a command is run in it, with
-# SLURM_CONF set. Everything is ended again, by process number.
+# Starts a real Slurm with four virtual nodes on this host, in a network namespace of its own, and runs a command in it,
+# with SLURM_CONF set. All daemons are ended again, by process id.
 # Usage: slurm.sh DIRECTORY COMMAND…
-# Ends with 77, and says why, where Slurm is not installed or this is not root.
+# Exits with 77 and prints why if Slurm is not installed or the user is not root.
 set -uo pipefail
 directory=$1
 shift
@@ -22,7 +22,7 @@ for program in slurmctld slurmd srun munged; do
 done
 PATH=$PATH:/usr/sbin
 
-# The daemons remove the files with their numbers before they are gone.
+# The daemons remove their pid files before they have ended.
 stop() {
   local pids pid
   pids=$(cat "$directory"/*.pid 2>/dev/null)
@@ -56,7 +56,7 @@ SlurmctldPidFile=$directory/slurmctld.pid
 SlurmdPidFile=$directory/slurmd.%n.pid
 StateSaveLocation=$directory/state
 SlurmdSpoolDir=$directory/spool.%n
-# Nodes that share a host must not share the folder in which the process manager of MPI works.
+# Nodes that share a host must not share the directory of the PMIx plugin.
 TmpFS=$directory/tmp.%n
 SlurmctldLogFile=$directory/slurmctld.log
 SlurmdLogFile=$directory/slurmd.%n.log
@@ -76,7 +76,7 @@ start() {
   chmod 400 "$directory/munge/key"
   write_configuration
 
-  # A name is only looked up where there is an address besides the loopback's.
+  # Host names are resolved only if there is an address besides that of the loopback.
   ip netns add "$space" || return 1
   inside="nsenter --net=/run/netns/$space"
   $inside ip link set lo up

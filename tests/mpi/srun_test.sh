@@ -21,6 +21,6 @@ mpich)
   arguments=(--mpi mpich --shims "$build/lib")
   ;;
 esac
-# How fast it goes is not asked: threads of four nodes share the cores of one machine.
+# Speed does not matter: four nodes share the cores of one machine.
 exec "$here/slurm.sh" "$build/slurm-$mpi" srun --mpi=$manager -N4 -n4 --kill-on-bad-exit=1 --time=5 \
   "$program" "${arguments[@]}"

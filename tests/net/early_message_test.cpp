@@ -1,4 +1,4 @@
-// Long messages that come before anybody waits for them.
+// Long messages that come before a receive is waiting for them.
 
 #include "net/tcp_network.h"
 
@@ -11,19 +11,19 @@ namespace {
 using namespace std::chrono_literals;
 using comm::FrameHeader;
 
-/// Expects messages from its n-th question on.
+/// Answers is_expected() with false for the first `num_denials` calls, then with true.
 class LateSink final : public comm::FrameSink {
  public:
   explicit LateSink(int num_denials) : num_denials_(num_denials) {}
 
   bool is_expected(int, const FrameHeader&) override { return ++num_questions > num_denials_; }
-  std::span<std::byte> place(int, const FrameHeader& header) override {
+  std::span<std::byte> buffer_for(int, const FrameHeader& header) override {
     if (num_arrived == 0 && questions_before_place == 0) questions_before_place = num_questions;
     room.resize(header.size_bytes);
     return room;
   }
   void arrived(int, const FrameHeader&) override { ++num_arrived; }
-  void taken_back(int, const FrameHeader&) override {}
+  void withdrawn(int, const FrameHeader&) override {}
   void lost(int, const Error&) override { is_lost = true; }
 
   int num_questions = 0;
@@ -36,7 +36,7 @@ class LateSink final : public comm::FrameSink {
   const int num_denials_;
 };
 
-/// Sends one message of so many bytes to a sink.
+/// Sends one message of this size to the sink.
 void exchange(LateSink& sink, std::size_t size_bytes) {
   TcpNetwork network(2, {.secrecy = net::Secrecy::kClear});
   const auto sender = network.take(0);
@@ -62,7 +62,7 @@ TEST(EarlyMessage, WaitsAMomentForWhoWantsIt) {
   LateSink sink(3);
   exchange(sink, 200'000);
   EXPECT_GT(sink.questions_before_place, 1);
-  EXPECT_LE(sink.questions_before_place, 4) << "fewer where this process had to wait for a core";
+  EXPECT_LE(sink.questions_before_place, 4) << "may be fewer on a busy machine";
 }
 
 TEST(EarlyMessage, DoesNotWaitForEver) {

@@ -3,7 +3,9 @@
 #include "net/greeting.h"
 #include "net/memory_stream.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <tuple>
 
 namespace cohort::test {
 namespace {
@@ -27,8 +29,8 @@ Hello some_hello(const JobKey& key) {
           .to = 1,
           .session = 0x1122334455667788,
           .num_taken = 99,
-          .lane = 2,
-          .num_lanes = 5,
+          .rail = 2,
+          .num_rails = 5,
           .secrecy = Secrecy::kTls,
           .nonce = nonce_of(5)};
 }
@@ -43,8 +45,8 @@ TEST(Hello, SaysWhatWasSaid) {
   EXPECT_EQ(heard->to, 1u);
   EXPECT_EQ(heard->session, hello.session);
   EXPECT_EQ(heard->num_taken, 99u);
-  EXPECT_EQ(heard->lane, 2);
-  EXPECT_EQ(heard->num_lanes, 5);
+  EXPECT_EQ(heard->rail, 2);
+  EXPECT_EQ(heard->num_rails, 5);
   EXPECT_EQ(heard->secrecy, Secrecy::kTls);
   EXPECT_EQ(heard->nonce, hello.nonce);
 }
@@ -52,8 +54,8 @@ TEST(Hello, SaysWhatWasSaid) {
 TEST(Hello, IsGoodForOneChallengeAndOneJobOnly) {
   const JobKey key = *JobKey::make();
   const auto bytes = some_hello(key).encode(key, nonce_of(9));
-  EXPECT_FALSE(Hello::decode(bytes, key, nonce_of(8))) << "it was recorded";
-  EXPECT_FALSE(Hello::decode(bytes, *JobKey::make(), nonce_of(9))) << "it is of another job";
+  EXPECT_FALSE(Hello::decode(bytes, key, nonce_of(8))) << "replayed";
+  EXPECT_FALSE(Hello::decode(bytes, *JobKey::make(), nonce_of(9))) << "another job";
 }
 
 TEST(Hello, EveryFlippedBitIsNoticed) {
@@ -72,15 +74,20 @@ TEST(Hello, EveryFlippedBitIsNoticed) {
   }
 }
 
-TEST(Hello, ALaneThatThereCannotBeIsRefused) {
+TEST(Hello, ARailThatThereCannotBeIsRefused) {
   const JobKey key = *JobKey::make();
   Hello hello = some_hello(key);
-  for (const auto& [lane, num_lanes] :
-       {std::pair(5, 5), std::pair(0xffff, 5), std::pair(2, 9), std::pair(0, 256)}) {
-    hello.lane = static_cast<std::uint16_t>(lane);
-    hello.num_lanes = num_lanes;
-    EXPECT_FALSE(Hello::decode(hello.encode(key, nonce_of(9)), key, nonce_of(9)))
-        << lane << " of " << num_lanes;
+  for (const auto& [rail, num_rails, words] :
+       {std::tuple(5, 5, "field rail is 5, expected 0 … 4"),
+        std::tuple(0xffff, 5, "field rail is 65535, expected 0 … 4"),
+        std::tuple(2, 9, "field further rails is 8, expected 0 … 7"),
+        std::tuple(0, 256, "field further rails is 255, expected 0 … 7")}) {
+    hello.rail = static_cast<std::uint16_t>(rail);
+    hello.num_rails = num_rails;
+    const auto heard = Hello::decode(hello.encode(key, nonce_of(9)), key, nonce_of(9));
+    ASSERT_FALSE(heard) << rail << " of " << num_rails;
+    EXPECT_EQ(heard.error().code(), ErrorCode::kCorrupt);
+    EXPECT_EQ(heard.error().text(), fmt::format("corrupt hello from member 3: {}", words));
   }
 }
 
@@ -93,7 +100,7 @@ TEST(Hello, AnotherVersionIsNamed) {
   EXPECT_EQ(heard.error().code(), ErrorCode::kUnsupported);
 }
 
-// Both sides, over a connection that gives a few bytes at a time.
+// Runs both sides of a handshake over a connection that moves a few bytes at a time.
 struct Meeting {
   explicit Meeting(std::uint64_t seed) : pipe(seed) {}
   Result<bool> run(net::Greeting& a, net::Greeting& b) {
@@ -129,7 +136,7 @@ TEST(Greeting, StrangersDoNot) {
   const JobKey key = *JobKey::make();
   const JobKey other = *JobKey::make();
   net::ListenerGreeting listener(key, nonce_of(1), [](const Hello&) -> Welcome {
-    ADD_FAILURE() << "nobody may be asked";
+    ADD_FAILURE() << "the judge was asked about a stranger";
     return {};
   });
   net::ConnectorGreeting connector(other, some_hello(other));
@@ -143,7 +150,7 @@ TEST(Greeting, ARefusalIsExplained) {
   const JobKey key = *JobKey::make();
   using Verdict = Welcome::Verdict;
   for (const Verdict verdict :
-       {Verdict::kWrongMember, Verdict::kWrongSecrecy, Verdict::kUnknownSession, Verdict::kWrongLanes}) {
+       {Verdict::kWrongMember, Verdict::kWrongSecrecy, Verdict::kUnknownSession, Verdict::kWrongRails}) {
     net::ListenerGreeting listener(key, nonce_of(1),
                                    [&](const Hello&) { return Welcome{.verdict = verdict, .member = 2}; });
     net::ConnectorGreeting connector(key, some_hello(key));

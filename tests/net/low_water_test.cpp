@@ -31,7 +31,7 @@ TEST(LowWater, NeverWaitsForMoreThanComes) {
   }
 }
 
-/// A socket, and what the kernel waits for there.
+/// A socket, and its low-water mark in the kernel.
 struct Socket {
   Socket() : number(::socket(AF_INET, SOCK_STREAM, 0)) {}
   ~Socket() { ::close(number); }
@@ -54,7 +54,7 @@ TEST(LowWater, TellsTheKernelAndLooksByTime) {
   EXPECT_FALSE(water.settle(1448, kMuch, now)) << "bytes may have come before the kernel knew";
   EXPECT_EQ(socket.mark(), 32 << 10);
   EXPECT_EQ(water.look_at(), now + 10ms);
-  EXPECT_TRUE(water.settle(0, kMuch, now += 1us)) << "a look in vain says nothing about the network";
+  EXPECT_TRUE(water.settle(0, kMuch, now += 1us)) << "an empty read tells nothing about the network";
   EXPECT_EQ(socket.mark(), 32 << 10);
   now += 1300us;
   EXPECT_TRUE(water.settle(32 << 10, kMuch, now));
@@ -62,7 +62,7 @@ TEST(LowWater, TellsTheKernelAndLooksByTime) {
   EXPECT_EQ(socket.mark(), 1);
   EXPECT_FALSE(water.settle(32 << 10, kMuch, now += 1300us));
   now += 1300us;
-  EXPECT_FALSE(water.settle(32 << 10, 100, now)) << "the end of a message is not waited for";
+  EXPECT_FALSE(water.settle(32 << 10, 100, now)) << "near the end of a message every byte counts";
   EXPECT_EQ(socket.mark(), 1);
   EXPECT_EQ(water.look_at(), TimePoint::max());
 }

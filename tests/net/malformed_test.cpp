@@ -4,6 +4,7 @@
 #include "net/meeting_table.h"
 #include "net/out_stream.h"
 #include "net/stripes.h"
+#include "soak.h"
 
 #include <cohort/random.h>
 
@@ -19,7 +20,7 @@ using net::Guard;
 using net::InStream;
 using net::OutStream;
 
-/// Gives out bytes that were put in.
+/// A stream that reads from a buffer.
 struct Tape final : net::Stream {
   Result<std::size_t> read(std::span<const iovec> parts) override {
     std::size_t all = 0;
@@ -36,20 +37,21 @@ struct Tape final : net::Stream {
   std::size_t at = 0;
 };
 
-/// Expects payloads to be the patterns that were sent.
-struct Strict final : net::MessageSink {
-  std::span<std::byte> place(const FrameHeader& header) override {
-    if (header.size_bytes > 4096) return {};  // who claims so much is not believed
+/// Counts messages, and bytes that differ from the pattern that was sent.
+struct Strict {
+  static Result<bool> admit(const FrameHeader&) { return true; }
+  std::span<std::byte> buffer_for(const FrameHeader& header) {
+    if (header.size_bytes > 4096) return {};  // a damaged size: do not allocate that much
     room.resize(header.size_bytes);
     return room;
   }
-  void arrived(const FrameHeader& header) override {
+  void arrived(const FrameHeader& header) {
     ++num_arrived;
     for (const std::byte byte : room) {
       if (header.size_bytes <= 4096 && byte != static_cast<std::byte>(header.number)) ++num_wrong;
     }
   }
-  void taken_back(const FrameHeader&) override {}
+  void withdrawn(const FrameHeader&) {}
   std::vector<std::byte> room{};
   int num_arrived = 0;
   int num_wrong = 0;
@@ -87,29 +89,29 @@ void damage(std::vector<std::byte>& bytes, const RandomStream& random, std::uint
   const std::uint64_t how = random.bits(next++);
   const std::size_t where = how / 8 % bytes.size();
   switch (how % 4) {
-    case 0:  // a bit
+    case 0:  // flip a bit
       bytes[where] ^= static_cast<std::byte>(1u << (how >> 40) % 8);
       break;
-    case 1:  // eight bytes of anything
+    case 1:  // overwrite eight bytes
       for (std::size_t k = where; k < std::min(where + 8, bytes.size()); ++k) {
         bytes[k] = static_cast<std::byte>(random.bits(next++) >> 11);
       }
       break;
-    case 2:  // cut off
+    case 2:  // cut off the end
       bytes.resize(where);
       break;
-    default:  // something is missing
+    default:  // remove a byte
       bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(where));
   }
 }
 
-// A message among others whose bytes are not what they were: it must not arrive as something else.
-TEST(Malformed, AMillionFramesAreNoticed) {
+// A damaged message among others must not arrive with a wrong payload.
+TEST(Malformed, FramesAreNoticed) {
   const std::vector<std::byte> good = stream_of(Guard::kChecksum, {5, 0, 64, 1});
   const RandomStream random(7, 1);
   std::uint64_t next = 0;
   int num_arrived = 0;
-  for (int i = 0; i < 1'000'000; ++i) {
+  for (int i = 0; i < rounds(30'000, 1'000'000); ++i) {
     Tape tape;
     tape.bytes = good;
     damage(tape.bytes, random, next);
@@ -119,28 +121,29 @@ TEST(Malformed, AMillionFramesAreNoticed) {
     EXPECT_EQ(sink.num_wrong, 0) << "case " << i;
     num_arrived += sink.num_arrived;
   }
-  EXPECT_GT(num_arrived, 0) << "what comes before the damage arrives";
+  EXPECT_GT(num_arrived, 0) << "messages before the damage arrive";
 }
 
-constexpr std::size_t kLanes = 3;
+constexpr std::size_t kRails = 3;
 
-/// One lane of a link, whose bytes are on a tape.
-struct LaneOnTape final : net::MessageSink {
-  Result<bool> admit(const FrameHeader& header) override { return assembly->admit(number, header); }
-  std::span<std::byte> place(const FrameHeader& header) override {
-    return header.channel == Channel::kFarewell ? std::span<std::byte>() : assembly->place(number, header);
+/// One rail of a link, which reads its bytes from a Tape.
+struct RailOnTape {
+  Result<bool> admit(const FrameHeader& header) { return assembly->admit(number, header); }
+  std::span<std::byte> buffer_for(const FrameHeader& header) {
+    return header.channel == Channel::kFarewell ? std::span<std::byte>()
+                                                : assembly->buffer_for(number, header);
   }
-  void arrived(const FrameHeader& header) override {
+  void arrived(const FrameHeader& header) {
     if (outcome && header.channel != Channel::kFarewell) outcome = assembly->arrived(number, header);
   }
-  void taken_back(const FrameHeader& header) override {
-    if (outcome && header.channel != Channel::kFarewell) outcome = assembly->taken_back(number, header);
+  void withdrawn(const FrameHeader& header) {
+    if (outcome && header.channel != Channel::kFarewell) outcome = assembly->withdrawn(number, header);
   }
   void read() {
     if (!outcome) return;
     if (const auto got = in.read(tape, *this, 100); !got && outcome) outcome = got.error();
   }
-  net::Assembly* assembly = nullptr;
+  net::Assembly<Strict>* assembly = nullptr;
   std::size_t number = 0;
   Tape tape{};
   InStream in{Guard::kChecksum};
@@ -148,18 +151,18 @@ struct LaneOnTape final : net::MessageSink {
 };
 
 std::vector<std::vector<std::byte>> striped_streams() {
-  std::vector<OutStream> outs(kLanes, OutStream(Guard::kChecksum));
-  const std::vector<OutStream*> lanes = {&outs[0], &outs[1], &outs[2]};
+  std::vector<OutStream> outs(kRails, OutStream(Guard::kChecksum));
+  const std::vector<OutStream*> rails = {&outs[0], &outs[1], &outs[2]};
   const std::vector<std::byte> first(200, std::byte{0});
   const std::vector<std::byte> second(7, std::byte{1});
   const std::vector<std::byte> third(400, std::byte{2});
-  net::add_striped(lanes, 1, header_of(0, first.size()), first, {});
+  net::add_striped(rails, 1, header_of(0, first.size()), first, {});
   outs[0].add(header_of(1, second.size()), second, {});
-  net::add_striped(lanes, 2, header_of(2, third.size()), third, {});
+  net::add_striped(rails, 2, header_of(2, third.size()), third, {});
   return {written(outs[0]), written(outs[1]), written(outs[2])};
 }
 
-// A header that says something else, and has the right checksum.
+// Changes a field of a header and corrects its checksum.
 void lie(std::span<std::byte> header, const RandomStream& random, std::uint64_t& next) {
   const std::uint64_t how = random.bits(next++);
   header[4 + how % 56] = static_cast<std::byte>(how >> 40);
@@ -167,47 +170,72 @@ void lie(std::span<std::byte> header, const RandomStream& random, std::uint64_t&
   std::memcpy(header.data() + comm::kFrameHeaderBytes - 4, &sum, sizeof sum);
 }
 
-// Stripes whose bytes are not what they were, or whose headers lie: nothing arrives as something else, and
-// whatever waits for them waits without a crash.
+// Damaged stripes, and stripes with wrong headers: no message arrives with a wrong payload, and rails that
+// wait for them do not crash.
 TEST(Malformed, StripesAreNoticed) {
   const std::vector<std::vector<std::byte>> good = striped_streams();
   const RandomStream random(11, 1);
   std::uint64_t next = 0;
   int num_arrived = 0;
-  for (int i = 0; i < 50'000; ++i) {
+  for (int i = 0; i < rounds(5'000, 50'000); ++i) {
     Strict sink;
-    net::Assembly assembly(kLanes, sink);
-    std::array<LaneOnTape, kLanes> lanes;
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      lanes[lane].assembly = &assembly;
-      lanes[lane].number = lane;
-      lanes[lane].tape.bytes = good[lane];
+    net::Assembly assembly(kRails, sink);
+    std::array<RailOnTape, kRails> rails;
+    for (std::size_t rail = 0; rail < kRails; ++rail) {
+      rails[rail].assembly = &assembly;
+      rails[rail].number = rail;
+      rails[rail].tape.bytes = good[rail];
     }
-    const std::size_t which = random.bits(next++) % kLanes;
-    std::vector<std::byte>& bytes = lanes[which].tape.bytes;
+    const std::size_t which = random.bits(next++) % kRails;
+    std::vector<std::byte>& bytes = rails[which].tape.bytes;
     which > 0 && i % 2 == 0 ? lie(std::span(bytes).first(64), random, next) : damage(bytes, random, next);
-    for (int turn = 0; turn < 24; ++turn) lanes[random.bits(next++) % kLanes].read();
+    for (int turn = 0; turn < 24; ++turn) rails[random.bits(next++) % kRails].read();
     ASSERT_EQ(sink.num_wrong, 0) << "case " << i;
     ASSERT_LE(sink.num_arrived, 3);
     num_arrived += sink.num_arrived;
   }
-  EXPECT_GT(num_arrived, 0) << "what comes before the damage arrives";
+  EXPECT_GT(num_arrived, 0) << "messages before the damage arrive";
 }
 
+// Damaged bytes are refused as corrupt, or they decode to the message that encodes to exactly these bytes.
 TEST(Malformed, CardsAndRepliesAreTakenApartOrRefused) {
+  constexpr std::uint64_t kDayMs = 24ull * 3600 * 1000;
   const RandomStream random(9, 1);
   const std::vector<std::byte> request =
       net::CardRequest{.round = "0.cards", .world = 3, .wait_ms = 5, .card = "abc"}.encode();
   const std::vector<std::byte> reply = net::encode_cards({"a", "", "ccc"});
   ASSERT_TRUE(net::CardRequest::decode(request));
   ASSERT_EQ(net::decode_reply(reply)->size(), 3u);
-  for (std::uint64_t i = 0; i < 200'000; ++i) {
+  for (std::uint64_t i = 0; i < rounds<std::uint64_t>(20'000, 200'000); ++i) {
     std::vector<std::byte> bytes = i % 2 == 0 ? request : reply;
     bytes[random.below(bytes.size(), 3 * i)] = static_cast<std::byte>(random.bits(3 * i + 1));
     if (i % 3 == 0) bytes.resize(random.below(bytes.size() + 1, 3 * i + 2));
-    (void)net::CardRequest::decode(bytes);
-    (void)net::decode_reply(bytes);
+    if (const auto decoded = net::CardRequest::decode(bytes)) {
+      if (decoded->wait_ms < kDayMs) EXPECT_EQ(decoded->encode(), bytes) << "case " << i;
+    } else {
+      EXPECT_EQ(decoded.error().code(), ErrorCode::kCorrupt) << "case " << i;
+    }
+    const bool is_refusal = !bytes.empty() && bytes[0] == std::byte{0};
+    if (const auto cards = net::decode_reply(bytes)) {
+      EXPECT_EQ(net::encode_cards(*cards), bytes) << "case " << i;
+    } else if (!is_refusal) {
+      EXPECT_EQ(cards.error().code(), ErrorCode::kCorrupt) << "case " << i;
+    }
   }
+}
+
+TEST(Malformed, ErrorsOfAMeetingNameTheField) {
+  const auto text_of = [](const auto& result) { return result ? "it was decoded" : result.error().text(); };
+  std::vector<std::byte> request = net::CardRequest{.round = "r", .world = 3, .card = "abc"}.encode();
+  request.resize(11);
+  EXPECT_NE(text_of(net::CardRequest::decode(request)).find("field wait or world"), std::string::npos);
+  request = net::CardRequest{.round = std::string(300, 'r'), .world = 3}.encode();
+  EXPECT_NE(text_of(net::CardRequest::decode(request)).find("field round"), std::string::npos);
+  std::vector<std::byte> reply = net::encode_cards({"a", "bb"});
+  reply.pop_back();
+  EXPECT_NE(text_of(net::decode_reply(reply)).find("field card of rank 1"), std::string::npos);
+  reply[0] = std::byte{7};
+  EXPECT_NE(text_of(net::decode_reply(reply)).find("field kind is 7, expected 0 or 1"), std::string::npos);
 }
 
 }  // namespace

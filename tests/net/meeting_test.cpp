@@ -1,7 +1,6 @@
 #include "net/file_meeting.h"
-#include "net/meeting_client.h"
-#include "net/meeting_server.h"
 #include "net/meeting_table.h"
+#include "net/tcp_meeting.h"
 #include "storage/memory_file_system.h"
 #include "world/world.h"
 
@@ -15,7 +14,7 @@ using net::JobKey;
 using net::Meeting;
 using net::SocketAddress;
 
-struct Place {
+struct Setting {
   JobKey key = *JobKey::make();
   std::shared_ptr<net::MeetingServer> server{};
   std::vector<SocketAddress> addresses{};
@@ -24,27 +23,27 @@ struct Place {
 
 struct MeetingKind {
   std::string name;
-  std::function<Place(int world)> make;
-  std::function<std::unique_ptr<Meeting>(const Place&, const JobKey&, int rank, int world)> join;
+  std::function<Setting(int world)> make;
+  std::function<std::unique_ptr<Meeting>(const Setting&, const JobKey&, int rank, int world)> join;
 };
 
-Place served(int world) {
-  Place place;
+Setting served(int world) {
+  Setting setting;
   Descriptor listener = value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")));
-  place.addresses = {*net::local_address(listener)};
-  place.server = std::make_shared<net::MeetingServer>(place.key, std::move(listener), world);
-  return place;
+  setting.addresses = {*net::local_address(listener)};
+  setting.server = std::make_shared<net::MeetingServer>(setting.key, std::move(listener), world);
+  return setting;
 }
 
 /// A new kind is one line here.
 std::vector<MeetingKind> meeting_kinds() {
   return {{"server", served,
-           [](const Place& place, const JobKey& key, int rank, int world) -> std::unique_ptr<Meeting> {
-             return std::make_unique<net::MeetingClient>(key, rank, world, place.addresses);
+           [](const Setting& setting, const JobKey& key, int rank, int world) -> std::unique_ptr<Meeting> {
+             return std::make_unique<net::MeetingClient>(key, rank, world, setting.addresses);
            }},
-          {"file", [](int) { return Place(); },
-           [](const Place& place, const JobKey& key, int, int) -> std::unique_ptr<Meeting> {
-             return std::make_unique<net::FileMeeting>(key, *place.files, "/shared/meet");
+          {"file", [](int) { return Setting(); },
+           [](const Setting& setting, const JobKey& key, int, int) -> std::unique_ptr<Meeting> {
+             return std::make_unique<net::FileMeeting>(key, *setting.files, "/shared/meet");
            }}};
 }
 
@@ -56,15 +55,15 @@ INSTANTIATE_TEST_SUITE_P(Every, Meetings, testing::ValuesIn(meeting_kinds()),
 net::Round round_of(const std::string& name, const RankContext& rank, std::chrono::nanoseconds limit) {
   return {.name = name,
           .rank = rank.rank(),
-          .world = rank.world(),
+          .world = rank.size(),
           .deadline = deadline_after(std::chrono::steady_clock::now(), limit)};
 }
 
 TEST_P(Meetings, EverybodyGetsTheCardsOfAllRoundAfterRound) {
   for (const int world : {1, 2, 5}) {
-    const Place place = GetParam().make(world);
+    const Setting setting = GetParam().make(world);
     const auto outcome = run_world(world, [&](RankContext& rank) -> Status {
-      const auto meeting = GetParam().join(place, place.key, rank.rank(), world);
+      const auto meeting = GetParam().join(setting, setting.key, rank.rank(), world);
       for (const char* round : {"0.cards", "0.hosts", "1.cards"}) {
         const auto card = [&](int of) {
           return std::string(round) + std::string(static_cast<std::size_t>(of), 'x');
@@ -83,12 +82,12 @@ TEST_P(Meetings, EverybodyGetsTheCardsOfAllRoundAfterRound) {
 }
 
 TEST_P(Meetings, WhoIsMissingIsNamed) {
-  const Place place = GetParam().make(3);
+  const Setting setting = GetParam().make(3);
   const auto outcome = run_world(3, [&](RankContext& rank) -> Status {
-    const auto meeting = GetParam().join(place, place.key, rank.rank(), 3);
+    const auto meeting = GetParam().join(setting, setting.key, rank.rank(), 3);
     if (rank.rank() == 1) return rank.barrier();
     const auto cards = meeting->gather(round_of("0.cards", rank, 300ms), "here");
-    if (cards || cards.error().code() != ErrorCode::kTimedOut) return rank.failure("it was not missed");
+    if (cards || cards.error().code() != ErrorCode::kTimedOut) return rank.failure("no timeout");
     if (cards.error().text().find("rank 1 has not come") == std::string::npos) {
       return rank.failure("{}", cards.error().text());
     }
@@ -98,12 +97,12 @@ TEST_P(Meetings, WhoIsMissingIsNamed) {
 }
 
 TEST_P(Meetings, AStrangerIsNotThere) {
-  const Place place = GetParam().make(2);
+  const Setting setting = GetParam().make(2);
   const JobKey another = *JobKey::make();
   const auto outcome = run_world(2, [&](RankContext& rank) -> Status {
-    const auto meeting = GetParam().join(place, rank.rank() == 0 ? place.key : another, rank.rank(), 2);
+    const auto meeting = GetParam().join(setting, rank.rank() == 0 ? setting.key : another, rank.rank(), 2);
     const auto cards = meeting->gather(round_of("0.cards", rank, 300ms), "here");
-    if (cards) return rank.failure("they met");
+    if (cards) return rank.failure("met a rank with another key");
     return rank.barrier();
   });
   EXPECT_TRUE(outcome.ok()) << outcome.text();

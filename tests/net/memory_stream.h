@@ -11,13 +11,13 @@
 
 namespace cohort::test {
 
-/// Two ends of a connection in memory: takes and gives as much at a time as a die says, and breaks where it
-/// is told to.
+/// A connection in memory. Each read and write moves a random number of bytes, and the connection breaks
+/// where the test wants.
 class MemoryPipe {
  public:
   explicit MemoryPipe(std::uint64_t seed) : dice_(seed, 1) {}
 
-  /// After so many more bytes of one direction both ends are broken, and what is under way is gone.
+  /// Breaks the connection after this many more bytes; bytes in flight are lost.
   void break_after(std::size_t bytes) { left_ = bytes; }
   bool is_broken() const { return left_ == 0; }
 

@@ -21,7 +21,7 @@ const std::vector<OwnAddress> kTwoCables = {at("eth0", "10.0.0.1:0"), at("eth0",
                                             at("eth1", "10.0.1.1:0"), at("eth0", "[fd00::1]:0"),
                                             at("eth1", "[fd01::1]:0")};
 
-// Lanes take them one after the other, and are to take all cables.
+// Rails take the addresses in turn, so the order must spread them over all cables.
 TEST(PublishedAddresses, InterfacesTakeTurns) {
   EXPECT_EQ(
       texts(*net::published_addresses(kTwoCables, {})),

@@ -21,7 +21,7 @@ TEST(Pace, IsSharedByThoseThatAreBusy) {
   EXPECT_FALSE(pace.is_set());
   pace.set(kRate);
   EXPECT_TRUE(pace.is_set());
-  EXPECT_EQ(pace.share(), kRate) << "whoever is the first has all of it";
+  EXPECT_EQ(pace.share(), kRate) << "the first connection gets all of it";
   pace.add_busy();
   EXPECT_EQ(pace.share(), kRate);
   pace.add_busy();
@@ -40,7 +40,7 @@ TEST(Pace, RisesWhereNothingWaitsAndFallsBackWhereItDoes) {
     return pace.share();
   };
   EXPECT_NEAR(after(0ms, 1), 1.05 * kRate, 1e-6 * kRate);
-  EXPECT_GT(after(0ms, 30), 2 * kRate) << "a link that was taken for slow is not kept so";
+  EXPECT_GT(after(0ms, 30), 2 * kRate) << "the limit recovers from a measurement that was too low";
   const double high = pace.share();
   EXPECT_LT(after(10ms, 1), high);
   EXPECT_EQ(after(10ms, 200), kRate) << "never below what the link has carried";
@@ -101,7 +101,7 @@ TEST(PacedSocket, KeepsToItsShare) {
   PacedSocket socket(pace, ends.near.number());
   const std::uint64_t free = ends.pacing_rate();
   socket.has_more(kMany, clock);
-  EXPECT_EQ(ends.pacing_rate(), free) << "without a pace nothing is kept to";
+  EXPECT_EQ(ends.pacing_rate(), free) << "no limit is set yet";
   pace.set(kRate);
   socket.has_more(kMany, clock);
   EXPECT_EQ(ends.pacing_rate(), static_cast<std::uint64_t>(kRate));
@@ -139,7 +139,7 @@ TEST(PacedSocket, FewBytesTakeNothingFromOthers) {
   EXPECT_EQ(pace.share(), kRate);
   socket.has_more(kMany, clock);
   socket.has_more(64, clock);
-  EXPECT_EQ(pace.share(), kRate / 2) << "the last bytes of many";
+  EXPECT_EQ(pace.share(), kRate / 2) << "still busy until everything is sent";
 }
 
 }  // namespace

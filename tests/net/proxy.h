@@ -16,9 +16,9 @@
 
 namespace cohort::test {
 
-/// A bad network between a connector and a listener: hands bytes on, and breaks connections when told to.
+/// A bad network between a connector and a listener: forwards bytes, and breaks connections on request.
 ///
-/// Threads: every method from any thread; it has one of its own.
+/// Threads: every method from any thread; runs a thread of its own.
 class Proxy {
  public:
   explicit Proxy(const net::SocketAddress& target)
@@ -30,17 +30,17 @@ class Proxy {
   const net::SocketAddress& address() const { return address_; }
   int num_connections() const { return num_connections_; }
 
-  /// Every connection ends after so many bytes of both directions together.
+  /// Closes every connection after this many bytes, both directions together.
   void cut_after(std::optional<std::size_t> bytes) { cut_after_ = bytes.value_or(0); }
-  /// Of each connection, behind so many bytes, so many pass in each direction every five milliseconds.
+  /// Slows each connection down after `bytes`: then `at_a_time` bytes pass in each direction every 5 ms.
   void trickle_after(std::size_t bytes, std::size_t at_a_time) {
     trickle_after_ = bytes;
     trickle_ = at_a_time;
   }
   int num_trickles() const { return num_trickles_; }
-  /// The connector sees the end of what there is; the listener hears nothing more, not even that.
+  /// Half-open connections: the connector sees the end of the stream, the listener sees nothing.
   void cut_the_side_of_the_connector() { half_open_ = true; }
-  /// Nothing passes any more, on connections that are there; new ones come about and are dead, too.
+  /// Closes all connections. New ones are accepted, and nothing passes on them.
   void swallow() {
     swallows_ = true;
     ends_all_ = true;
@@ -49,7 +49,7 @@ class Proxy {
  private:
   struct Line {
     std::array<Descriptor, 2> ends{};
-    std::array<std::vector<std::byte>, 2> waiting{};  // for the other end
+    std::array<std::vector<std::byte>, 2> waiting{};  // to be forwarded to the other end
     std::size_t num_passed = 0;
     bool is_over = false;
   };
@@ -76,7 +76,7 @@ class Proxy {
       for (const auto& line : lines_) {
         if (half_open) {
           line->ends[0] = Descriptor();
-          dead_.push_back(std::move(line->ends[1]));  // open for ever
+          dead_.push_back(std::move(line->ends[1]));  // stays open
           line->is_over = true;
         }
         if (!line->is_over) pass(*line);

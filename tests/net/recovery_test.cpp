@@ -12,9 +12,9 @@ using namespace std::chrono_literals;
 using comm::FrameHeader;
 using net::SocketAddress;
 
-/// Keeps numbers in the order in which they come, and checks payloads.
+/// Records the numbers of messages in the order of arrival; 0 for a wrong payload.
 struct Numbers final : comm::FrameSink {
-  std::span<std::byte> place(int, const FrameHeader& header) override {
+  std::span<std::byte> buffer_for(int, const FrameHeader& header) override {
     room.resize(header.size_bytes);
     return room;
   }
@@ -24,7 +24,7 @@ struct Numbers final : comm::FrameSink {
     numbers.push_back(is_whole ? header.number : 0);
     changed.notify_all();
   }
-  void taken_back(int, const FrameHeader&) override {}
+  void withdrawn(int, const FrameHeader&) override {}
   void heard(int) override {
     const std::lock_guard lock(mutex);
     if (!measure_silence) return;
@@ -93,8 +93,7 @@ struct Member {
   comm::Progress progress;
 };
 
-/// Two members with a proxy between them: member 1 connects to member 0 through it, or without it where it
-/// must.
+/// Two members: member 1 connects to member 0 through a proxy, with kBoth also directly.
 struct Pair {
   enum class Ways { kProxy, kBoth };
   explicit Pair(const net::TcpOptions& options, Ways ways = Ways::kProxy) {
@@ -117,17 +116,17 @@ struct Pair {
 struct Way {
   std::string name{};
   net::Secrecy secrecy = net::Secrecy::kClear;
-  int num_lanes = 1;
+  int num_rails = 1;
 
   net::TcpOptions options(std::chrono::nanoseconds return_limit) const {
-    return {.secrecy = secrecy, .return_limit = return_limit, .num_lanes = num_lanes, .stripe_from = 1000};
+    return {.secrecy = secrecy, .return_limit = return_limit, .num_rails = num_rails, .stripe_from = 1000};
   }
 };
 
 class Recovery : public testing::TestWithParam<Way> {};
 INSTANTIATE_TEST_SUITE_P(Every, Recovery,
                          testing::Values(Way{"clear"}, Way{"tls", net::Secrecy::kTls},
-                                         Way{"lanes", net::Secrecy::kClear, 3}),
+                                         Way{"rails", net::Secrecy::kClear, 3}),
                          [](const auto& way) { return way.param.name; });
 
 constexpr std::size_t kSizes[] = {0, 3, 5000, 100'000, 17, 1'000'000};
@@ -135,7 +134,7 @@ constexpr std::uint64_t kMessages = 300;
 
 TEST_P(Recovery, CutAgainAndAgainNothingIsLostNorComesTwice) {
   Pair pair(GetParam().options(10s));
-  pair.proxy->cut_after(400'000);  // every connection, after so many bytes
+  pair.proxy->cut_after(400'000);
   for (std::uint64_t number = 1; number <= kMessages; ++number) {
     pair.members[0]->send(1, number, kSizes[number % std::size(kSizes)]);
     pair.members[1]->send(0, number, kSizes[(number + 2) % std::size(kSizes)]);
@@ -149,14 +148,14 @@ TEST_P(Recovery, CutAgainAndAgainNothingIsLostNorComesTwice) {
   pair.proxy->cut_after(std::nullopt);
 }
 
-// A connection that was fast, so that many bytes are waited for at once, becomes slow in the middle of a
-// message: it arrives all the same, and what trickles in is heard of meanwhile. Where the network is slow by
-// itself, time is counted in what it lets through.
+// A fast connection, whose low-water mark is high, becomes slow in the middle of a message. The message
+// arrives all the same, and meanwhile heard() is called for the bytes that trickle in. Time is counted in
+// trickles of the proxy, so that a slow machine does not fail the test.
 TEST_P(Recovery, WhoBecomesSlowIsHeardOfAndGetsEverything) {
   Pair pair(GetParam().options(10s));
   constexpr std::size_t kSize = 4'000'000;
-  const auto per_lane = kSize / static_cast<std::size_t>(GetParam().num_lanes);
-  pair.proxy->trickle_after(per_lane - 40'000, 100);
+  const auto per_rail = kSize / static_cast<std::size_t>(GetParam().num_rails);
+  pair.proxy->trickle_after(per_rail - 40'000, 100);
   Numbers& sink = pair.members[1]->sink;
   pair.members[0]->send(1, 1, kSize);
   {
@@ -168,11 +167,10 @@ TEST_P(Recovery, WhoBecomesSlowIsHeardOfAndGetsEverything) {
   EXPECT_EQ(sink.numbers, (std::vector<std::uint64_t>{1}));
   EXPECT_LT(sink.longest_silence, 60);
   sink.measure_silence = nullptr;
-  EXPECT_EQ(pair.proxy->num_connections(), GetParam().num_lanes) << "slow is not broken";
+  EXPECT_EQ(pair.proxy->num_connections(), GetParam().num_rails) << "slow is not broken";
 }
 
-// The cable is pulled: nobody is told. One side finds out and connects anew while the other still believes
-// in the old connection.
+// One side notices the break and reconnects while the other still takes the old connection for alive.
 TEST_P(Recovery, AHalfOpenConnectionIsReplaced) {
   Pair pair(GetParam().options(10s));
   pair.members[0]->send(1, 1, 10);
@@ -188,12 +186,12 @@ TEST_P(Recovery, WhoDoesNotComeBackIsLostWithinTheLimit) {
   Pair pair(GetParam().options(300ms));
   pair.members[0]->send(1, 1, 10);
   ASSERT_TRUE(pair.members[1]->sink.wait_for(1));
-  pair.proxy->swallow();  // connections come about, and nothing passes
+  pair.proxy->swallow();
   for (const auto& member : pair.members) {
     const auto loss = member->sink.wait_for_loss();
     ASSERT_TRUE(loss);
     EXPECT_EQ(loss->code(), ErrorCode::kPeerLost);
-    EXPECT_NE(loss->text().find("did not come back"), std::string::npos) << loss->text();
+    EXPECT_NE(loss->text().find("did not reconnect in time"), std::string::npos) << loss->text();
   }
 }
 
@@ -204,7 +202,7 @@ TEST(Recovery, AnAddressWhereNothingPassesIsLeftInTime) {
   pair.proxy->swallow();
   pair.members[1]->send(0, 2, 10);
   EXPECT_TRUE(pair.members[0]->sink.wait_for(2))
-      << (pair.members[0]->sink.loss ? pair.members[0]->sink.loss->text() : "it did not come");
+      << (pair.members[0]->sink.loss ? pair.members[0]->sink.loss->text() : "no loss");
 }
 
 TEST_P(Recovery, WhoIsGivenUpWhileAwayHearsIt) {
@@ -212,14 +210,14 @@ TEST_P(Recovery, WhoIsGivenUpWhileAwayHearsIt) {
   pair.members[0]->send(1, 1, 10);
   ASSERT_TRUE(pair.members[1]->sink.wait_for(1));
   for (std::uint64_t number = 1; number < 20; ++number) pair.members[1]->send(0, number, 300'000);
-  pair.proxy->cut_after(100'000);  // no message passes in one piece any more
+  pair.proxy->cut_after(100'000);  // less than a message
   ASSERT_TRUE(pair.members[0]->sink.wait_for(3));
   pair.members[1]->transport.give_up(0, Error(ErrorCode::kPeerLost, "it was given up"));
   ASSERT_TRUE(pair.members[1]->sink.wait_for_loss());
   pair.proxy->cut_after(std::nullopt);
   EXPECT_TRUE(pair.members[0]->sink.wait_for_loss());
   const std::lock_guard lock(pair.members[0]->sink.mutex);
-  for (const std::uint64_t number : pair.members[0]->sink.numbers) EXPECT_NE(number, 0u) << "came out wrong";
+  for (const std::uint64_t number : pair.members[0]->sink.numbers) EXPECT_NE(number, 0u) << "wrong payload";
 }
 
 TEST_P(Recovery, AProcessThatEndedIsSeenAtOnce) {
@@ -230,7 +228,7 @@ TEST_P(Recovery, AProcessThatEndedIsSeenAtOnce) {
   EXPECT_TRUE(pair.members[0]->sink.wait_for_loss());
 }
 
-// Why member 1 loses member 0, whose options are others.
+// The reason why member 1 loses member 0, which has other options.
 std::optional<Error> disagreement(const net::TcpOptions& ours, const net::TcpOptions& theirs) {
   Descriptor first = value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")));
   Descriptor second = value_or_throw(net::listen_at(*SocketAddress::parse("127.0.0.1:0")));
@@ -248,14 +246,14 @@ TEST(Recovery, BothSidesMustWantTheSameSecrecy) {
   EXPECT_NE(loss->text().find("does not encrypt"), std::string::npos) << loss->text();
 }
 
-TEST(Recovery, BothSidesMustWantTheSameNumberOfLanes) {
-  const auto loss = disagreement({.num_lanes = 3}, {.num_lanes = 2});
+TEST(Recovery, BothSidesMustWantTheSameNumberOfRails) {
+  const auto loss = disagreement({.num_rails = 3}, {.num_rails = 2});
   ASSERT_TRUE(loss);
-  EXPECT_NE(loss->text().find("it wants 2 lanes, this member 3"), std::string::npos) << loss->text();
+  EXPECT_NE(loss->text().find("the peer has 2 rails, this member 3"), std::string::npos) << loss->text();
 }
 
-// Where nobody listens the next address is tried; each lane begins at another one.
-TEST(Recovery, ALaneFallsBackToAnotherAddress) {
+// Each rail begins at another address, and tries the next one if no process listens there.
+TEST(Recovery, ARailFallsBackToAnotherAddress) {
   std::vector<Descriptor> listeners;
   std::vector<SocketAddress> addresses;
   for (int i = 0; i < 3; ++i) {
@@ -263,7 +261,7 @@ TEST(Recovery, ALaneFallsBackToAnotherAddress) {
     addresses.push_back(*net::local_address(listeners.back()));
   }
   listeners[2] = Descriptor();
-  const net::TcpOptions options{.num_lanes = 3, .stripe_from = 1000};
+  const net::TcpOptions options{.num_rails = 3, .stripe_from = 1000};
   const net::JobKey key = *net::JobKey::make();
   const std::array<Member::Addresses, 2> ours = {Member::Addresses{addresses[0]},
                                                  Member::Addresses{addresses[1]}};

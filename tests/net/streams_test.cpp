@@ -20,21 +20,22 @@ std::vector<std::byte> pattern(std::size_t size, std::uint64_t seed) {
   return bytes;
 }
 
-struct Recorder final : net::MessageSink {
-  std::span<std::byte> place(const FrameHeader& header) override {
+struct Recorder {
+  static Result<bool> admit(const FrameHeader&) { return true; }
+  std::span<std::byte> buffer_for(const FrameHeader& header) {
     if (payload.size() != header.size_bytes) payload.assign(header.size_bytes, std::byte{0});
     if (drops) return {};
     return payload;
   }
-  void arrived(const FrameHeader& header) override {
+  void arrived(const FrameHeader& header) {
     headers.push_back(header);
     payloads.push_back(std::exchange(payload, {}));
   }
-  void taken_back(const FrameHeader&) override {
+  void withdrawn(const FrameHeader&) {
     payload.clear();
-    ++num_taken_back;
+    ++num_withdrawn;
   }
-  int num_taken_back = 0;
+  int num_withdrawn = 0;
   bool drops = false;
   std::vector<std::byte> payload;
   std::vector<FrameHeader> headers;
@@ -49,7 +50,7 @@ FrameHeader header_of(std::size_t i, std::size_t size, std::uint32_t generation 
       .channel = Channel::kMessage, .group = 4, .generation = generation, .number = i, .size_bytes = size};
 }
 
-// Writes what there is and reads it, until nothing moves any more; false if the pipe broke.
+// Writes and reads until nothing moves any more; false if the pipe broke.
 bool pump(OutStream& out, InStream& in, MemoryPipe& pipe, Recorder& recorder) {
   auto from = pipe.end(0);
   auto to = pipe.end(1);
@@ -115,7 +116,7 @@ TEST(Streams, ABrokenConnectionLosesAndRepeatsNothing) {
   }
 }
 
-TEST(Streams, WhatIsTakenBackIsNotReadAnyMore) {
+TEST(Streams, AWithdrawnMessageIsNotReadAnyMore) {
   OutStream out(Guard::kChecksum);
   InStream in(Guard::kChecksum);
   Recorder recorder;
@@ -134,12 +135,13 @@ TEST(Streams, WhatIsTakenBackIsNotReadAnyMore) {
     out.wrote(some);
     put += some;
   }
-  out.take_back(4, 1);
+  out.withdraw(4, 1);
   first.reset();
   second.reset();
   ASSERT_TRUE(pump(out, in, pipe, recorder));
-  ASSERT_EQ(recorder.headers.size(), 1u) << "one is out half-way, one never began, one stays";
-  EXPECT_EQ(recorder.num_taken_back, 1);
+  ASSERT_EQ(recorder.headers.size(), 1u)
+      << "the first is written half-way, the second not at all, the third is not cancelled";
+  EXPECT_EQ(recorder.num_withdrawn, 1);
   EXPECT_EQ(recorder.headers[0].number, 2u);
   EXPECT_EQ(recorder.payloads[0], third);
   ASSERT_TRUE(out.has_taken(in.num_taken()));
@@ -213,11 +215,11 @@ TEST(Streams, AClaimToHaveMoreThanWasSentIsRefused) {
   EXPECT_FALSE(out.has_taken(1));
   EXPECT_FALSE(out.go_on_from(64));
   out.add(header_of(0, 0), {}, {});
-  EXPECT_FALSE(out.has_taken(64)) << "it waits still";
+  EXPECT_FALSE(out.has_taken(64)) << "queued, not written";
   out.wrote(64 * (out.gather(100).size()));
   EXPECT_TRUE(out.has_taken(64));
-  EXPECT_TRUE(out.has_taken(63)) << "old news";
-  EXPECT_FALSE(out.go_on_from(63)) << "back again";
+  EXPECT_TRUE(out.has_taken(63)) << "an old acknowledgement";
+  EXPECT_FALSE(out.go_on_from(63)) << "acknowledged before";
 }
 
 }  // namespace

@@ -31,14 +31,14 @@ FrameHeader header_of(std::size_t number, std::size_t size, std::uint32_t genera
 }
 
 TEST(Stripes, CoverAPayloadOnceAndInOrder) {
-  for (std::size_t num_lanes = 1; num_lanes <= net::kMostLanes; ++num_lanes) {
+  for (std::size_t num_rails = 1; num_rails <= net::kMostRails; ++num_rails) {
     for (const std::uint64_t size : {8ull, 9ull, 63ull, 64ull, 511ull, 513ull, 262144ull, 1000003ull}) {
       std::uint64_t next = 0;
-      for (std::size_t lane = 0; lane < num_lanes; ++lane) {
-        const Stripe stripe = stripe_of(size, lane, num_lanes);
+      for (std::size_t rail = 0; rail < num_rails; ++rail) {
+        const Stripe stripe = stripe_of(size, rail, num_rails);
         EXPECT_EQ(stripe.offset, next);
         EXPECT_GT(stripe.size_bytes, 0u);
-        EXPECT_LE(stripe.size_bytes, size / num_lanes + 64 * num_lanes);
+        EXPECT_LE(stripe.size_bytes, size / num_rails + 64 * num_rails);
         next += stripe.size_bytes;
       }
       EXPECT_EQ(next, size);
@@ -47,11 +47,11 @@ TEST(Stripes, CoverAPayloadOnceAndInOrder) {
 }
 
 constexpr std::size_t kSizes[] = {8, 13, 4096, 50000, 200000, 9, 65537, (std::size_t{1} << 20) + 5, 300};
-constexpr std::size_t kEnough = 20000;  // steps, for all of them
+constexpr std::size_t kEnough = 20000;  // steps until all messages have arrived
 
-TEST(Stripes, MessagesArriveWholeAndInOrderWhicheverLaneIsFirst) {
+TEST(Stripes, MessagesArriveWholeAndInOrderWhicheverRailIsFirst) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
-    StripedPair pair(2 + seed % (net::kMostLanes - 1), seed);
+    StripedPair pair(2 + seed % (net::kMostRails - 1), seed);
     std::vector<std::vector<std::byte>> payloads;
     int num_sent = 0;
     for (const std::size_t size : kSizes) payloads.push_back(pattern(size, seed + payloads.size()));
@@ -67,11 +67,12 @@ TEST(Stripes, MessagesArriveWholeAndInOrderWhicheverLaneIsFirst) {
       EXPECT_EQ(pair.whole.payloads[i], i % 2 == 0 ? payloads[i / 2] : std::vector<std::byte>());
     }
     pair.acknowledge();
-    EXPECT_EQ(num_sent, static_cast<int>(payloads.size())) << "once for each message, not for each stripe";
+    EXPECT_EQ(num_sent, static_cast<int>(payloads.size()))
+        << "one callback for each message, not for each stripe";
   }
 }
 
-TEST(Stripes, BrokenLanesLoseAndRepeatNothing) {
+TEST(Stripes, BrokenRailsLoseAndRepeatNothing) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     StripedPair pair(3, seed);
     std::vector<std::vector<std::byte>> payloads;
@@ -89,7 +90,7 @@ TEST(Stripes, BrokenLanesLoseAndRepeatNothing) {
   }
 }
 
-TEST(Stripes, WhatIsTakenBackEndsOnceAndIsNotReadAnyMore) {
+TEST(Stripes, AWithdrawnMessageEndsOnceAndIsNotReadAnyMore) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     StripedPair pair(3, seed);
     auto first = std::make_unique<std::vector<std::byte>>(pattern(300000, 1));
@@ -100,13 +101,13 @@ TEST(Stripes, WhatIsTakenBackEndsOnceAndIsNotReadAnyMore) {
     pair.send(header_of(0, first->size(), 1), *first, count);
     pair.send(header_of(1, second->size(), 1), *second, count);
     pair.send(header_of(2, third.size(), 2), third, count);
-    ASSERT_TRUE(pair.run(seed));  // nothing is out yet, or some of the first
-    pair.take_back(4, 1);
+    ASSERT_TRUE(pair.run(seed));  // writes nothing, or a part of the first message
+    pair.withdraw(4, 1);
     first.reset();
     second.reset();
     const Status outcome = pair.run(kEnough);
     ASSERT_TRUE(outcome) << outcome.error().text();
-    EXPECT_EQ(pair.whole.taken_back_numbers, (std::vector<std::uint64_t>{0, 1})) << "seed " << seed;
+    EXPECT_EQ(pair.whole.withdrawn_numbers, (std::vector<std::uint64_t>{0, 1})) << "seed " << seed;
     ASSERT_EQ(pair.whole.payloads.size(), 1u);
     EXPECT_EQ(pair.whole.payloads[0], third);
     pair.acknowledge();
@@ -124,42 +125,42 @@ TEST(Stripes, PayloadsThatNobodyWantsAreSkipped) {
   EXPECT_EQ(pair.whole.headers.size(), 2u);
 }
 
-TEST(Stripes, TheFirstFailureIsSaidWhenAllLanesHaveSpoken) {
-  std::vector<OutStream> lanes(2, OutStream(net::Guard::kNone));
-  std::vector<OutStream*> outs = {&lanes[0], &lanes[1]};
+TEST(Stripes, TheFirstFailureIsSaidWhenAllRailsHaveSpoken) {
+  std::vector<OutStream> rails(2, OutStream(net::Guard::kNone));
+  std::vector<OutStream*> outs = {&rails[0], &rails[1]};
   const auto payload = pattern(100000, 1);
   std::vector<Status> said;
   net::add_striped(outs, 1, header_of(0, payload.size()), payload,
                    [&](const Status& status) { said.push_back(status); });
-  for (const auto& sent : lanes[0].abandon()) sent(Error(ErrorCode::kPeerLost, "it is gone"));
+  for (const auto& sent : rails[0].abandon()) sent(Error(ErrorCode::kPeerLost, "it is gone"));
   EXPECT_TRUE(said.empty());
-  for (const auto& sent : lanes[1].abandon()) sent({});
+  for (const auto& sent : rails[1].abandon()) sent({});
   ASSERT_EQ(said.size(), 1u);
   EXPECT_FALSE(said[0]);
 }
 
-// ----- what no sender does -----
+// ----- frames that add_striped() does not write -----
 
 struct Expecting {
   Expecting() : assembly(3, whole) {}
 
-  // The heading of a message comes.
+  // Delivers the heading of a message.
   Status head(std::uint64_t number, const FrameHeader& message) {
     const FrameHeader header{.channel = Channel::kStriped, .number = number, .size_bytes = 64};
     COHORT_ASSIGN_OR_RETURN(const bool may, assembly.admit(0, header));
     if (!may) return Error(ErrorCode::kTimedOut, "it must wait");
-    comm::encode(message, assembly.place(0, header).first<64>());
+    comm::encode(message, assembly.buffer_for(0, header).first<64>());
     return assembly.arrived(0, header);
   }
-  Status stripe(std::size_t lane, FrameHeader header) {
+  Status stripe(std::size_t rail, FrameHeader header) {
     header.channel = Channel::kStripe;
-    COHORT_ASSIGN_OR_RETURN(const bool may, assembly.admit(lane, header));
+    COHORT_ASSIGN_OR_RETURN(const bool may, assembly.admit(rail, header));
     if (!may) return Error(ErrorCode::kTimedOut, "it must wait");
-    (void)assembly.place(lane, header);
-    return assembly.arrived(lane, header);
+    (void)assembly.buffer_for(rail, header);
+    return assembly.arrived(rail, header);
   }
   WholeMessages whole;
-  Assembly assembly;
+  Assembly<WholeMessages> assembly;
 };
 
 ErrorCode code_of(const Status& status) {
@@ -184,30 +185,29 @@ TEST(Stripes, ThoseThatAreNotDueAreCorrupt) {
     Expecting one;
     ASSERT_TRUE(one.head(1, kMessage));
     EXPECT_EQ(code_of(one.stripe(1, bad)), ErrorCode::kCorrupt);
-    EXPECT_TRUE(one.stripe(1, good)) << "that one is";
+    EXPECT_TRUE(one.stripe(1, good)) << "the stripe that is due";
     EXPECT_EQ(code_of(one.stripe(1, good)), ErrorCode::kCorrupt) << "twice";
   }
 }
 
 TEST(Stripes, HeadingsThatNobodyWritesAreCorrupt) {
   EXPECT_EQ(code_of(Expecting().head(2, kMessage)), ErrorCode::kCorrupt) << "one is missing";
-  EXPECT_EQ(code_of(Expecting().head(1, {.size_bytes = 2})), ErrorCode::kCorrupt) << "a lane has nothing";
+  EXPECT_EQ(code_of(Expecting().head(1, {.size_bytes = 2})), ErrorCode::kCorrupt) << "fewer bytes than rails";
   for (const Channel channel : {Channel::kReceipt, Channel::kFarewell, Channel::kStriped, Channel::kStripe}) {
     EXPECT_EQ(code_of(Expecting().head(1, {.channel = channel, .size_bytes = 300})), ErrorCode::kCorrupt);
   }
   WholeMessages whole;
-  Assembly one_lane(1, whole);
-  EXPECT_FALSE(one_lane.admit(0, {.channel = Channel::kStriped, .number = 1, .size_bytes = 64}));
-  EXPECT_FALSE(one_lane.admit(0, {.channel = Channel::kStripe, .number = 1, .size_bytes = 64}));
+  Assembly one_rail(1, whole);
+  EXPECT_FALSE(one_rail.admit(0, {.channel = Channel::kStriped, .number = 1, .size_bytes = 64}));
+  EXPECT_FALSE(one_rail.admit(0, {.channel = Channel::kStripe, .number = 1, .size_bytes = 64}));
   Expecting longer;
   EXPECT_FALSE(longer.assembly.admit(0, {.channel = Channel::kStriped, .number = 1, .size_bytes = 65}));
-  EXPECT_FALSE(longer.assembly.taken_back(0, {.channel = Channel::kStriped, .number = 1, .size_bytes = 64}));
+  EXPECT_FALSE(longer.assembly.withdrawn(0, {.channel = Channel::kStriped, .number = 1, .size_bytes = 64}));
 }
 
-TEST(Stripes, LanesSayWhatIsTheirs) {
+TEST(Stripes, RailsSayWhatIsTheirs) {
   Expecting one;
-  EXPECT_EQ(code_of(one.stripe(0, {.number = 1, .size_bytes = kStep})), ErrorCode::kCorrupt)
-      << "of no message";
+  EXPECT_EQ(code_of(one.stripe(0, {.number = 1, .size_bytes = kStep})), ErrorCode::kCorrupt) << "no heading";
   EXPECT_EQ(code_of(one.stripe(1, {.number = 1, .tag = 64, .size_bytes = kStep})), ErrorCode::kTimedOut);
   EXPECT_FALSE(one.assembly.admit(1, {.channel = Channel::kMessage}));
   EXPECT_FALSE(one.assembly.admit(1, {.channel = Channel::kReceipt}));

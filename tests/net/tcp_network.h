@@ -8,7 +8,7 @@
 
 namespace cohort::test {
 
-/// Members of one process that talk over real sockets, on loopback.
+/// Members in one process with real sockets between them, on loopback.
 class TcpNetwork {
  public:
   TcpNetwork(int num_members, const net::TcpOptions& options) : TcpNetwork(counted(num_members), options) {}

@@ -4,6 +4,7 @@
 
 #include <cohort/random.h>
 #include <gtest/gtest.h>
+#include <optional>
 #include <sys/socket.h>
 #include <vector>
 
@@ -13,9 +14,9 @@ namespace {
 using net::Secret;
 using net::TlsStream;
 
-/// Two ends of an encrypted connection, with queues so short that most writes end half-way.
+/// Two ends of an encrypted connection with buffers so short that most writes are partial.
 struct Ends {
-  Ends() {
+  explicit Ends(std::byte from_secret = std::byte{7}, std::byte to_secret = std::byte{7}) {
     std::array<int, 2> pair{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair.data()), 0);
     sockets = {Descriptor(pair[0]), Descriptor(pair[1])};
@@ -24,19 +25,35 @@ struct Ends {
       ::setsockopt(socket.number(), SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
     }
     Secret secret{};
-    secret.fill(std::byte{7});
+    secret.fill(from_secret);
     from = value_or_throw(TlsStream::make(sockets[0].number(), net::End::kConnector, secret));
+    secret.fill(to_secret);
     to = value_or_throw(TlsStream::make(sockets[1].number(), net::End::kListener, secret));
-    bool is_ready = false;
-    for (int i = 0; i < 100 && !is_ready; ++i) {
-      const bool one = value_or_throw(from->prepare());
-      is_ready = value_or_throw(to->prepare()) && one;
+    shake_hands();
+  }
+  void shake_hands() {
+    for (int i = 0; i < 100 && !is_ready && !failure; ++i) {
+      is_ready = true;
+      for (TlsStream* end : {from.get(), to.get()}) {
+        const Result<bool> prepared = end->prepare();
+        if (!prepared && !failure) failure = prepared.error();
+        is_ready = is_ready && prepared && *prepared;
+      }
     }
-    EXPECT_TRUE(is_ready);
   }
   std::array<Descriptor, 2> sockets;
   std::unique_ptr<TlsStream> from, to;
+  bool is_ready = false;
+  std::optional<Error> failure{};
 };
+
+TEST(TlsStream, AnotherKeyIsRefused) {
+  EXPECT_TRUE(Ends().is_ready);
+  const Ends strangers(std::byte{7}, std::byte{8});
+  EXPECT_FALSE(strangers.is_ready);
+  ASSERT_TRUE(strangers.failure);
+  EXPECT_EQ(strangers.failure->code(), ErrorCode::kPermission);
+}
 
 std::vector<iovec> cut(std::span<std::byte> bytes, const RandomStream& dice, std::uint64_t& throws) {
   std::vector<iovec> parts;
@@ -49,7 +66,7 @@ std::vector<iovec> cut(std::span<std::byte> bytes, const RandomStream& dice, std
   return parts;
 }
 
-// Parts of all lengths, offered anew in other cuts after each half-way write.
+// Parts of all lengths; after each partial write the rest is offered in other parts.
 TEST(TlsStream, BytesArriveAsTheyWereWrittenWhateverTheParts) {
   Ends ends;
   const RandomStream dice(3, 1);
@@ -67,7 +84,7 @@ TEST(TlsStream, BytesArriveAsTheyWereWrittenWhateverTheParts) {
   EXPECT_TRUE(sent == got);
 }
 
-/// Reads an encrypted connection without its key: how many bytes of the sender are in whole records so far.
+/// Counts the plain bytes in the complete TLS records of a connection, without the key.
 class Eavesdropper {
  public:
   explicit Eavesdropper(const Descriptor& socket) : socket_(socket) {}
@@ -93,8 +110,8 @@ class Eavesdropper {
   std::size_t num_plain_ = 0;
 };
 
-// What was taken half-way is not made longer by what was added since: who was told that nothing was taken
-// must be able to rely on it.
+// A record that was written half-way must not grow by bytes that were offered later: write() has reported
+// that it took none of them.
 TEST(TlsStream, WhatIsTakenHalfWayIsFinishedAsItWas) {
   constexpr std::size_t kShort = 900, kLong = 15'000, kRecordMore = 22;
   Ends ends;
@@ -110,7 +127,7 @@ TEST(TlsStream, WhatIsTakenHalfWayIsFinishedAsItWas) {
   while (num_sent == offered) offer(kShort);  // the last one does not fit
   (void)reader.take(kShort + kRecordMore);    // now it does, and nothing else
   offer(kLong);
-  EXPECT_LE(reader.take(bytes.size()), num_sent) << "more has left than was said to be taken";
+  EXPECT_LE(reader.take(bytes.size()), num_sent) << "more bytes were sent than write() reported";
   while (num_sent < offered) {
     offer(0);
     (void)reader.take(bytes.size());
@@ -118,7 +135,7 @@ TEST(TlsStream, WhatIsTakenHalfWayIsFinishedAsItWas) {
   EXPECT_EQ(reader.take(bytes.size()), offered);
 }
 
-// A header, a payload and a trailer of few bytes: one record, of 22 bytes more than they have.
+// A short header, payload and trailer make one record, which adds 22 bytes.
 TEST(TlsStream, ShortPartsShareARecord) {
   Ends ends;
   std::array<std::byte, 84> bytes{};

@@ -13,7 +13,7 @@ namespace {
 
 using net::Nonce;
 
-// The example of docs/wire-format.md.
+// The example in docs/wire-format.md.
 
 Nonce nonce_of(unsigned fill) {
   Nonce nonce;

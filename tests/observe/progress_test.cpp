@@ -1,5 +1,7 @@
 #include "observe/progress.h"
 
+#include "base/manual_clock.h"
+
 #include <gtest/gtest.h>
 
 namespace cohort::observe {
@@ -7,14 +9,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A run on a clock that stands still, and what was written.
+// A run on a simulated clock, and its output.
 class FakeRun {
  public:
   explicit FakeRun(std::optional<int> columns = std::nullopt)
       : progress(clock, [this](std::string_view text) { written += text; },
                  {.steps = 2000, .epochs = 10, .terminal_columns = columns}) {}
 
-  // The next step, `after` the one before.
+  // The next step, `after` later than the previous one.
   void step(std::chrono::nanoseconds after) {
     clock.advance(after);
     ++number;

@@ -5,7 +5,7 @@
 namespace cohort::observe {
 namespace {
 
-StepRecord step(double seconds, std::int64_t samples) {
+StepReport step(double seconds, std::int64_t samples) {
   return {.samples = samples, .seconds = seconds};
 }
 

@@ -1,5 +1,6 @@
 #include "observe/step_log.h"
 
+#include "base/manual_clock.h"
 #include "storage/memory_file_system.h"
 #include "storage/whole_file.h"
 
@@ -23,7 +24,7 @@ std::size_t lines(FileSystem& files) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-TEST(StepRecord, IsALineOfJson) {
+TEST(StepReport, IsALineOfJson) {
   EXPECT_EQ(json_line({.step = 3,
                        .epoch = 1,
                        .loss = 0.5,

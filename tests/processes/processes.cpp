@@ -8,7 +8,7 @@
 namespace cohort::test {
 namespace {
 
-// How long a process may take to vanish after SIGKILL on a busy machine.
+// The time that a process may need to disappear after SIGKILL on a busy machine.
 constexpr std::chrono::seconds kVanishing(10);
 
 std::string last_line(const std::string& text) {

@@ -14,7 +14,7 @@ namespace {
 constexpr int kExitOfAMistake = 2;
 constexpr int kExitOfABug = 70;
 
-// What follows `--name=`, or nothing if the argument is another.
+// The text after `--name=`; empty for another argument.
 std::optional<std::string> value_of(std::string_view name, std::string_view argument) {
   const std::string start = fmt::format("--{}=", name);
   if (!argument.starts_with(start)) return std::nullopt;

@@ -31,7 +31,7 @@ int tell(const RoleCall& call) {
   return 0;
 }
 
-// args: the rank that does it, the exit code or signal.
+// args: the rank that fails, and its exit code or signal.
 int exit_there(const RoleCall& call) {
   if (call.rank != std::stoi(call.args.at(0))) hang();
   fmt::print(stderr, "first\nthis is why\n");
@@ -100,7 +100,7 @@ TEST(World, ARankThatNeverReturnsEndsTheProcess) {
   EXPECT_EQ(*process.wait(soon()), ExitStatus{.code = 70});
   EXPECT_EQ(process.output().text, "rank 1 did not return within 200 ms");
   const std::string said = process.error_output().text;
-  EXPECT_EQ(said.find("run_world: rank 1 never returned"), 0u) << said;
+  EXPECT_EQ(said.find("run_world: rank 1 did not return"), 0u) << said;
   EXPECT_EQ(said.find('\n'), said.size() - 1) << "one line: " << said;
 }
 

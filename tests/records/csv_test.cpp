@@ -73,8 +73,8 @@ TEST(CsvTable, NumbersTextClassesInSortedOrder) {
 }
 
 TEST(CsvTable, NamesLineAndColumnOfWhatIsWrong) {
-  EXPECT_EQ(error_of("x,y\n1,2\n\n3x,4\n"), "'t.csv' line 4, column 1 ('x'): '3x' is no number");
-  EXPECT_EQ(error_of("x,y\n\"a\nb\",2\n"), "'t.csv' line 2, column 1 ('x'): 'a b' is no number");
+  EXPECT_EQ(error_of("x,y\n1,2\n\n3x,4\n"), "'t.csv' line 4, column 1 ('x'): '3x' is not a number");
+  EXPECT_EQ(error_of("x,y\n\"a\nb\",2\n"), "'t.csv' line 2, column 1 ('x'): 'a b' is not a number");
   EXPECT_EQ(error_of("x,y\n1,2\n,4\n"), "'t.csv' line 3, column 1 ('x'): the cell is empty");
   EXPECT_EQ(error_of("x,y\n1, \n"), "'t.csv' line 2, column 2 ('y'): the cell is empty");
   EXPECT_EQ(error_of("x,y\n1,2,3\n"), "'t.csv' line 2: 3 cells, where the header has 2");

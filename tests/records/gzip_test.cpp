@@ -1,7 +1,6 @@
-#include "records/gzip.h"
+#include "records/record_file.h"
 
 #include "record_bytes.h"
-#include "records/record_file.h"
 #include "storage/memory_file_system.h"
 
 namespace cohort::records {

@@ -45,7 +45,7 @@ TEST(Idx, CutAnywhereOrTooLongIsCorrupt) {
     EXPECT_EQ(code_name(parse_idx(kTwoImages.substr(0, size), "images")), "corrupt") << size;
   }
   EXPECT_EQ(text_of(parse_idx(kTwoImages + "x", "images")),
-            "'images' is no sound IDX file: its header promises 2 × 1 × 3 numbers of type u8, 6 bytes; 7 "
+            "'images' is not a valid IDX file: its header claims 2 × 1 × 3 numbers of type u8, 6 bytes; 7 "
             "bytes follow. "
             "Check that this is the file you meant, or get it again.");
 }

@@ -1,7 +1,6 @@
 #include "records/text_tokens.h"
 
 #include "record_bytes.h"
-#include "records/utf8.h"
 
 namespace cohort::records {
 namespace {

@@ -1,4 +1,4 @@
-"""dev/fetch-data takes sets out of a folder, checks them, and leaves nothing half-written. No network."""
+"""dev/fetch-data takes data sets from a folder, checks them, and leaves no partial files. Needs no network."""
 
 import gzip
 import pathlib
@@ -59,7 +59,7 @@ class FetchData(unittest.TestCase):
         before = (self.to / "digits.csv").stat().st_mtime_ns
         again = fetch("digits", "--from", self.source / "nowhere", "--to", self.to)
         self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertIn("is there already", again.stdout)
+        self.assertIn("is present", again.stdout)
         self.assertEqual((self.to / "digits.csv").stat().st_mtime_ns, before)
 
     def test_a_damaged_set_is_fetched_again(self):
@@ -72,11 +72,11 @@ class FetchData(unittest.TestCase):
     def test_wrong_digits_are_refused(self):
         self.refused("digits", "there is no digits.csv[.gz] in")
         (self.source / "digits.csv").write_text(digits(1796))
-        self.refused("digits", "has 1796 rows, not 1797")
+        self.refused("digits", "has 1796 rows, expected 1797")
         (self.source / "digits.csv").write_text(digits(cell="17"))
-        self.refused("digits", "row 1 is no image")
+        self.refused("digits", "row 1: expected 64 numbers")
         (self.source / "digits.csv").write_text(digits(cell="x"))
-        self.refused("digits", "row 1 holds something that is no number")
+        self.refused("digits", "row 1 has a cell that is not a number")
         (self.source / "digits.csv").write_bytes(gzip.compress(digits().encode())[:-9])
         self.refused("digits", "is damaged")
 
@@ -91,7 +91,7 @@ class FetchData(unittest.TestCase):
 
     def test_wrong_mnist_is_refused(self):
         (self.source / "train-images-idx3-ubyte").write_bytes(idx(59999, 28, 28))
-        self.refused("mnist", "is no IDX file of 60000 images of 28 × 28")
+        self.refused("mnist", "is not an IDX file of 60000 images of 28 × 28")
 
     def test_an_unknown_set_is_a_usage_error(self):
         self.assertEqual(fetch("cats").returncode, 2)

@@ -28,7 +28,7 @@ class Planted(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.root = pathlib.Path(scratch.name)
-        for part in ("src", "include"):
+        for part in ("src", "include", "tools"):
             shutil.copytree(ROOT / part, self.root / part)
         self.layers = json.loads((BUILD / "layers.json").read_text())
 
@@ -50,6 +50,10 @@ class Planted(unittest.TestCase):
         self.plant("src/base/units.cpp", "#include <torch/nn.h>")
         self.assertIn("a torch-free folder reaches torch: src/base/units.cpp -> torch/nn.h", self.mistakes())
 
+    def test_a_constant_that_hides_one_of_a_header(self):
+        self.plant("src/base/log.cpp", "constexpr int kMiB = 1;")
+        self.assertIn("src/base/log.cpp defines kMiB at namespace scope, as src/base/units.h does", self.mistakes())
+
     def test_a_torch_header_reached_through_a_public_header(self):
         self.plant("include/cohort/dtype.h", "#include <ATen/ATen.h>")
         self.assertIn("src/base/dtype.cpp -> include/cohort/dtype.h -> ATen/ATen.h", self.mistakes())
@@ -59,10 +63,39 @@ class Planted(unittest.TestCase):
         self.assertIn('src/base/units.cpp includes "config/config.h", but src/base/CMakeLists.txt does not declare '
                       "DEPENDS config", self.mistakes())
 
+    def test_a_folder_of_the_library_that_depends_on_one_of_the_tools(self):
+        self.plant("src/world/join.cpp", '#include "supervise/process.h"')
+        self.layers["folders"]["world"]["depends"].append("supervise")
+        self.assertIn("src/world is part of the library but declares DEPENDS supervise, a folder of tools/", self.mistakes())
+
+    def test_an_edge_of_the_tools_that_cmake_does_not_declare(self):
+        self.plant("tools/measure/pattern.cpp", '#include "machine/survey.h"')
+        self.assertIn('tools/measure/pattern.cpp includes "machine/survey.h", but tools/measure/CMakeLists.txt does not declare '
+                      "DEPENDS machine", self.mistakes())
+
     def test_a_circle(self):
         self.plant("src/base/units.cpp", '#include "config/config.h"')
         self.layers["folders"]["base"]["depends"].append("config")
         self.assertIn("in a circle: base -> config -> base", self.mistakes())
+
+    def test_a_cycle_between_rooms(self):
+        self.plant("src/comm/transport/frame.cpp", '#include "comm/exchange/exchange.h"')
+        self.assertIn('src/comm/transport/frame.cpp includes "comm/exchange/exchange.h", but the ROOMS of '
+                      "src/comm/CMakeLists.txt have exchange after transport", self.mistakes())
+
+    def test_a_room_that_cmake_does_not_declare(self):
+        (self.root / "src/comm/stray").mkdir()
+        self.plant("src/comm/stray/stray.h", "#pragma once")
+        self.assertIn("src/comm/CMakeLists.txt does not declare ROOMS stray, but src/comm/stray has source files",
+                      self.mistakes())
+
+    def test_a_file_outside_of_the_rooms(self):
+        self.plant("src/comm/stray.h", "#pragma once")
+        self.assertIn("does not declare ROOMS ., but src/comm/. has source files", self.mistakes())
+
+    def test_a_declared_room_without_files(self):
+        self.layers["folders"]["comm"]["rooms"].append("attic")
+        self.assertIn("declares ROOMS attic, but src/comm/attic has no source files", self.mistakes())
 
     def test_a_declared_edge_that_nobody_uses(self):
         self.layers["folders"]["base"]["depends"].append("storage")

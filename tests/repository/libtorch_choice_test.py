@@ -1,4 +1,4 @@
-"""Which libtorch is chosen, and what is said when none will do. The places are stand-ins that hold only what is looked at."""
+"""Tests the choice of a libtorch and the errors without one. The folders hold only the files that the choice looks at."""
 
 import os
 import pathlib
@@ -38,13 +38,13 @@ class Choice(unittest.TestCase):
         self.dir = pathlib.Path(scratch.name)
         (self.dir / "project").mkdir()
         (self.dir / "project/CMakeLists.txt").write_text(PROJECT.format(root=ROOT))
-        # A python3 that knows no torch, unless a test says otherwise.
+        # A python3 without torch, unless a test sets one.
         self.set_python_torch("")
 
-    def set_python_torch(self, place):
+    def set_python_torch(self, folder):
         fake = self.dir / "bin/python3"
         fake.parent.mkdir(exist_ok=True)
-        fake.write_text(f"#!/bin/sh\necho '{place}'\n")
+        fake.write_text(f"#!/bin/sh\necho '{folder}'\n")
         fake.chmod(0o755)
 
     def configure(self, *definitions, **environment):
@@ -76,7 +76,7 @@ class Choice(unittest.TestCase):
         make_libtorch(self.dir / "other")
         code, text = self.configure("-DCOHORT_LIBTORCH=/nowhere", f"-DCMAKE_PREFIX_PATH={self.dir / 'other'}")
         self.assertEqual(code, 1)
-        self.assertIn("COHORT_LIBTORCH is '/nowhere', but there is no libtorch", text)
+        self.assertIn("COHORT_LIBTORCH is '/nowhere', but there is no libtorch there", text)
 
     def test_an_entry_of_the_prefix_path(self):
         root = make_libtorch(self.dir / "site-packages/torch")
@@ -93,7 +93,7 @@ class Choice(unittest.TestCase):
 
     def test_what_an_installed_cohort_was_built_against(self):
         root = make_libtorch(self.dir / "libtorch")
-        self.assert_chosen(root, "what this Cohort was built against",
+        self.assert_chosen(root, "the libtorch this Cohort was built against",
                            self.configure(f"-DCOHORT_BUILT_AGAINST={root}"))
 
     def test_the_active_python(self):
@@ -119,7 +119,7 @@ class Choice(unittest.TestCase):
         (root / "include/torch/headeronly/version.h").write_text("")
         code, text = self.configure(f"-DCOHORT_LIBTORCH={root}")
         self.assertEqual(code, 1)
-        self.assertIn("does not say its version", text)
+        self.assertIn("has no version header", text)
 
     def test_a_cuda_build_without_its_two_libraries(self):
         root = make_libtorch(self.dir / "libtorch")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs a build into an empty folder, then builds and runs examples/package against what was installed.
+# Installs a build into an empty folder, then builds and runs examples/package with the installed library.
 set -euo pipefail
 build=$1 compiler=$2
 source=$PWD/examples/package
@@ -19,15 +19,15 @@ cmake --build "$scratch/build"
 # The first numbers of RandomStream(42, 0), the same on every machine.
 grep -q -- '-0.0788 *-0.4480' "$scratch/out"
 
-# The installed tool works from where it is, and its probe finds libtorch.
+# The installed tool runs from its folder, and its probe finds libtorch.
 "$scratch/installed/bin/cohort" version
 "$scratch/installed/bin/cohort-libtorch-probe"
 
-# Nobody inherits more than libtorch.
+# libcohort needs no library but libtorch and the C++ runtime.
 needed=$(readelf -d "$(find "$scratch/installed" -name libcohort.so)" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p')
 for library in $needed; do
   case $library in
     libtorch_cpu.so | libc10.so | libstdc++.so.6 | libm.so.6 | libgcc_s.so.1 | libc.so.6 | ld-linux*) ;;
-    *) echo "package: libcohort.so makes its users carry $library" >&2 && exit 1 ;;
+    *) echo "package: libcohort.so needs $library; only libtorch and the C++ runtime are allowed" >&2 && exit 1 ;;
   esac
 done

@@ -1,4 +1,4 @@
-#include "state/parameters_hash.h"
+#include "state/tensor_view.h"
 
 #include "tensors.h"
 

@@ -17,7 +17,7 @@ std::string opened(const std::string& content) {
   return text.starts_with(kPrefix) ? text.substr(kPrefix.size()) : text;
 }
 
-/// What is wrong with a file that has one tensor with these members.
+/// The error of reading a file that has one tensor with these members.
 std::string entry(const std::string& members, const std::string& data = "ABCD") {
   return opened(framed(R"({"a":{)" + members + "}}", data));
 }

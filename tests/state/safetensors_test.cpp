@@ -1,7 +1,6 @@
 #include "state/safetensors.h"
 
 #include "base/checksum.h"
-#include "state/parameters_hash.h"
 #include "storage/faulty_file_system.h"
 #include "storage/whole_file.h"
 #include "tensors.h"

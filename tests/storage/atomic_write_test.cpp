@@ -14,7 +14,7 @@ const std::string kOld = letters(4097, 'a');
 const std::string kNew = letters(5000, 'k');
 const std::string kAbsent = "<not_found>";
 
-// A disk with the file "runs/manifest", all of it synced; or with the directory alone.
+// A disk with the file "runs/manifest", synced; or with the directory only, if `content` is kAbsent.
 struct Disk {
   explicit Disk(const std::string& content) {
     EXPECT_TRUE(files.make_directories("runs"));
@@ -36,7 +36,8 @@ void expect_one_of(const std::string& found, const std::string& before, const st
       << where << ": " << found.size() << " bytes, " << found.substr(0, 40);
 }
 
-// Runs `trial(call, seed)` for call 1, 2, 3, … until it returns false, because no fault was met.
+// Runs `trial(call, seed)` for call 1, 2, 3, … until the trial returns false: the write ended before that
+// call.
 template <class Trial>
 void for_every_call(Trial trial) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {

@@ -14,8 +14,7 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
-/// `size_bytes` letters in which every position differs from its neighbours and from the same position of
-/// another first letter.
+/// `size_bytes` letters. Neighbours differ, and texts with different first letters differ at every position.
 inline std::string letters(std::size_t size_bytes, char first = 'a') {
   std::string text(size_bytes, ' ');
   for (std::size_t i = 0; i < size_bytes; ++i)
@@ -23,19 +22,19 @@ inline std::string letters(std::size_t size_bytes, char first = 'a') {
   return text;
 }
 
-/// "" for success, else the name of the error's code.
+/// "" for success, otherwise the name of the error code.
 template <class T>
 std::string code_name(const Result<T>& result) {
   return result ? "" : std::string(name(result.error().code()));
 }
 
-/// The whole file, or the name of the code of the error in <>.
+/// The content of a file, or the name of the error code in <>.
 inline std::string content_of(FileSystem& fs, const std::string& path) {
   const auto content = read_file(fs, path);
   return content ? *content : "<" + code_name(content) + ">";
 }
 
-/// A file with this content; neither synced nor its name.
+/// Writes a file. Neither its content nor its name is synced.
 inline void put(FileSystem& fs, const std::string& path, std::string_view text) {
   const auto file = fs.create(path);
   ASSERT_TRUE(file) << file.error().text();
@@ -43,7 +42,7 @@ inline void put(FileSystem& fs, const std::string& path, std::string_view text) 
   ASSERT_TRUE((*file)->close());
 }
 
-/// The same on disk, with its name in `directory`.
+/// Writes a file and syncs its content and its name in `directory`.
 inline void put_synced(FileSystem& fs, const std::string& directory, const std::string& name,
                        std::string_view text) {
   const auto file = fs.create(directory + "/" + name);

@@ -41,7 +41,7 @@ TEST(FaultyFileSystem, FailsTheChosenCallOnly) {
   EXPECT_TRUE(fs.make_directories("a"));
   const Status failed = fs.make_directories("b");
   EXPECT_EQ(code_name(failed), "permission");
-  EXPECT_EQ(failed.error().text(), "file system call 2 is made to fail");
+  EXPECT_EQ(failed.error().text(), "file system call 2 fails on purpose");
   EXPECT_FALSE(value_or_throw(disk.exists("b")));
   EXPECT_TRUE(fs.make_directories("b"));
 }

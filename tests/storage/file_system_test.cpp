@@ -113,7 +113,7 @@ TEST_P(EveryFileSystem, RenamingReplacesTheOldFile) {
   ASSERT_TRUE(fs().rename(at("new"), at("old")));
   EXPECT_EQ(content_of(fs(), at("old")), letters(4096, 'k'));
   EXPECT_EQ(value_or_throw(fs().list(root() + "/")), Names{"old"});
-  EXPECT_EQ(value_or_throw((*reader)->size_bytes()), 4097u);  // who had it open still has the old one
+  EXPECT_EQ(value_or_throw((*reader)->size_bytes()), 4097u);  // a reader that had it open keeps the old file
 }
 
 TEST_P(EveryFileSystem, RenamesDirectoriesWithTheirContent) {

@@ -25,8 +25,8 @@ TEST(LocalFileSystem, SaysDiskFullWithARemedy) {
   EXPECT_EQ(code_name(written), "disk_full");
   EXPECT_EQ(
       written.error().text(),
-      "cannot write to '/dev/full': no space left on device. Free some space there, or choose a place on "
-      "another disk.");
+      "cannot write to '/dev/full': no space left on device. Free some space there, or choose a directory "
+      "on another disk.");
 }
 
 TEST(LocalFileSystem, SaysExhaustedWhenDescriptorsRunOut) {
@@ -48,7 +48,7 @@ TEST(LocalFileSystem, APipeWithoutAWriterDoesNotHoldTheReader) {
   EXPECT_EQ(code_name(read_file(fs, pipe)), "io");
 }
 
-TEST(LocalFileSystem, AnAtomicWriteGoesThroughNothingThatStandsInItsWay) {
+TEST(LocalFileSystem, AnAtomicWriteFollowsNoLinkAndNoPipeUnderItsTemporaryName) {
   const TemporaryDirectory directory;
   LocalFileSystem fs;
   const std::string victim = directory.path() + "/victim";
@@ -69,7 +69,7 @@ TEST(LocalFileSystem, SaysPermissionWhenRefused) {
   LocalFileSystem fs;
   put(fs, directory.path() + "/file", "text");
   ASSERT_EQ(::chmod((directory.path() + "/file").c_str(), 0), 0);
-  // Nothing is refused to root, so for a moment this is somebody else.
+  // root may open every file, so the test runs as another user for a moment.
   constexpr uid_t kNobody = 65534;
   const uid_t self = ::geteuid();
   ASSERT_EQ(::seteuid(self == 0 ? kNobody : self), 0);
@@ -78,7 +78,7 @@ TEST(LocalFileSystem, SaysPermissionWhenRefused) {
   EXPECT_EQ(code_name(refused), "permission");
 }
 
-// The flags of this process's descriptors that lead to `path`.
+// The flags of all descriptors of this process that refer to `path`.
 std::vector<int> descriptor_flags(const std::string& path) {
   std::vector<int> flags;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -112,15 +112,14 @@ TEST(LocalFileSystem, FollowsSymbolicLinks) {
   EXPECT_EQ(value_or_throw(fs.list(directory.path())), std::vector<std::string>{"link"});
 }
 
-// A pipe takes 64 KiB at a time and every write(2) into it is interrupted again and again: writes come back
-// short or not done at all.
+// A pipe buffers 64 KiB and the signals interrupt every write(2): writes return short counts or EINTR.
 TEST(LocalFileSystem, InterruptedAndShortWritesLoseNothing) {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/pipe";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   struct sigaction wake {};
   struct sigaction before {};
-  wake.sa_handler = [](int) {};  // and no SA_RESTART
+  wake.sa_handler = [](int) {};  // without SA_RESTART
   ASSERT_EQ(::sigaction(SIGUSR1, &wake, &before), 0);
 
   const std::string text = letters(1'000'003);

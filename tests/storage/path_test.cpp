@@ -1,5 +1,7 @@
 #include "storage/path.h"
 
+#include "storage/memory_tree.h"
+
 #include <gtest/gtest.h>
 
 namespace cohort::storage {

@@ -38,10 +38,9 @@ TEST_P(WholeFile, IsReadUpToTheLimitAndNotBeyond) {
 
 TEST_P(WholeFile, IsRefusedInWordsWhenItIsTooLarge) {
   put(fs(), at("file"), "abc");
-  EXPECT_EQ(
-      read_file(fs(), at("file"), 2).error().text(),
-      "cannot read '" + at("file") +
-          "': it holds more than the 2 B that are allowed here. Check that this is the file you meant.");
+  EXPECT_EQ(read_file(fs(), at("file"), 2).error().text(),
+            "cannot read '" + at("file") +
+                "': the file is larger than the limit of 2 B. Check that the path names the right file.");
 }
 
 TEST_P(WholeFile, IsNotWrittenWhereThereIsNoDirectory) {
@@ -81,14 +80,15 @@ TEST(WholeFileOfTheSystem, IsReadThoughItsSizeSaysZero) {
   EXPECT_EQ(code_name(read_file(fs, "/proc/self/status", 10)), "usage");
 }
 
-// The kernel hands this one out a page or less at a time, whatever is asked for.
+// The kernel returns at most a page of this file per read(2), however large the buffer is.
 TEST(WholeFileOfTheSystem, IsReadBeyondTheFirstPiece) {
   const Descriptor symbols(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
   if (!symbols.is_open()) GTEST_SKIP() << "this kernel shows no /proc/kallsyms";
   std::string first(std::size_t{1} << 20, ' ');
   const ssize_t count = ::pread(symbols.number(), first.data(), first.size(), 0);
   ASSERT_GT(count, 0);
-  if (::pread(symbols.number(), first.data(), first.size(), count) == 0) GTEST_SKIP() << "it is short here";
+  if (::pread(symbols.number(), first.data(), first.size(), count) == 0)
+    GTEST_SKIP() << "/proc/kallsyms fits one read here";
   LocalFileSystem fs;
   EXPECT_GT(value_or_throw(read_file(fs, "/proc/kallsyms")).size(), static_cast<std::size_t>(count));
 }

@@ -36,11 +36,13 @@ TEST(Fill, RoundsToTheTypeOfTheTensor) {
 }
 
 TEST(Fill, TakesParametersAndEmptyTensors) {
-  at::Tensor parameter = at::empty({4}).requires_grad_();
+  at::Tensor parameter = at::empty({4}).requires_grad_(), plain = at::empty({4});
   fill_uniform(parameter, kStream, 0, 1);
+  fill_uniform(plain, kStream, 0, 1);
   EXPECT_TRUE(parameter.is_leaf());
+  EXPECT_TRUE(at::equal(parameter, plain));
   at::Tensor nothing = at::empty({0});
-  fill_uniform(nothing, kStream, 0, 1);
+  EXPECT_NO_THROW(fill_uniform(nothing, kStream, 0, 1));
 }
 
 TEST(Fill, RefusesWholeNumbersWithARemedy) {

@@ -1,4 +1,4 @@
-"""`cohort bench step`: the shape of what it prints, its mistakes, and a rank that dies."""
+"""`cohort bench step`: the fields of its output, its errors, and a rank that dies."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import unittest
 
 TOOL = pathlib.Path(sys.argv.pop(1)).resolve()
 QUICK = ("--models", "tiny", "--rounds", "2", "--steps", "3")
-LIMIT = 200  # seconds; only a broken tool meets it
+LIMIT = 200  # seconds; only a broken tool reaches it
 PYTHON = pathlib.Path(__file__).resolve().parents[2] / ".venv/bin/python3"
 KEYS = ("ours_ms", "ours_alone_ms", "ours_apart_ms", "torch_alone_ms", "torch_ddp_ms")
 

@@ -1,4 +1,4 @@
-"""`cohort run`: what ranks are given, where their output goes, and that nobody is left when it ends."""
+"""`cohort run`: the environment of ranks, the destination of their output, and that no process is left at the end."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ import time
 import unittest
 
 TOOL = pathlib.Path(sys.argv.pop(1)).resolve()
-LIMIT = 60  # seconds; only a broken tool meets it
+LIMIT = 60  # seconds; only a broken tool reaches it
 SAY_PID = 'echo "pid $$"; '
 
 
@@ -40,12 +40,12 @@ def start(test, *arguments):
 
 
 def read_lines(process, wanted):
-    """The next lines of standard output, as they come: the tool must not hold them back."""
+    """The next lines of standard output, as they arrive: the tool must not buffer them."""
     text = b""
     while text.count(b"\n") < wanted:
         ready, _, _ = select.select([process.stdout], [], [], LIMIT)
         assert ready, f"only {text} came"
-        letter = os.read(process.stdout.fileno(), 1)  # no more than that: the rest is for communicate()
+        letter = os.read(process.stdout.fileno(), 1)  # one byte only: the rest is for communicate()
         assert letter, f"it ended after {text}"
         text += letter
     return text.decode().splitlines(keepends=True)
@@ -68,7 +68,7 @@ def runs(pid):
 
 
 def living_groups():
-    """Who was killed and is not yet reaped, perhaps by a lazy init, does not count."""
+    """The process groups with a running process. Zombies do not count: init may reap them late."""
     states = [state_and_group(entry.name) for entry in pathlib.Path("/proc").iterdir() if entry.name.isdigit()]
     return {group for state, group in states if state not in "ZX"}
 
@@ -192,7 +192,7 @@ class Output(unittest.TestCase):
         ranks = pids("".join(read_lines(job, 100)))
         job.stdout.close()
         self.assertEqual(job.wait(timeout=LIMIT), 1)
-        self.assertIn("nobody reads", job.stderr.read())
+        self.assertIn("the reader of its output is gone", job.stderr.read())
         self.assertTrue(ranks)
         self.assertEqual([pid for pid in ranks if runs(pid)], [])
 
@@ -249,12 +249,12 @@ class Failure(unittest.TestCase):
     def test_a_job_has_a_time_limit_if_asked(self):
         result = shell(2, SAY_PID + "sleep 1000", "--timeout", "300ms")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("time of the job is over", result.stderr)
+        self.assertIn("time limit of the job has passed", result.stderr)
         self.assertEqual([pid for pid in pids(result.stdout) if runs(pid)], [])
 
     def test_mistakes_start_nothing(self):
-        for arguments, words in ((["./nowhere"], "no such program"), (["nowhere-to-be-found"], "no such program"),
-                                 (["/"], "may not be executed"), ([], "no program to run"), (["-n", "0", "true"], "--ranks"),
+        for arguments, words in ((["./nowhere"], "the program does not exist"), (["nowhere-to-be-found"], "the program does not exist"),
+                                 (["/"], "no permission to execute"), ([], "no program to run"), (["-n", "0", "true"], "--ranks"),
                                  (["-n", "two", "true"], "--ranks"), (["--grace", "5", "true"], "--grace"),
                                  (["--nosuch", "true"], "has no option --nosuch"),
                                  (["--set", "launch.ranks=x", "true"], "launch.ranks")):
@@ -294,7 +294,7 @@ class Signals(unittest.TestCase):
         script = 'trap "echo again" INT; ' + SAY_PID + "while true; do sleep 0.05; done"
         job, ranks = self.start_ranks("--grace", "1h", script=script)
         job.send_signal(signal.SIGINT)
-        read_lines(job, 3)  # all have heard it, and none has ended
+        read_lines(job, 3)  # all ranks got the signal, and none has ended
         job.send_signal(signal.SIGINT)
         _, error_output = job.communicate(timeout=LIMIT)
         self.assertEqual(job.returncode, 130)

@@ -1,4 +1,4 @@
-"""The tool as a person and as a script meet it: JSON, colours, completion, broken surroundings."""
+"""The tool as used by people and by scripts: JSON, colours, completion, closed or full outputs."""
 
 import json
 import os
@@ -108,7 +108,7 @@ class Surroundings(unittest.TestCase):
         with open("/dev/full", "w") as full:
             result = subprocess.run([TOOL, "config", "explain"], stdout=full, stderr=subprocess.PIPE, text=True)
         self.assertEqual(result.returncode, 1)
-        self.assertIn("the output could not be written", result.stderr)
+        self.assertIn("cannot write to standard output", result.stderr)
 
     def test_the_tool_does_not_load_libtorch(self):
         needed = subprocess.run(["readelf", "-d", TOOL], capture_output=True, text=True, check=True).stdout
@@ -128,7 +128,7 @@ class Surroundings(unittest.TestCase):
 BASH = """source <("$1" completion bash)
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cohort; printf '%s\\n' "${COMPREPLY[@]}" """
 
-# The function is called as zsh would call it; what it offers is written to a file.
+# Calls the function as zsh does and writes its candidates to a file.
 ZSH = """
 compdef() { :; }
 source <("$1" completion zsh)
@@ -155,7 +155,7 @@ class Completion(unittest.TestCase):
         (["run", "-n", "2", "--pi"], ["--pin"]),
         (["tr"], ["train"]),
         (["train", "job.toml", "--dr"], ["--dry-run"]),
-        (["train", "job.toml", "--set", "update.rule=ada"], ["update.rule=adam", "update.rule=adamw"]),
+        (["train", "job.toml", "--set", "optimizer.name=ada"], ["optimizer.name=adam", "optimizer.name=adamw"]),
         (["run", "--set", "launch.ra"], ["launch.ranks="]),
         (["doctor", "--set", "launch.ra"], ["launch.ranks="]),
         (["complet"], ["completion"]),  # the command that the scripts call stays hidden

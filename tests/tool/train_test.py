@@ -18,7 +18,7 @@ import termios
 import unittest
 
 TOOL = pathlib.Path(sys.argv.pop(1)).resolve()
-LIMIT = 60  # seconds; only a broken tool meets it
+LIMIT = 60  # seconds; only a broken tool reaches it
 
 JOB = """[launch]
 ranks = 2
@@ -130,7 +130,7 @@ class Output(Trained):
         self.assertEqual(result.stderr, "progress\n")
 
     def on_terminal(self, script, *options, stream, columns=120, **environment):
-        """What comes to a terminal that is the standard output (1) or the standard error (2) of the tool."""
+        """The output on a terminal that is the standard output (1) or the standard error (2) of the tool."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         streams = {1: {"stdout": slave, "stderr": subprocess.PIPE}, 2: {"stdout": subprocess.PIPE, "stderr": slave}}[stream]
@@ -178,7 +178,7 @@ class Failure(Trained):
         environment = {name: value for name, value in os.environ.items() if name != "COHORT_TRAINER"}
         result = subprocess.run([copy, "train", str(self.job)], capture_output=True, text=True, timeout=LIMIT, env=environment)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertIn(f"cannot start the program that trains, '{self.folder}/cohort-trainer'", result.stderr)
+        self.assertIn(f"cannot start the trainer '{self.folder}/cohort-trainer'", result.stderr)
         self.assertIn("COHORT_TRAINER", result.stderr)
 
     def test_the_trainer_beside_the_tool_is_taken(self):
@@ -196,7 +196,7 @@ class Failure(Trained):
         script = f"echo started > '{self.folder}/started'"
         cases = (("[train]\nepochs = ", [], "this is not valid TOML"),
                  ("[train]\nepoch = 1\n", [], "did you mean 'train.epochs'?"),
-                 ("[data]\nkind = \"text\"\n", [], "wants data.path"),
+                 ("[data]\nkind = \"text\"\n", [], "requires data.path"),
                  ("", ["--set", "train.epochs=0"], "train.epochs = 0 is out of range"),
                  ("", ["-n", "0"], "--ranks"),
                  ("", ["--nosuch"], "has no option --nosuch"))
@@ -225,7 +225,7 @@ class Interrupted(Trained):
         job = self.start('trap "echo busy" INT; echo ready; while true; do sleep 0.05; done')
         self.read_lines(job, 2)
         job.send_signal(signal.SIGINT)
-        self.read_lines(job, 2)  # all have heard it, and none has ended
+        self.read_lines(job, 2)  # all ranks got the signal, and none has ended
         job.send_signal(signal.SIGINT)
         _, error_output = job.communicate(timeout=LIMIT)
         self.assertEqual(job.returncode, 130)

@@ -1,10 +1,10 @@
-"""`cohort train` walks down the same losses as PyTorch from the same weights, for every rule and every model.
+"""`cohort train` has the same losses as PyTorch, step by step, from the same weights, for every optimizer and every model.
 
-Usage: against_torch_test.py TOOL PYTHON [CLASS...]; PYTHON is one that may have torch. Without it: skipped.
+Usage: against_torch_test.py TOOL PYTHON [CLASS...]; PYTHON is an interpreter that may have torch; without torch all tests are skipped.
 
-Samples come in the order in which they are stored (data.shuffle = false); most steps take the whole data set (train.batch = 0).
+Samples come in the order in which they are stored (data.shuffle = false); most steps take the whole data set (train.batch_size = 0).
 
-How far losses may be apart: two sums of m numbers in different orders differ by about sqrt(m) u of what is added, u = 2^-24
+The tolerance between losses: two sums of m numbers in different orders differ by about sqrt(m) u of what is added, u = 2^-24
 being the rounding of one operation on f32. A loss and its gradient come from sums of at most m = samples x width, and a step
 adds its error to those of the steps before, for the learning rates here are small enough that steps do not amplify
 them. A model of d layers has 2 d such sums in a row, d forward and d backward. After k steps that is 2 d k sqrt(m) u, relative
@@ -45,24 +45,32 @@ import torch_models
 LETTERS = "abcdefg"
 RATE = 0.02
 DECAY = 0.05
-RULES = {
+OPTIMIZERS = {
     "sgd": lambda parameters: torch.optim.SGD(parameters, RATE, weight_decay=DECAY),
     "momentum": lambda parameters: torch.optim.SGD(parameters, RATE, momentum=0.9, weight_decay=DECAY),
     "nesterov": lambda parameters: torch.optim.SGD(parameters, RATE, momentum=0.9, nesterov=True, weight_decay=DECAY),
     "adam": lambda parameters: torch.optim.Adam(parameters, RATE, weight_decay=DECAY),
     "adamw": lambda parameters: torch.optim.AdamW(parameters, RATE, weight_decay=DECAY),
 }
+# The same in a job file.
+SETTINGS = {
+    "sgd": {"name": "sgd", "momentum": 0.0},
+    "momentum": {"name": "sgd", "momentum": 0.9},
+    "nesterov": {"name": "sgd", "momentum": 0.9, "nesterov": True},
+    "adam": {"name": "adam"},
+    "adamw": {"name": "adamw"},
+}
 
 
 def batches_of(samples, size):
-    """The samples cut into batches as they come, the last one shorter where it must be, again and again."""
+    """Endless batches of the samples in stored order; the last batch of an epoch may be shorter."""
     while True:
         for first in range(0, len(samples[0]), size):
             yield samples[0][first:first + size], samples[1][first:first + size]
 
 
 def losses_of(spec, model, optimizer, samples, steps, size=None):
-    """The loss before each step, with batches of a size or of all samples."""
+    """The loss before each step, with batches of `size` samples, or of all samples."""
     losses = []
     model.train()
     for input, target in itertools.islice(batches_of(samples, size or len(samples[0])), steps):
@@ -76,7 +84,7 @@ def losses_of(spec, model, optimizer, samples, steps, size=None):
 
 @dataclasses.dataclass
 class Sums:
-    """Of how many numbers the longest sum of a model is, and how many sums follow each other."""
+    """The length of the longest sum of a model, and the number of layers, each of which sums the results of the one before."""
 
     numbers: int
     layers: int
@@ -91,10 +99,10 @@ class AgainstTorch(TrainJob):
         torch.manual_seed(7)
         torch.set_num_threads(1)
 
-    # Data that both read, as the sections' [data] and as a batch.
+    # Data sets, each as the [data] section of a job file and as a batch for PyTorch.
 
     def table(self, samples, features, classes):
-        """A CSV file; its last column is a class, or a number where there are no classes."""
+        """A CSV file; its last column is a class, or a number if `classes` is 0."""
         x = torch.randn(samples, features)
         if classes:
             target = torch.arange(samples) % classes
@@ -124,8 +132,8 @@ class AgainstTorch(TrainJob):
         windows = torch.tensor(tokens).unfold(0, context + 1, 1)
         return {"kind": "text", "path": str(path), "context": context, "test_share": 0.0}, (windows[:, :-1], windows[:, 1:])
 
-    def losses(self, data, spec, model, steps, rule, ranks, size=0):
-        """Those of `cohort train` from the weights of the model."""
+    def losses(self, data, spec, model, steps, optimizer, ranks, size=0):
+        """The losses of `cohort train`, started from the weights of `model`."""
         weights = {name: tensor for name, tensor in model.state_dict().items() if not name.endswith("num_batches_tracked")}
         file = self.folder / "start.safetensors"
         safetensors_file.write(file, weights)
@@ -135,8 +143,8 @@ class AgainstTorch(TrainJob):
         if spec.kind == "gpt":
             keys.update(layers=spec.layers, width=spec.width, heads=spec.heads)
         self.train({"data": {**data, "shuffle": False}, "model": keys,
-                    "update": {"rule": rule, "learning_rate": RATE, "weight_decay": DECAY},
-                    "train": {"batch": size, "epochs": steps, "steps": steps, "evaluate_every": 0}}, ranks=ranks)
+                    "optimizer": {**SETTINGS[optimizer], "learning_rate": RATE, "weight_decay": DECAY},
+                    "train": {"batch_size": size, "epochs": steps, "steps": steps, "evaluate_every": 0}}, ranks=ranks)
         return [line["loss"] for line in self.steps()]
 
     def assert_close(self, ours, theirs, sums, what):
@@ -145,7 +153,7 @@ class AgainstTorch(TrainJob):
             self.assertLessEqual(abs(a - b), sums.tolerance(step, theirs[0]), f"{what}, step {step}: {a} and {b}")
 
 
-class Rules(AgainstTorch):
+class Optimizers(AgainstTorch):
     SUMS = Sums(61 * 11, 3)
 
     def setUp(self):
@@ -160,41 +168,41 @@ class Rules(AgainstTorch):
         model.load_state_dict(self.start)
         return model
 
-    def theirs(self, rule, size=None):
+    def theirs(self, optimizer, size=None):
         model = self.model()
-        return losses_of(self.spec, model, RULES[rule](model.parameters()), self.batch, 100, size)
+        return losses_of(self.spec, model, OPTIMIZERS[optimizer](model.parameters()), self.batch, 100, size)
 
     def test_batches(self):
-        """Full, mini, with a last one of 13 of 16, and single-sample: the same code with another batch size."""
+        """Full batches, mini-batches of 16 whose last one has 13, and single samples: the same code with another batch size."""
         for size in (61, 16, 1):
             theirs = self.theirs("momentum", size)
             for ranks in (1, 2):
                 ours = self.losses(self.data, self.spec, self.model(), 100, "momentum", ranks, size)
                 self.assert_close(ours, theirs, self.SUMS, f"batches of {size} on {ranks} ranks")
 
-    def test_rules_are_told_apart(self):
-        """Each curve is further from the others than it may be from its own."""
-        curves = {rule: self.theirs(rule) for rule in RULES}
-        for a in RULES:
-            for b in RULES:
+    def test_optimizers_are_told_apart(self):
+        """The curves of two optimizers differ by more than the tolerance, so the tests above notice a wrong optimizer."""
+        curves = {optimizer: self.theirs(optimizer) for optimizer in OPTIMIZERS}
+        for a in OPTIMIZERS:
+            for b in OPTIMIZERS:
                 if a < b:
                     apart = max(abs(x - y) / self.SUMS.tolerance(step, curves[a][0])
                                 for step, (x, y) in enumerate(zip(curves[a], curves[b]), 1))
                     self.assertGreater(apart, 10, (a, b))
 
 
-def follows(rule):
+def follows(optimizer):
     def test(self):
-        theirs = self.theirs(rule)
+        theirs = self.theirs(optimizer)
         self.assertLess(theirs[-1], theirs[0])
         for ranks in (1, 3):
-            ours = self.losses(self.data, self.spec, self.model(), 100, rule, ranks)
-            self.assert_close(ours, theirs, self.SUMS, f"{rule} on {ranks} ranks")
+            ours = self.losses(self.data, self.spec, self.model(), 100, optimizer, ranks)
+            self.assert_close(ours, theirs, self.SUMS, f"{optimizer} on {ranks} ranks")
     return test
 
 
-for name in RULES:
-    setattr(Rules, f"test_{name}", follows(name))
+for name in OPTIMIZERS:
+    setattr(Optimizers, f"test_{name}", follows(name))
 
 
 class Models(AgainstTorch):
@@ -204,7 +212,7 @@ class Models(AgainstTorch):
             torch.manual_seed(11)
             model = torch_models.make_model(spec)
             ours = self.losses(data, spec, model, steps, "momentum", world)
-            theirs = losses_of(spec, model, RULES["momentum"](model.parameters()), batch, steps)
+            theirs = losses_of(spec, model, OPTIMIZERS["momentum"](model.parameters()), batch, steps)
             self.assertNotEqual(theirs[0], theirs[-1])
             self.assert_close(ours, theirs, Sums(len(batch[0]) * width, layers), f"{spec.kind} on {world} ranks")
 
@@ -228,7 +236,7 @@ class Models(AgainstTorch):
             self.compare(spec, self.images(21, 12, 4), 32 * 25, 4)
 
     def test_resnet18(self):
-        # Statistics are those of a slot, so one rank with one slot. Every convolution is followed by the sums of a norm.
+        # Batch norm computes its statistics per micro-batch, so one rank with one micro-batch. Every convolution is followed by the sums of a norm.
         spec = torch_models.Spec("resnet18", input_shape=(1, 16, 16), classes=4, channels_last=True)
         self.compare(spec, self.images(8, 16, 4), 512 * 9, 36, ranks=(1,))
 

@@ -33,7 +33,7 @@ TEST(DataParallelFailure, ABackwardThatFailedIsNotForgotten) {
     net.zero_grad();
     try {
       loss(false).backward();
-      ADD_FAILURE() << "went on";
+      ADD_FAILURE() << "the call returned, expected an exception";
     } catch (const Error& error) {
       EXPECT_NE(error.text().find("an earlier backward failed"), std::string::npos) << error.text();
     }
@@ -52,11 +52,12 @@ TEST(DataParallelFailure, AnotherModuleOnOneRankIsRefused) {
     }
   });
   EXPECT_WORLD_OK(outcome);
-  EXPECT_NE(said.find("module"), std::string::npos) << said;
+  EXPECT_NE(said.find("the module of rank 1"), std::string::npos) << said;
 }
 
 TEST(DataParallelFailure, ARankThatLeavesIsNamedInBackward) {
   std::string said;
+  std::optional<int> lost;
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
     DataParallel parallel(group, arena, *layer);
@@ -65,10 +66,12 @@ TEST(DataParallelFailure, ARankThatLeavesIsNamedInBackward) {
       mean_square(layer, share(group, 16)).backward();
     } catch (const Error& error) {
       said = error.text();
+      lost = error.rank();
     }
   });
   EXPECT_WORLD_OK(outcome);
   EXPECT_NE(said.find("rank 1"), std::string::npos) << said;
+  EXPECT_EQ(lost, 1);
 }
 
 }  // namespace

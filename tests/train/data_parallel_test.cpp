@@ -15,7 +15,8 @@ TEST(DataParallel, EveryRankHasTheMeanGradientAfterBackward) {
   for (const int world : {1, 2, 4}) {
     const auto outcome = run_training(world, [&](Communicator& group, Arena& arena) {
       auto layer = exact_linear();
-      if (group.rank() != 0) layer->weight.data().fill_(9);  // all begin with rank 0's
+      if (group.rank() != 0)
+        layer->weight.data().fill_(9);  // DataParallel copies the weights of rank 0 to all ranks
       DataParallel parallel(group, arena, *layer, {.bucket_bytes = 16});
       for (int step = 0; step < 3; ++step) {
         layer->zero_grad();
@@ -76,7 +77,7 @@ TEST(DataParallel, AccumulationStaysOnTheRankUntilTheLastBackward) {
   EXPECT_WORLD_OK(outcome);
 }
 
-TEST(DataParallel, WhatSomeRanksUseHasAGradientOnAllWhatNobodyUsesHasNone) {
+TEST(DataParallel, OnlyParametersThatNoRankUsedHaveNoGradient) {
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     ThreeLayers net;
     DataParallel parallel(group, arena, net, {.bucket_bytes = 16});
@@ -95,7 +96,7 @@ TEST(DataParallel, WhatSomeRanksUseHasAGradientOnAllWhatNobodyUsesHasNone) {
   EXPECT_WORLD_OK(outcome);
 }
 
-// Types that some ranks do not use must not change the order of calls.
+// Element types that some ranks do not use must not change the order of calls.
 TEST(DataParallel, SeveralTypesAndUnevenUse) {
   const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
     torch::nn::Linear small(2, 1), large(2, 30);
@@ -130,7 +131,7 @@ TEST(DataParallel, SparseGradientsBecomeDense) {
   EXPECT_WORLD_OK(outcome);
 }
 
-// Backward with a graph of its own, as penalties on gradients make it, leaves none behind in the buckets.
+// Backward with create_graph, as gradient penalties use it, must not leave a graph in the buckets.
 TEST(DataParallel, GradientsHaveNoGraph) {
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
@@ -173,7 +174,7 @@ TEST(DataParallel, BuffersThatChangeAreAveragedOthersStay) {
   EXPECT_WORLD_OK(outcome);
 }
 
-TEST(DataParallel, GradientsAreGoneWithIt) {
+TEST(DataParallel, TheDestructorFreesGradients) {
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
     {
@@ -181,7 +182,7 @@ TEST(DataParallel, GradientsAreGoneWithIt) {
       mean_square(layer, share(group, 16)).backward();
     }
     EXPECT_FALSE(layer->weight.grad().defined());
-    mean_square(layer, share(group, 16)).backward();  // one's own again
+    mean_square(layer, share(group, 16)).backward();  // the gradient is in the module's own memory again
     EXPECT_TRUE(layer->weight.grad().defined());
   });
   EXPECT_WORLD_OK(outcome);

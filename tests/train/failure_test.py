@@ -1,6 +1,6 @@
-"""How `cohort train` fails: one message that names the place and what to do, nobody left, nothing half-written.
+"""How `cohort train` fails: one message that names the file or key and the remedy, no process left, no file half-written.
 
-Codes are those of docs/reference/exit-codes.md."""
+Exit codes are those of docs/reference/exit-codes.md."""
 
 import contextlib
 import gzip
@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 import unittest
 
 from train_job import LIMIT, TOOL, TrainJob, cpu_seconds, is_alive, ranks_of, tensors_of, write_idx
@@ -16,8 +17,8 @@ FAILED, USAGE = 1, 2
 
 MLP = {"data": {"kind": "spirals", "classes": 3, "samples": 101, "test_samples": 17},
        "model": {"kind": "mlp", "hidden": [13]},
-       "train": {"batch": 24, "epochs": 2}}
-ENDLESS = {**MLP, "train": {"batch": 24, "epochs": 10**9, "evaluate_every": 100}}
+       "train": {"batch_size": 24, "epochs": 2}}
+ENDLESS = {**MLP, "train": {"batch_size": 24, "epochs": 10**9, "evaluate_every": 100}}
 
 FINAL_NAMES = {"best.safetensors", "last.safetensors", "steps.jsonl"}
 
@@ -28,7 +29,7 @@ class Failing(TrainJob):
         return {path.name for path in directory.iterdir()} if directory.exists() else set()
 
     def assert_nothing_half_written(self, directory=None):
-        """No temporary file is left, and what has a final name can be read."""
+        """No temporary file is left, and every file with a final name can be read."""
         directory = directory or self.directory
         names = self.names_in(directory)
         self.assertLessEqual({name.removeprefix("earlier-") for name in names}, FINAL_NAMES)
@@ -37,7 +38,7 @@ class Failing(TrainJob):
             self.assertEqual(sum(len(numbers) for numbers in tensors.values()), 2 * 13 + 13 + 13 * 3 + 3)
 
     def fails(self, sections, code, *words, ranks=2, **more):
-        """What a job that is to fail says; the words are in it."""
+        """Runs a job that must fail and returns its error output, which must contain the words."""
         result = self.run_job(sections, "--json", ranks=ranks, **more)
         self.assertEqual(result.returncode, code, result.stderr)
         self.assertEqual(result.stdout, "", "a failure has no closing object")
@@ -48,7 +49,7 @@ class Failing(TrainJob):
 
 
 class Mistakes(Failing):
-    """What is wrong in the job itself."""
+    """Mistakes in the job file."""
 
     def test_weights_of_another_model(self):
         self.train({**MLP, "model": {"kind": "mlp", "hidden": [11]}}, ranks=1)
@@ -67,17 +68,17 @@ class Mistakes(Failing):
 
     def test_a_loss_that_is_not_a_number(self):
         wild = {**MLP, "data": {"kind": "regression", "samples": 101}, "model": {"kind": "linear"},
-                "update": {"rule": "sgd", "learning_rate": 1000.0},
-                "train": {"batch": 24, "epochs": 100, "evaluate_every": 0}}
+                "optimizer": {"name": "sgd", "momentum": 0.0, "learning_rate": 1000.0},
+                "train": {"batch_size": 24, "epochs": 100, "evaluate_every": 0}}
         result = self.run_job(wild, "--json")
         self.assertEqual((result.returncode, result.stdout), (USAGE, ""), result.stderr)
         self.assertRegex(result.stderr, r"the loss is (inf|-?nan) on rank \d, step \d+, slot \d")
-        self.assertIn("update.learning_rate", result.stderr)
+        self.assertIn("optimizer.learning_rate", result.stderr)
         self.assertLessEqual(self.names_in(), {"steps.jsonl"})
 
     def test_parameters_that_are_no_numbers_are_not_called_the_best(self):
         wild = {"data": {"kind": "regression", "samples": 101, "test_samples": 11}, "model": {"kind": "linear"},
-                "update": {"rule": "sgd", "learning_rate": 1000.0}, "train": {"batch": 24, "epochs": 100}}
+                "optimizer": {"name": "sgd", "momentum": 0.0, "learning_rate": 1000.0}, "train": {"batch_size": 24, "epochs": 100}}
         self.run_job(wild, "--json")
         for name in self.names_in() & {"best.safetensors"}:
             tensors, _ = tensors_of(self.directory / name)
@@ -85,9 +86,9 @@ class Mistakes(Failing):
                 self.assertTrue(all(number == number for number in numbers), name)
 
     def test_statistics_of_a_single_value(self):
-        """One sample of one pixel has no variance: said, not trained into a model that answers with NaN."""
+        """One sample of one pixel has no variance: an error, not a trained model that answers with NaN."""
         sections = {"data": {"kind": "digits", "image_size": 8, "samples": 4, "test_samples": 3},
-                    "model": {"kind": "resnet18"}, "train": {"batch": 2, "epochs": 1}}
+                    "model": {"kind": "resnet18"}, "train": {"batch_size": 2, "epochs": 1}}
         result = self.run_job(sections, "--json")
         for name in self.names_in() - {"steps.jsonl"}:
             tensors, _ = tensors_of(self.directory / name)
@@ -98,26 +99,26 @@ class Mistakes(Failing):
 
     def test_bad_steps_can_be_skipped(self):
         seen = self.train({**MLP, "data": {"kind": "regression", "samples": 101}, "model": {"kind": "linear"},
-                           "update": {"rule": "sgd", "learning_rate": 1000.0, "skip_non_finite": True},
-                           "train": {"batch": 24, "epochs": 20, "evaluate_every": 0}})
+                           "optimizer": {"name": "sgd", "momentum": 0.0, "learning_rate": 1000.0, "skip_non_finite": True},
+                           "train": {"batch_size": 24, "epochs": 20, "evaluate_every": 0}})
         skipped = sum(line["skipped"] for line in self.steps())
         self.assertEqual(seen["skipped_steps"], skipped)
         self.assertGreater(skipped, 0)
         self.assertEqual(seen["steps"], 100)
 
     def test_slots_and_ranks(self):
-        self.fails({**MLP, "train": {**MLP["train"], "slots": 2}}, USAGE, "2 slots are too few for 3 ranks", "train.slots",
+        self.fails({**MLP, "train": {**MLP["train"], "micro_batches": 2}}, USAGE, "2 micro-batches are too few for 3 ranks", "train.micro_batches",
                    ranks=3)
-        self.fails({**MLP, "train": {**MLP["train"], "slots": 8, "deterministic": "any-world"}}, USAGE, "power of two",
+        self.fails({**MLP, "train": {**MLP["train"], "micro_batches": 8, "deterministic": "any-world"}}, USAGE, "power of two",
                   ranks=3)
 
     def test_groups(self):
         for group, words in (("*.bais: frozen", "bais"), ("*.bias: learning_rat=1", "learning_rate"), ("*.bias", "*.bias"),
                              ("*: frozen", "no parameter to train")):
-            self.fails({**MLP, "update": {"groups": [group]}}, USAGE, words, ranks=1)
+            self.fails({**MLP, "optimizer": {"groups": [group]}}, USAGE, words, ranks=1)
 
     def test_a_mistake_leaves_no_directory(self):
-        self.fails({**MLP, "train": {**MLP["train"], "slots": 1}}, USAGE, "too few")
+        self.fails({**MLP, "train": {**MLP["train"], "micro_batches": 1}}, USAGE, "too few")
         self.assertFalse(self.directory.exists())
 
 
@@ -128,7 +129,7 @@ class Files(Failing):
         path = self.folder / "data.csv"
         path.write_text(text)
         return {"data": {"kind": "csv", "path": str(path), "test_share": 0.0}, "model": {"kind": "mlp", "hidden": [13]},
-                "train": {"batch": 2, "epochs": 1}}
+                "train": {"batch_size": 2, "epochs": 1}}
 
     def images(self, ending=""):
         folder = self.folder / "images"
@@ -137,7 +138,7 @@ class Files(Failing):
         write_idx(images, [9, 8, 8], bytes(range(64)) * 9)
         write_idx(folder / f"train-labels-idx1-ubyte{ending}", [9], [i % 3 for i in range(9)])
         sections = {"data": {"kind": "idx", "path": str(folder)}, "model": {"kind": "softmax"},
-                    "train": {"batch": 4, "epochs": 1}}
+                    "train": {"batch_size": 4, "epochs": 1}}
         return sections, images
 
     def test_a_missing_file(self):
@@ -147,7 +148,7 @@ class Files(Failing):
             self.fails({"data": {"kind": kind, "path": str(path)}, "model": model}, FAILED, str(path))
 
     def test_a_row_that_cannot_be_read(self):
-        for rows, words in (("1,2,3\n4,x,6\n", "line 3, column 2 ('b'): 'x' is no number"),
+        for rows, words in (("1,2,3\n4,x,6\n", "line 3, column 2 ('b'): 'x' is not a number"),
                             ("1,2,3\n4,5\n", "line 3: 2 cells, where the header has 3"),
                             ('1,2,3\n"4,5,6\n', "line 3"), ("1,2,3\n4,,6\n", "line 3")):
             self.fails(self.csv("a,b,c\n" + rows), FAILED, "data.csv", words)
@@ -202,8 +203,8 @@ def small_disk(folder, size):
         subprocess.run(["umount", str(folder)], check=True, timeout=LIMIT)
 
 
-class Places(Failing):
-    """Where models and logs go."""
+class Directories(Failing):
+    """Directories for models and logs that cannot be written."""
 
     def test_a_file_in_the_way(self):
         (self.folder / "file").write_text("in the way")
@@ -211,7 +212,7 @@ class Places(Failing):
         error_output = self.fails({**MLP, "train": {**MLP["train"], "directory": str(directory)}}, FAILED, str(directory),
                                  "train.directory")
         self.assertIn("rank 0 failed first", error_output)
-        self.assertNotIn("did not reach every rank", error_output, "others need not say what follows from it")
+        self.assertNotIn("did not reach every rank", error_output, "other ranks do not report consequences of the first failure")
 
     @unittest.skipIf(os.geteuid() == 0, "nothing is forbidden to root")
     def test_a_directory_that_cannot_be_written(self):
@@ -232,9 +233,9 @@ class Places(Failing):
             self.assertLessEqual(self.names_in(disk / "run"), {"steps.jsonl"})
 
     def test_a_disk_that_is_full_of_steps(self):
-        """The log ends with one message; training is worth more than its log."""
+        """The log ends with one message and training continues: training is worth more than its log."""
         with small_disk(self.folder / "disk", 32 * 1024) as disk:
-            seen = self.run_job({**MLP, "train": {"batch": 1, "epochs": 4, "directory": str(disk / "run")}}, "--json")
+            seen = self.run_job({**MLP, "train": {"batch_size": 1, "epochs": 4, "directory": str(disk / "run")}}, "--json")
             said = [line for line in seen.stderr.splitlines() if "steps.jsonl" in line and not line.startswith("    ")]
             self.assertEqual(len(said), 1, seen.stderr)
             self.assertIn("train.directory", said[0])
@@ -261,15 +262,15 @@ class Places(Failing):
 
 
 class Once(Failing):
-    """What all ranks find out is said once, not by each of them."""
+    """An error that all ranks detect is printed once, not by each rank."""
 
     def assert_said_once(self, text, error_output):
-        # What the tool quotes of the rank that failed is indented and does not count.
+        # Indented lines are the tool's quote from the rank that failed; they do not count.
         lines = [line for line in error_output.splitlines() if text in line and not line.startswith("    ")]
         self.assertEqual(len(lines), 1, error_output)
 
     def test_a_mistake(self):
-        self.assert_said_once("too few", self.fails({**MLP, "train": {**MLP["train"], "slots": 2}}, USAGE, ranks=3))
+        self.assert_said_once("too few", self.fails({**MLP, "train": {**MLP["train"], "micro_batches": 2}}, USAGE, ranks=3))
 
     def test_a_missing_file(self):
         data = {"kind": "csv", "path": str(self.folder / "nowhere.csv")}
@@ -277,16 +278,16 @@ class Once(Failing):
 
     def test_a_loss_that_is_not_a_number(self):
         wild = {"data": {"kind": "regression", "samples": 101}, "model": {"kind": "linear"},
-                "update": {"rule": "sgd", "learning_rate": 1000.0},
-                "train": {"batch": 24, "epochs": 100, "evaluate_every": 0}}
+                "optimizer": {"name": "sgd", "momentum": 0.0, "learning_rate": 1000.0},
+                "train": {"batch_size": 24, "epochs": 100, "evaluate_every": 0}}
         self.assert_said_once("the loss is", self.run_job(wild, ranks=3).stderr)
 
 
 class Together(Failing):
     def test_two_jobs_in_one_directory(self):
-        """Either they do not disturb each other, or one is refused and told where."""
+        """Either the jobs do not disturb each other, or one is refused with the name of the directory."""
         directory = self.folder / "shared"
-        sections = {**MLP, "train": {"batch": 24, "epochs": 60, "directory": str(directory)}}
+        sections = {**MLP, "train": {"batch_size": 24, "epochs": 60, "directory": str(directory)}}
         jobs = [self.start(sections, "--json", ranks=1) for _ in range(2)]
         ends = [self.end_of(job) for job in jobs]
         self.assertIn(0, [code for code, _, _ in ends], ends)
@@ -298,7 +299,7 @@ class Together(Failing):
         self.assertEqual([line["step"] for line in self.steps(directory)], list(range(1, 301)))
 
     def test_models_of_an_earlier_run_do_not_stay(self):
-        """A best model that is not of this run would pass for its."""
+        """A best model of an earlier run could be mistaken for one of this run."""
         directory = self.folder / "again"
         sections = {**MLP, "train": {**MLP["train"], "directory": str(directory)}}
         self.train(sections, ranks=1)
@@ -308,10 +309,10 @@ class Together(Failing):
 
 
 class Ranks(Failing):
-    """A rank that goes away or stands still while others train."""
+    """A rank that dies or freezes while others train."""
 
-    def lose(self, rank, number, ranks=3):
-        job = self.start(ENDLESS, "--json", ranks=ranks)
+    def lose(self, rank, number, *options, ranks=3):
+        job = self.start(ENDLESS, "--json", *options, ranks=ranks)
         self.wait_for_steps(job)
         pids = ranks_of(job)
         self.assertEqual(sorted(pids), list(range(ranks)))
@@ -334,11 +335,27 @@ class Ranks(Failing):
         self.assertIn("rank 1 failed first", error_output)
 
     def test_stopped(self):
-        code, error_output = self.lose(1, signal.SIGSTOP)
+        code, error_output = self.lose(1, signal.SIGSTOP, "--liveness", "500ms")
         self.assertEqual(code, FAILED, error_output)
         self.assertRegex(error_output, r"rank 1 \(process \d+\) has shown no sign of life")
-        self.assertIn("rank 1 stood still, stopped by a signal", error_output)
+        self.assertIn("rank 1 had been stopped by a signal", error_output)
         self.assertNotIn("failed first", error_output)
+
+    def test_paused(self):
+        """A pause is reported, and ends nothing."""
+        job = self.start(ENDLESS, "--json", ranks=2)
+        self.wait_for_steps(job)
+        log = self.directory / "steps.jsonl"
+        rank = ranks_of(job)[1]
+        os.kill(rank, signal.SIGSTOP)
+        time.sleep(2)
+        os.kill(rank, signal.SIGCONT)
+        before = log.stat().st_size
+        self.wait_for(lambda: log.stat().st_size > before + 10000, "steps after the pause")
+        job.send_signal(signal.SIGINT)
+        code, _, error_output = self.end_of(job)
+        self.assertEqual(code, 128 + signal.SIGINT, error_output)
+        self.assertRegex(error_output, rf"rank 1 \(process {rank}\) has shown no sign of life for 500 ms: it is stopped")
 
     def test_the_tool_killed(self):
         job = self.start(ENDLESS, ranks=3)
@@ -372,7 +389,7 @@ class Signals(Failing):
             self.assert_nothing_half_written()
 
     def test_before_the_first_step(self):
-        """However early it comes, it ends the job, and as one that was interrupted."""
+        """However early the signal comes, it ends the job with the exit code of an interrupt."""
         job = self.start(ENDLESS, ranks=2)
         pids = self.wait_for(lambda: len(found := ranks_of(job)) == 2 and found, "the start of the ranks")
         job.send_signal(signal.SIGINT)
@@ -382,11 +399,11 @@ class Signals(Failing):
         self.assert_nothing_half_written()
 
     def test_in_an_evaluation(self):
-        """An evaluation can be long; what was trained before it is kept all the same."""
+        """An evaluation can be long; interrupting it keeps the model that was trained before."""
         job = self.start({**MLP, "data": {**MLP["data"], "test_samples": 10**9}}, "--json", ranks=2)
         first = self.wait_for(lambda: ranks_of(job).get(0), "the start of rank 0")
         self.wait_for((self.directory / "steps.jsonl").exists, "the opening of the log")
-        # The ten steps take far less than this: rank 0 is among the test samples then.
+        # The ten steps take far less than a second: after it rank 0 is evaluating.
         start = cpu_seconds(first)
         self.wait_for(lambda: cpu_seconds(first) > start + 1, "a second of work")
         job.send_signal(signal.SIGINT)
@@ -401,7 +418,7 @@ class Signals(Failing):
         os.kill(ranks_of(job)[1], signal.SIGTERM)
         code, output, error_output = self.end_of(job)
         self.assertIn('"ended": "interrupted"', output)
-        self.assertNotEqual(code, 0, "what was asked for was not done")
+        self.assertNotEqual(code, 0, "the job was interrupted before its end")
 
 
 if __name__ == "__main__":

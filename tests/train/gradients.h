@@ -2,7 +2,7 @@
 
 #include "small_models.h"
 
-#include "comm/communicator.h"
+#include "comm/group/communicator.h"
 
 #include <vector>
 
@@ -14,9 +14,9 @@ inline Batch part_of(const Dataset& data, std::int64_t first, std::int64_t last)
   return data.batch(samples);
 }
 
-/// The samples of this rank, of so many.
+/// This rank's part of `samples` samples.
 inline Batch share(const Communicator& group, std::int64_t samples) {
-  const std::int64_t each = samples / group.world();
+  const std::int64_t each = samples / group.size();
   return part_of(WholeNumbers(samples), each * group.rank(), each * (group.rank() + 1));
 }
 
@@ -24,7 +24,7 @@ inline at::Tensor mean_square(torch::nn::Linear& layer, const Batch& batch) {
   return (layer->forward(batch.input) - batch.target).square().mean();
 }
 
-/// Of all parameters, one after the other.
+/// The gradients of all parameters, one after the other.
 inline std::vector<float> gradients(const torch::nn::Module& module) {
   std::vector<float> all;
   for (const at::Tensor& p : module.parameters()) {
@@ -34,7 +34,7 @@ inline std::vector<float> gradients(const torch::nn::Module& module) {
   return all;
 }
 
-/// What one process would have after the whole batch.
+/// The gradients that one process would have after the whole batch.
 inline std::vector<float> gradients_of_all(std::int64_t samples, int times = 1) {
   const WholeNumbers data(samples);
   auto layer = exact_linear();

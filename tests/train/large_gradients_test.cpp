@@ -11,7 +11,7 @@
 namespace cohort::test {
 namespace {
 
-// Large enough for buckets of its own: its gradient is computed in memory that other ranks see.
+// A parameter large enough for buckets of its own: its gradient is computed in memory that other ranks see.
 struct Large : torch::nn::Module {
   Large() {
     const at::NoGradGuard no_grad;
@@ -39,8 +39,8 @@ TEST(LargeGradients, AreRightWhereverTheyWereComputed) {
         net.zero_grad();
         alone.zero_grad();
         net.loss(whole_numbers(group.rank() + round)).backward();
-        for (int rank = 0; rank < group.world(); ++rank) {
-          (alone.loss(whole_numbers(rank + round)) / group.world()).backward();
+        for (int rank = 0; rank < group.size(); ++rank) {
+          (alone.loss(whole_numbers(rank + round)) / group.size()).backward();
         }
         EXPECT_EQ(gradients(net), gradients(alone)) << "round " << round;
       }
@@ -57,7 +57,7 @@ TEST(LargeGradients, MayBeChangedAndAddedTo) {
       net.zero_grad();
       net.loss(whole_numbers(group.rank())).backward();
       const std::vector<float> once = gradients(net);
-      net.wide.mutable_grad().mul_(group.rank() + 2);  // of one's own
+      net.wide.mutable_grad().mul_(group.rank() + 2);  // a change by the user, different on every rank
       EXPECT_EQ(net.wide.grad().flatten()[30].item<float>(), once[30] * static_cast<float>(group.rank() + 2));
       net.zero_grad();
       for (int i = 0; i < 2; ++i) net.loss(whole_numbers(group.rank())).backward();
@@ -74,7 +74,8 @@ TEST(LargeGradients, TakeTheDirectWay) {
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     torch::nn::Linear layer(torch::nn::LinearOptions(3000, 1000).bias(false));
     torch::nn::init::ones_(layer->weight);
-    torch::nn::Linear last(torch::nn::LinearOptions(1000, 1).bias(false));  // the pool begins after it
+    torch::nn::Linear last(torch::nn::LinearOptions(1000, 1).bias(
+        false));  // its gradient comes first; the pool begins behind its bucket
     torch::nn::init::ones_(last->weight);
     torch::nn::Sequential both(layer, last);
     DataParallel parallel(group, arena, *both);
@@ -86,12 +87,12 @@ TEST(LargeGradients, TakeTheDirectWay) {
       const at::Tensor expected = (at::arange(3000, at::kFloat).remainder(5) * 1.5).expand({1000, 3000});
       EXPECT_TRUE(at::equal(layer->weight.grad(), expected)) << "round " << round;
     }
-    EXPECT_GE(arena.allocated_bytes(), before + layer->weight.nbytes()) << "nothing was in the pool";
+    EXPECT_GE(arena.allocated_bytes(), before + layer->weight.nbytes()) << "the gradient was not in the pool";
   });
   EXPECT_WORLD_OK(outcome);
 }
 
-TEST(LargeGradients, WhatLiesInThePoolMayOutliveEverything) {
+TEST(LargeGradients, MemoryOfThePoolMayOutliveDataParallel) {
   std::vector<at::Tensor> kept(2);
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     Large net;
@@ -129,7 +130,7 @@ TEST(LargeGradients, OfTwoModulesInOneBackwardDoNotMeet) {
   EXPECT_WORLD_OK(outcome);
 }
 
-// Its backward makes another backward, as layers do that are computed anew.
+// A function whose backward runs another backward, as activation checkpointing does.
 struct ComputedAnew : torch::autograd::Function<ComputedAnew> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& input,
                             const at::Tensor& weight) {

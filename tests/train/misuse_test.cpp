@@ -1,6 +1,9 @@
 #include "small_models.h"
 #include "training_world.h"
 
+#include <cohort/context.h>
+#include <cohort/data_parallel.h>
+
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -8,7 +11,7 @@
 namespace cohort::test {
 namespace {
 
-// What users do to a module before, between and during the steps of a trainer.
+// Changes that users make to a module before, between and during the steps of a trainer.
 
 std::string failure_of(const std::function<void()>& work) {
   try {
@@ -19,7 +22,7 @@ std::string failure_of(const std::function<void()>& work) {
   return "";
 }
 
-TEST(TrainerMisuse, GradientsOfBeforeAreNotUsed) {
+TEST(TrainerMisuse, EarlierGradientsAreNotUsed) {
   const auto data = std::make_shared<WholeNumbers>(32);
   std::array<std::vector<float>, 2> trained;
   for (const bool has_gradients : {false, true}) {
@@ -35,7 +38,7 @@ TEST(TrainerMisuse, GradientsOfBeforeAreNotUsed) {
   EXPECT_EQ(trained[0], trained[1]);
 }
 
-// The second step fails: what the first makes together with the others is behind it.
+// The second step fails, after the collective calls that only the first step makes.
 TEST(TrainerMisuse, AfterAFailureNothingIsTrained) {
   const auto outcome = run_training(1, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
@@ -67,6 +70,91 @@ TEST(TrainerMisuse, AParameterWhoseMemoryWasReplacedIsNamed) {
   EXPECT_WORLD_OK(outcome);
 }
 
+TEST(TrainerMisuse, RanksWithOtherDataOrSettingsAreNamed) {
+  struct Case {
+    std::int64_t samples;
+    TrainerOptions options;
+    std::string words;
+  };
+  TrainerOptions batch = exact_options(), rate = exact_options(), groups = exact_options();
+  batch.batch_size = 8;
+  rate.optimizer.learning_rate = 0.5;
+  groups.groups = {{.patterns = {"bias"}, .weight_decay = 0}};
+  const Case cases[] = {
+      {22, exact_options(), "the number of samples to train with is 22 on rank 1 and 32 on rank 0"},
+      {32, batch, "batch_size is 8 on rank 1 and 16 on rank 0"},
+      {32, rate, "optimizer.learning_rate is 0.5 on rank 1 and 0.0625 on rank 0"},
+      {32, groups, "optimizer.groups is "}};
+  for (const Case& each : cases) {
+    EXPECT_WORLD_OK(run_training(3, [&](Communicator& group, Arena& arena) {
+      auto layer = exact_linear();
+      const bool differs = group.rank() == 1;
+      Trainer trainer(group, arena, layer.ptr(), squared_error(layer),
+                      differs ? each.options : exact_options());
+      const auto data = std::make_shared<WholeNumbers>(differs ? each.samples : 32);
+      const std::string said = failure_of([&] { trainer.fit(data); });
+      EXPECT_NE(said.find(each.words), std::string::npos) << said;
+    }));
+  }
+}
+
+TEST(TrainerMisuse, ALossThatIsNotOneNumberIsNamed) {
+  EXPECT_WORLD_OK(run_training(2, [&](Communicator& group, Arena& arena) {
+    auto layer = exact_linear();
+    const auto said = [&](const std::function<at::Tensor(const Batch&)>& loss) {
+      Trainer trainer(group, arena, layer.ptr(), [&](const Batch& batch) {
+        return Evaluation{.loss = loss(batch), .weight = static_cast<double>(batch.samples.size())};
+      });
+      return failure_of([&] { trainer.fit(std::make_shared<WholeNumbers>(32)); });
+    };
+    const std::string several = said([&](const Batch& batch) { return layer->forward(batch.input); });
+    EXPECT_NE(several.find("the objective returned a tensor of sizes [16, 1] as loss"), std::string::npos)
+        << several;
+  }));
+}
+
+TEST(TrainerMisuse, ALossWithoutAGradientIsNamed) {
+  EXPECT_WORLD_OK(run_training(1, [&](Communicator& group, Arena& arena) {
+    auto layer = exact_linear();
+    Trainer trainer(group, arena, layer.ptr(),
+                    [&](const Batch&) { return Evaluation{.loss = at::ones({}), .weight = 1}; });
+    const std::string said = failure_of([&] { trainer.fit(std::make_shared<WholeNumbers>(32)); });
+    EXPECT_NE(said.find("does not depend on a parameter"), std::string::npos) << said;
+  }));
+}
+
+TEST(TrainerMisuse, AContextMayBeDestroyedBeforeItsTrainer) {
+  auto layer = exact_linear();
+  auto context = std::make_unique<Context>();
+  Trainer trainer(*context, layer.ptr(), squared_error(layer), exact_options());
+  DataParallel parallel(*context, *layer);
+  context.reset();
+  EXPECT_EQ(trainer.fit(std::make_shared<WholeNumbers>(32)).steps, 2);
+}
+
+struct Elsewhere : torch::nn::Module {
+  Elsewhere() { register_parameter("weight", at::ones({2}, at::kMeta)); }
+};
+
+TEST(TrainerMisuse, AModuleThatIsNotInMemoryIsNamed) {
+  EXPECT_WORLD_OK(run_training(2, [&](Communicator& group, Arena& arena) {
+    Elsewhere net;
+    const std::string said = failure_of([&] { DataParallel(group, arena, net); });
+    EXPECT_NE(said.find("'weight' of the module is on the device meta"), std::string::npos) << said;
+  }));
+}
+
+TEST(TrainerMisuse, RanksWithOtherSamplesAreNamed) {
+  EXPECT_WORLD_OK(run_training(2, [&](Communicator& group, Arena& arena) {
+    auto layer = exact_linear();
+    Trainer trainer(group, arena, layer.ptr(), squared_error(layer), exact_options());
+    std::shared_ptr<const Dataset> data = std::make_shared<WholeNumbers>(32);
+    if (group.rank() == 1) data = std::make_shared<RoughNumbers>(32);
+    const std::string said = failure_of([&] { trainer.fit(data); });
+    EXPECT_NE(said.find("the checksum of samples to train with is "), std::string::npos) << said;
+  }));
+}
+
 TEST(TrainerMisuse, ARankWithAnotherModuleIsNamed) {
   std::array<std::string, 3> said;
   const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
@@ -80,11 +168,11 @@ TEST(TrainerMisuse, ARankWithAnotherModuleIsNamed) {
     EXPECT_NE(text.find("the module of rank 1"), std::string::npos) << text;
 }
 
-TEST(TrainerMisuse, WhatATrainerFrozeThawsWithIt) {
+TEST(TrainerMisuse, TheDestructorUnfreezesParameters) {
   const auto outcome = run_training(1, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
     TrainerOptions options = exact_options();
-    options.groups = {"bias: frozen"};
+    options.groups = {{.patterns = {"bias"}, .frozen = true}};
     for (int i = 0; i < 2; ++i) {
       const Trainer trainer(group, arena, layer.ptr(), squared_error(layer), options);
       EXPECT_FALSE(layer->bias.requires_grad());
@@ -94,7 +182,7 @@ TEST(TrainerMisuse, WhatATrainerFrozeThawsWithIt) {
   EXPECT_WORLD_OK(outcome);
 }
 
-// Forward without a graph, and again, with one, in backward: what saves the memory of activations.
+// Activation checkpointing: forward without a graph, and again with one in backward.
 struct Recomputed : torch::autograd::Function<Recomputed> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& input,
                             const torch::nn::Linear& layer) {
@@ -129,7 +217,7 @@ TEST(TrainerMisuse, AGradientThatComesInTwoPartsIsWaitedFor) {
         return at::cross_entropy_loss(last->forward(layer(layer(x))), batch.target);
       };
       Trainer trainer(group, arena, net.ptr(), mean_loss(loss),
-                      {.schedule = {.learning_rate = 0.1}, .batch = 16, .epochs = 2});
+                      {.optimizer = {.learning_rate = 0.1}, .batch_size = 16, .epochs = 2});
       trainer.fit(data);
       if (group.rank() == 0) trained.at(recomputes ? 1 : 0) = numbers_of(*net);
     });
@@ -148,8 +236,8 @@ struct Sum : torch::nn::Module {
   at::Tensor a, b, c;
 };
 
-// Autograd hands the same memory to both ends of a sum, as views. Buckets of 64 bytes make these parameters
-// large ones.
+// Autograd gives both operands of a sum views of the same gradient. With buckets of 64 bytes these parameters
+// count as large.
 TEST(TrainerMisuse, GradientsThatLieInTheSameMemory) {
   const auto data = std::make_shared<WholeNumbers>(32);
   for (const double clip_norm : {0.0, 1000.0}) {
@@ -162,8 +250,8 @@ TEST(TrainerMisuse, GradientsThatLieInTheSameMemory) {
           return {.loss = (x * x).sum() * 0.001, .weight = static_cast<double>(batch.samples.size())};
         };
         TrainerOptions options = exact_options();
-        options.slots = 4;
-        options.clip_norm = clip_norm;
+        options.micro_batches = 4;
+        options.clip_grad_norm = clip_norm;
         options.bucket_bytes = bucket_bytes;
         Trainer trainer(group, arena, net, loss, options);
         trainer.fit(data);

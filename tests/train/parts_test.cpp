@@ -46,8 +46,8 @@ TEST(Engine, BucketsRunBesideSlotsInOrder) {
   std::vector<std::string> said;
   Engine* running = nullptr;
   Engine engine([&](const Action& action) {
-    if (action.verb == Verb::kBackward) {
-      running->filled(1);  // too early for its turn
+    if (action.kind == ActionKind::kBackward) {
+      running->filled(1);  // bucket 1 is full before bucket 0
       running->filled(0);
     }
     const std::lock_guard lock(mutex);
@@ -69,11 +69,11 @@ TEST(Engine, BucketsRunBesideSlotsInOrder) {
 }
 
 TEST(Engine, AFailureInEitherLaneEndsBoth) {
-  for (const Verb failing : {Verb::kForward, Verb::kReduce, Verb::kVote}) {
+  for (const ActionKind failing : {ActionKind::kForward, ActionKind::kReduce, ActionKind::kVote}) {
     Engine* running = nullptr;
     Engine engine([&](const Action& action) {
-      if (action.verb == failing) throw std::runtime_error("planted");
-      if (action.verb == Verb::kBackward) running->filled(0);
+      if (action.kind == failing) throw std::runtime_error("planted");
+      if (action.kind == ActionKind::kBackward) running->filled(0);
     });
     running = &engine;
     EXPECT_THROW(engine.run(data_parallel_program({0}, 1, UpdateTime::kAfterVote, Copies::kPerRank)),

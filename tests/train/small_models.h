@@ -65,9 +65,8 @@ inline torch::nn::Linear exact_linear() {
 
 /// Numbers that keep the layer exact over a few steps.
 inline TrainerOptions exact_options() {
-  return {.rule = {.kind = RuleKind::kMomentum, .momentum = 0.5},
-          .schedule = {.learning_rate = 0.0625},
-          .batch = 16,
+  return {.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.0625, .momentum = 0.5},
+          .batch_size = 16,
           .epochs = 1};
 }
 
@@ -95,13 +94,14 @@ inline std::vector<float> numbers_of(const torch::nn::Module& module) {
   return all;
 }
 
-/// A module with buffers that nothing changes, and some that a user's code does.
+/// A module with buffers that do not change, and buffers that user code changes.
 struct Masked : torch::nn::Module {
   Masked() {
     layer = register_module("layer", exact_linear());
     mask = register_buffer("mask", at::tensor({-std::numeric_limits<float>::infinity(),
                                                std::numeric_limits<float>::lowest(), 0.1f}));
-    scale = register_buffer("scale", at::full({1}, 0.1, at::kDouble));  // the mean of three is another
+    scale = register_buffer("scale",
+                            at::full({1}, 0.1, at::kDouble));  // the mean of three such numbers is rounded
     running = register_buffer("running", at::zeros({1}));
     counter = register_buffer("counter", at::zeros({1}, at::kLong));
   }
@@ -110,7 +110,7 @@ struct Masked : torch::nn::Module {
   at::Tensor mask, scale, running, counter;
 };
 
-/// Layers of which a test uses some.
+/// A module with layers of which each test uses some.
 struct ThreeLayers : torch::nn::Module {
   ThreeLayers() {
     used = register_module("used", exact_linear());

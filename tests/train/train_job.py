@@ -1,4 +1,4 @@
-"""What the tests of `cohort train` share: a job in a folder of its own, started as a user starts it."""
+"""Shared by the tests of `cohort train`: a job in a folder of its own, started as a user starts it."""
 
 import array
 import gzip
@@ -15,13 +15,13 @@ import unittest
 
 TOOL = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LIMIT = 120  # seconds; only a broken tool meets it
+LIMIT = 120  # seconds; only a broken tool takes this long
 
 
 def toml_value(value):
     if isinstance(value, bool):
         return "true" if value else "false"
-    return json.dumps(value, ensure_ascii=False)  # strings, numbers and lists of them are the same in both
+    return json.dumps(value, ensure_ascii=False)  # strings, numbers and lists are written the same in JSON and TOML
 
 
 def toml(sections):
@@ -46,13 +46,13 @@ def tensors_of(path):
 
 
 def write_idx(path, dims, content):
-    """Bytes as an IDX file; packed if its name says so."""
+    """Writes bytes as an IDX file, compressed if the name ends with .gz."""
     data = bytes([0, 0, 8, len(dims)]) + b"".join(struct.pack(">I", dim) for dim in dims) + bytes(content)
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
 
 
 class TrainJob(unittest.TestCase):
-    """A folder with a job; what is started is gone when the test ends."""
+    """A folder with a job. Processes that a test started are ended with the test."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -79,7 +79,7 @@ class TrainJob(unittest.TestCase):
                               **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more})
 
     def train(self, sections, *options, **more):
-        """The closing object of a job that is to succeed."""
+        """The JSON object that a successful job prints at its end."""
         result = self.run_job(sections, "--json", *options, **more)
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout)
@@ -108,11 +108,11 @@ class TrainJob(unittest.TestCase):
         return seen
 
     def wait_for_steps(self, job, directory=None):
-        """Until the log has a line: training is under way."""
+        """Waits until the log has a line: training has begun."""
         log = (directory or self.directory) / "steps.jsonl"
 
         def logged():
-            self.assertIsNone(job.poll(), "it ended too early")
+            self.assertIsNone(job.poll(), "the job ended before the first step")
             return log.exists() and log.stat().st_size > 0
 
         self.wait_for(logged, "the first step")

@@ -8,7 +8,7 @@
 namespace cohort::test {
 namespace {
 
-// What rank 0 has after training; all ranks must have the same.
+// The state of rank 0 after training; all ranks must have the same.
 struct Result0 {
   std::vector<float> parameters;
   TrainingReport report;
@@ -90,7 +90,7 @@ TEST(Trainer, SeveralSlotsPerRankAddUp) {
   TrainerOptions options = exact_options();
   const Result0 one = trained(1, exact_model(), options, data);
   for (const int slots : {2, 5, 8}) {
-    options.slots = slots;
+    options.micro_batches = slots;
     EXPECT_EQ(trained(2, exact_model(), options, data).parameters, one.parameters) << slots;
   }
 }
@@ -98,24 +98,33 @@ TEST(Trainer, SeveralSlotsPerRankAddUp) {
 TEST(Trainer, TheWholeDataSetAndSingleSamplesAreTheSameCode) {
   const auto data = std::make_shared<WholeNumbers>(16);
   TrainerOptions options = exact_options();
-  options.batch = 0;
-  EXPECT_EQ(trained(2, exact_model(), options, data).report.steps, 1);
-  options.batch = 1;
-  options.rule = {.kind = RuleKind::kSgd};
-  options.schedule.learning_rate = 0.0078125;
-  EXPECT_EQ(trained(1, exact_model(), options, data).report.steps, 16);
+  options.batch_size = 0;
+  const Result0 whole = trained(2, exact_model(), options, data);
+  EXPECT_EQ(whole.report.steps, 1);
+  options.batch_size = 16;
+  EXPECT_EQ(trained(2, exact_model(), options, data).parameters, whole.parameters)
+      << "batch size 0 means all samples";
+  EXPECT_NE(whole.parameters, numbers_of(*exact_linear()));
+  options.batch_size = 1;
+  options.optimizer.momentum = 0;
+  options.optimizer.learning_rate = 0.0078125;
+  const Result0 single = trained(1, exact_model(), options, data);
+  EXPECT_EQ(single.report.steps, 16);
+  EXPECT_EQ(trained(2, exact_model(), options, data).parameters, single.parameters)
+      << "a rank without samples does not change the result";
+  EXPECT_NE(single.parameters, whole.parameters);
 }
 
 TEST(Trainer, AnyWorldGivesTheSameBits) {
   const auto data = std::make_shared<RoughNumbers>(100);
-  TrainerOptions options{.rule = {.kind = RuleKind::kAdamW, .weight_decay = 0.01},
-                         .schedule = {.learning_rate = 0.01},
-                         .batch = 32,
-                         .slots = 8,
-                         .epochs = 2,
-                         .deterministic = Deterministic::kAnyWorld};
+  TrainerOptions options{
+      .optimizer = {.kind = OptimizerKind::kAdamW, .learning_rate = 0.01, .weight_decay = 0.01},
+      .batch_size = 32,
+      .micro_batches = 8,
+      .epochs = 2,
+      .deterministic = Deterministic::kAnyWorld};
   for (const double clip : {0.0, 0.1}) {
-    options.clip_norm = clip;
+    options.clip_grad_norm = clip;
     const Result0 one = trained(1, rough_model(), options, data);
     for (const int world : {2, 4, 8}) {
       const Result0 many = trained(world, rough_model(), options, data);
@@ -127,22 +136,43 @@ TEST(Trainer, AnyWorldGivesTheSameBits) {
 
 TEST(Trainer, TheSameRunGivesTheSameBits) {
   const auto data = std::make_shared<RoughNumbers>(100);
-  const TrainerOptions options{.schedule = {.learning_rate = 0.1}, .batch = 25, .epochs = 3};
+  const TrainerOptions options{.optimizer = {.learning_rate = 0.1}, .batch_size = 25, .epochs = 3};
   EXPECT_EQ(trained(3, rough_model(), options, data).parameters,
             trained(3, rough_model(), options, data).parameters);
 }
 
-TEST(Trainer, SmallBucketsChangeNothing) {
-  const auto data = std::make_shared<RoughNumbers>(64);
-  TrainerOptions options{
-      .rule = {.kind = RuleKind::kAdam}, .schedule = {.learning_rate = 0.01}, .batch = 16, .epochs = 3};
-  const Result0 large = trained(2, rough_model(), options, data);
-  options.bucket_bytes = 64;
-  EXPECT_EQ(trained(2, rough_model(), options, data).parameters, large.parameters);
+// small_net() with layers that were registered in another order than they are used in: after the first step
+// the trainer moves values and moments to other buckets.
+struct Swapped : torch::nn::Module {
+  Swapped() {
+    const torch::nn::Sequential net = small_net();
+    last = register_module("last", net->ptr<torch::nn::LinearImpl>(2));
+    first = register_module("first", net->ptr<torch::nn::LinearImpl>(0));
+  }
+  at::Tensor forward(const at::Tensor& input) { return last->forward(first->forward(input).tanh()); }
+  torch::nn::Linear last{nullptr}, first{nullptr};
+};
+
+MakeModel swapped_model() {
+  return [] {
+    auto net = std::make_shared<Swapped>();
+    return std::pair<std::shared_ptr<torch::nn::Module>, Objective>(net, cross_entropy(net));
+  };
 }
 
-// Layers that are used in another order than they were registered in, one that nobody uses, one that only odd
-// samples use.
+TEST(Trainer, SmallBucketsChangeNothing) {
+  const auto data = std::make_shared<RoughNumbers>(64);
+  for (const MakeModel& make : {rough_model(), swapped_model()}) {
+    TrainerOptions options{
+        .optimizer = {.kind = OptimizerKind::kAdam, .learning_rate = 0.01}, .batch_size = 16, .epochs = 3};
+    const Result0 large = trained(2, make, options, data);
+    options.bucket_bytes = 64;
+    EXPECT_EQ(trained(2, make, options, data).parameters, large.parameters);
+  }
+}
+
+// Layers that are used in another order than they were registered in, a layer that is never used, and one
+// that only odd samples use.
 struct Odd : torch::nn::Module {
   Odd() {
     late = register_module("late", exact_linear());
@@ -169,15 +199,14 @@ TEST(Trainer, AParameterThatNobodyUsedIsNotMoved) {
                       return Evaluation{.loss = (net->forward(batch) - batch.target).square().sum(),
                                         .weight = static_cast<double>(batch.samples.size())};
                     },
-                    {.rule = {.kind = RuleKind::kMomentum, .weight_decay = 0.5},
-                     .schedule = {.learning_rate = 0.01},
-                     .batch = 16,
+                    {.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.01, .weight_decay = 0.5},
+                     .batch_size = 16,
                      .epochs = 3,
                      .shuffle = false,
                      .bucket_bytes = 64});
     trainer.fit(std::make_shared<WholeNumbers>(16));
     EXPECT_EQ(numbers_of(*net->unused), numbers_of(*exact_linear()));
-    EXPECT_NE(numbers_of(*net->sometimes), before) << "one rank used it";
+    EXPECT_NE(numbers_of(*net->sometimes), before) << "one rank used the layer";
     EXPECT_NE(numbers_of(*net->late), numbers_of(*exact_linear()));
   });
   EXPECT_WORLD_OK(outcome);
@@ -187,11 +216,12 @@ TEST(Trainer, FrozenGroupsStayAndOthersHaveTheirOwnRate) {
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     auto net = small_net();
     const auto before = numbers_of(*net);
-    Trainer trainer(group, arena, net.ptr(), cross_entropy(net),
-                    {.schedule = {.learning_rate = 0.1},
-                     .groups = {"0.*: frozen", "*.bias: learning_rate=0"},
-                     .batch = 16,
-                     .epochs = 1});
+    Trainer trainer(
+        group, arena, net.ptr(), cross_entropy(net),
+        {.optimizer = {.learning_rate = 0.1},
+         .groups = {{.patterns = {"0.*"}, .frozen = true}, {.patterns = {"*.bias"}, .learning_rate = 0}},
+         .batch_size = 16,
+         .epochs = 1});
     trainer.fit(std::make_shared<RoughNumbers>(64));
     const auto after = numbers_of(*net);
     const std::size_t hidden = 6 * 9 + 9, weights = 9 * 3;
@@ -217,13 +247,13 @@ TEST(Trainer, ATensorUnderTwoNamesIsUpdatedOnce) {
   for (const int world : {1, 2}) {
     const auto outcome = run_training(world, [&](Communicator& group, Arena& arena) {
       const auto net = std::make_shared<Tied>();
-      Trainer trainer(group, arena, net,
-                      [&](const Batch& batch) {
-                        const at::Tensor output = batch.input.matmul(net->first).matmul(net->first);
-                        return Evaluation{.loss = output.sum(),
-                                          .weight = static_cast<double>(batch.samples.size())};
-                      },
-                      {.rule = {.kind = RuleKind::kSgd}, .schedule = {.learning_rate = 0.5}, .batch = 8});
+      Trainer trainer(
+          group, arena, net,
+          [&](const Batch& batch) {
+            const at::Tensor output = batch.input.matmul(net->first).matmul(net->first);
+            return Evaluation{.loss = output.sum(), .weight = static_cast<double>(batch.samples.size())};
+          },
+          {.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.5, .momentum = 0}, .batch_size = 8});
       trainer.fit(std::make_shared<WholeNumbers>(8));
       if (group.rank() == 0) seen[world - 1] = numbers_of(*net);
     });
@@ -236,13 +266,13 @@ TEST(Trainer, ATensorUnderTwoNamesIsUpdatedOnce) {
 TEST(Trainer, ClippingByNormScalesTheMeanGradient) {
   const auto data = std::make_shared<WholeNumbers>(16);
   TrainerOptions options = exact_options();
-  options.rule = {.kind = RuleKind::kSgd};
+  options.optimizer.momentum = 0;
   std::vector<double> norms;
-  options.clip_norm = 1e9;
+  options.clip_grad_norm = 1e9;
   options.on_step = [&](const StepReport& step) { norms.push_back(*step.gradient_norm); };
   const auto before = numbers_of(*exact_linear());
   const Result0 free = trained(1, exact_model(), options, data);
-  options.clip_norm = norms[0] / 4;
+  options.clip_grad_norm = norms[0] / 4;
   const Result0 clipped = trained(1, exact_model(), options, data);
   double square_sum = 0;
   for (std::size_t i = 0; i < before.size(); ++i) {
@@ -294,13 +324,13 @@ TEST(Trainer, RunningMeansDoNotDependOnTheWorld) {
       auto net = with_fixed_numbers(
           torch::nn::Sequential(torch::nn::BatchNorm1d(6), torch::nn::Tanh(), torch::nn::Linear(6, 3)));
       Trainer trainer(group, arena, net.ptr(), cross_entropy(net),
-                      {.schedule = {.learning_rate = 0.1},
-                       .batch = 32,
-                       .slots = 4,
+                      {.optimizer = {.learning_rate = 0.1},
+                       .batch_size = 32,
+                       .micro_batches = 4,
                        .epochs = 2,
                        .deterministic = Deterministic::kAnyWorld});
       trainer.fit(data);
-      if (group.rank() != group.world() - 1) return;
+      if (group.rank() != group.size() - 1) return;
       const at::Tensor mean = net->named_buffers()["0.running_mean"];
       seen.assign(mean.const_data_ptr<float>(), mean.const_data_ptr<float>() + 6);
       EXPECT_EQ(net->named_buffers()["0.num_batches_tracked"].item<std::int64_t>(), 4);

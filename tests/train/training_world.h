@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/communicator.h"
+#include "comm/group/communicator.h"
 #include "comm/shared_memory/arena.h"
 #include "comm/shared_memory/communicator.h"
 #include "world/world.h"
@@ -29,7 +29,7 @@ inline WorldOutcome run_training(int world, const TrainingBody& body) {
             SharedMemoryCommunicator::meet(
                 *arena,
                 {.rendezvous = rendezvous,
-                 .facts = {.rank = rank.rank(), .world = rank.world(), .limit = std::chrono::seconds(15)}}));
+                 .facts = {.rank = rank.rank(), .world = rank.size(), .limit = std::chrono::seconds(15)}}));
         body(*group, *arena);
         return {};
       },

@@ -32,10 +32,14 @@ TEST(Envelope, IsOnTheWireAsWritten) {
             0);
 }
 
-TEST(Envelope, RefusesWhatIsNone) {
+TEST(Envelope, RefusesCorruptBytes) {
   const auto bytes = encoded();
   EXPECT_FALSE(decode_envelope(std::span(bytes).first(kEnvelopeBytes - 1)));
   EXPECT_FALSE(decode_envelope({}));
+  EXPECT_EQ(decode_envelope(std::span(bytes).first(3)).error().message(),
+            "corrupt envelope of a UCX message: length 3, expected 80");
+  EXPECT_EQ(decode_envelope(std::array<std::byte, kEnvelopeBytes>{}).error().message(),
+            "corrupt envelope of a UCX message: magic 0x00000000, expected 0x58484f43");
   for (const unsigned at : {0U, 3U, 16U, 30U, 79U}) {
     auto damaged = bytes;
     damaged[at] ^= std::byte{1};

@@ -1,7 +1,7 @@
-// All cases of communicators for the ranks of several hosts by the engine ucx: rings inside a host, UCX
-// between hosts, two ranks on each.
+// The conformance suite for ranks of several hosts with backend ucx: rings inside a host, UCX between hosts,
+// two ranks on each.
 
-#include "comm/conformance/scheduled_kind.h"
+#include "comm/conformance/message_passing_kind.h"
 #include "comm/joined_network.h"
 
 namespace cohort::test {
@@ -18,8 +18,8 @@ Network ucx_hosts(int n) {
 
 std::vector<Kind> all_kinds() {
   if (!UcxNetwork::is_there()) return {};
-  Kind kind = scheduled_kind({"hosts_ucx", ucx_hosts});
-  kind.largest_world = 4;  // two hosts: more are more of the same
+  Kind kind = message_passing_kind({"hosts_ucx", ucx_hosts});
+  kind.largest_world = 4;  // two hosts: more hosts add no new case
   return {kind};
 }
 

@@ -5,7 +5,7 @@
 namespace cohort::ucx {
 namespace {
 
-// Where UCX is missing this is the one test that says so; the others leave it out.
+// If UCX is missing, this test says so; the others are skipped.
 TEST(Library, IsThere) {
   const auto library = UcxLibrary::load();
   if (!library) GTEST_SKIP() << library.error().text();

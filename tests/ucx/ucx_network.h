@@ -7,15 +7,15 @@
 
 namespace cohort::test {
 
-/// What keeps UCX on this machine: its TCP, on loopback.
+/// Options that keep UCX on this machine: its tcp transport, on loopback.
 inline ucx::UcxOptions ucx_on_loopback() {
   return {.settings = {{"TLS", "tcp"}, {"NET_DEVICES", "lo"}}};
 }
 
-/// Members of one process that talk over UCX.
+/// Members in one process that exchange messages over UCX.
 class UcxNetwork {
  public:
-  /// `hosts`: which host each member is on; those of one host do not talk here. Empty: all do.
+  /// `hosts`: the host of each member; members of one host do not talk over UCX. Empty: all members do.
   explicit UcxNetwork(std::vector<int> hosts) : UcxNetwork(static_cast<int>(hosts.size()), hosts) {}
   explicit UcxNetwork(int num_members, std::vector<int> hosts = {}) : hosts_(std::move(hosts)) {
     for (int member = 0; member < num_members; ++member) {
@@ -34,7 +34,7 @@ class UcxNetwork {
   std::unique_ptr<comm::Doorbell> make_doorbell(int member) { return port(member).make_doorbell(); }
   Clock& clock() { return clock_; }
 
-  /// Whether this machine has UCX; tests/ucx says what is missing.
+  /// Whether UCX is installed; library_test.cpp tells what is missing.
   static bool is_there() { return ucx::open_ucx_port(ucx_on_loopback()).has_value(); }
 
  private:

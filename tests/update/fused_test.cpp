@@ -1,5 +1,5 @@
 #include "spans.h"
-#include "update/rule.h"
+#include "update/optimizer.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@ at::Tensor copy_of(const std::vector<float>& values) {
 // Parameters and moments that libtorch's own kernels update.
 class Fused {
  public:
-  Fused(const Rule& rule, const Arrays& start)
-      : rule_(rule),
+  Fused(const OptimizerSettings& settings, const Arrays& start)
+      : settings_(settings),
         parameters_(copy_of(start.parameters)),
         first_(at::zeros_like(parameters_)),
         second_(at::zeros_like(parameters_)),
@@ -28,17 +28,17 @@ class Fused {
                             n = {count_};
     count_.fill_(static_cast<double>(step.count));
     const double rate = step.learning_rate;
-    const double decay = rule_.weight_decay;
-    if (rule_.kind == RuleKind::kAdam) {
-      at::_fused_adam_(p, g, m, v, {}, n, rate, rule_.beta1, rule_.beta2, decay, rule_.epsilon, false, false);
-    } else if (rule_.kind == RuleKind::kAdamW) {
-      at::_fused_adamw_(p, g, m, v, {}, n, rate, rule_.beta1, rule_.beta2, decay, rule_.epsilon, false,
-                        false);
+    const double decay = settings_.weight_decay;
+    if (settings_.kind == OptimizerKind::kAdam) {
+      at::_fused_adam_(p, g, m, v, {}, n, rate, settings_.betas.first, settings_.betas.second, decay,
+                       settings_.eps, false, false);
+    } else if (settings_.kind == OptimizerKind::kAdamW) {
+      at::_fused_adamw_(p, g, m, v, {}, n, rate, settings_.betas.first, settings_.betas.second, decay,
+                        settings_.eps, false, false);
     } else {
-      const bool has_momentum = rule_.kind != RuleKind::kSgd;
-      at::_fused_sgd_(p, g, has_momentum ? m : std::vector<at::Tensor>{}, decay,
-                      has_momentum ? rule_.momentum : 0, rate, /*dampening=*/0,
-                      rule_.kind == RuleKind::kNesterov, /*maximize=*/false,
+      const bool has_momentum = settings_.momentum != 0;
+      at::_fused_sgd_(p, g, has_momentum ? m : std::vector<at::Tensor>{}, decay, settings_.momentum, rate,
+                      /*dampening=*/0, settings_.nesterov, /*maximize=*/false,
                       /*is_first_step=*/step.count == 1);
     }
   }
@@ -46,12 +46,12 @@ class Fused {
   const at::Tensor& parameters() const { return parameters_; }
 
  private:
-  const Rule rule_;
+  const OptimizerSettings settings_;
   at::Tensor parameters_, first_, second_, count_;
 };
 
-class AgainstLibtorch : public testing::TestWithParam<RuleKind> {};
-INSTANTIATE_TEST_SUITE_P(, AgainstLibtorch, testing::ValuesIn(kAllRules), rule_name);
+class AgainstLibtorch : public testing::TestWithParam<OptimizerCase> {};
+INSTANTIATE_TEST_SUITE_P(, AgainstLibtorch, testing::ValuesIn(all_optimizers()), case_name);
 
 TEST_P(AgainstLibtorch, DiffersByRoundingAlone) {
   constexpr int kSteps = 20;
@@ -59,14 +59,15 @@ TEST_P(AgainstLibtorch, DiffersByRoundingAlone) {
   constexpr double kTolerance = kSteps * 2 * 16 * 4 * 0x1p-24;
   for (const double decay : {0.0, 0.1}) {
     for (const std::size_t count : kAwkwardCounts) {
-      const Rule rule{.kind = GetParam(), .weight_decay = decay};
-      Arrays arrays(rule.kind, count, 11);
-      Fused fused(rule, arrays);
+      OptimizerSettings settings = GetParam().settings;
+      settings.weight_decay = decay;
+      Arrays arrays(settings, count, 11);
+      Fused fused(settings, arrays);
       for (int i = 1; i <= kSteps; ++i) {
         const UpdateStep step{.count = i, .learning_rate = 0.01 * i};
         arrays.new_gradients(11, static_cast<std::uint64_t>(i));
         fused.apply(step, arrays.gradients);
-        apply(rule, step, arrays.spans());
+        apply(settings, step, arrays.spans());
       }
       if (count == 0) continue;
       const at::Tensor difference = (copy_of(arrays.parameters) - fused.parameters()).abs().max();

@@ -1,7 +1,5 @@
 #include "update/groups.h"
 
-#include "update/glob.h"
-
 #include <gtest/gtest.h>
 
 namespace cohort {
@@ -21,7 +19,7 @@ std::string refusal(const Result<T>& result) {
 }
 
 Result<Settings> settings_of(const Names& texts) {
-  COHORT_ASSIGN_OR_RETURN(const std::vector<Group> groups, parse_groups(texts));
+  COHORT_ASSIGN_OR_RETURN(const std::vector<ParameterGroup> groups, parse_groups(texts));
   return settings_by_name(groups, kNames);
 }
 
@@ -53,11 +51,23 @@ TEST(Glob, DoesNotTakeForEverOnManyStars) {
 }
 
 TEST(Groups, AreReadFromText) {
-  const Group group =
+  const ParameterGroup group =
       value_or_throw(parse_group(" *.bias ,norm.* :  weight_decay = 0,learning_rate=1e-4, frozen "));
-  EXPECT_EQ(group.patterns, (Names{"*.bias", "norm.*"}));
-  EXPECT_EQ(group.settings, (GroupSettings{.learning_rate = 1e-4, .weight_decay = 0, .is_frozen = true}));
-  EXPECT_EQ(value_or_throw(parse_group("a: frozen=false")).settings, GroupSettings{});
+  EXPECT_EQ(group,
+            (ParameterGroup{
+                .patterns = {"*.bias", "norm.*"}, .learning_rate = 1e-4, .weight_decay = 0, .frozen = true}));
+  EXPECT_EQ(value_or_throw(parse_group("a: frozen=false")), ParameterGroup{.patterns = {"a"}});
+  for (const ParameterGroup& each : {group, ParameterGroup{.patterns = {"a"}}}) {
+    EXPECT_EQ(value_or_throw(parse_group(text_of(each))), each);
+  }
+}
+
+TEST(Groups, ThatAreMadeInCodeAreCheckedToo) {
+  const std::vector<ParameterGroup> groups = {{.patterns = {"a"}, .learning_rate = -1}};
+  const auto settings = settings_by_name(groups, Names{"a"});
+  ASSERT_FALSE(settings);
+  EXPECT_EQ(settings.error().message(),
+            "the parameter group 'a' has learning_rate -1; expected a number of at least 0");
 }
 
 TEST(Groups, TheFirstThatMatchesDecides) {
@@ -75,24 +85,24 @@ TEST(Groups, OfNoTextsChangeNothing) {
 
 TEST(Groups, APatternWithoutParametersIsAMistake) {
   EXPECT_EQ(refusal(settings_of({"*.bais: weight_decay=0"})),
-            "pattern '*.bais' of update.groups matches no parameter. Did you mean '*.bias'?");
+            "pattern '*.bais' of optimizer.groups matches no parameter. Did you mean '*.bias'?");
   EXPECT_EQ(refusal(settings_of({"norm.wieght: weight_decay=0"})),
-            "pattern 'norm.wieght' of update.groups matches no parameter. Did you mean 'norm.weight'?");
+            "pattern 'norm.wieght' of optimizer.groups matches no parameter. Did you mean 'norm.weight'?");
   EXPECT_EQ(refusal(settings_of({"layer.*: weight_decay=0"})),
-            "pattern 'layer.*' of update.groups matches no parameter. Did you mean 'layers.*'?");
+            "pattern 'layer.*' of optimizer.groups matches no parameter. Did you mean 'layers.*'?");
   const std::string text = refusal(settings_of({"convolution?: weight_decay=0"}));
   EXPECT_NE(text.find("The parameters are embedding.weight, layers.0.fc.weight"), std::string::npos) << text;
 }
 
 TEST(Groups, OneThatDecidesNothingIsAMistake) {
   const std::string text = refusal(settings_of({"*: weight_decay=1", "*.bias: weight_decay=0"}));
-  EXPECT_NE(text.find("'*.bias' of update.groups decides nothing"), std::string::npos) << text;
+  EXPECT_NE(text.find("'*.bias' of optimizer.groups has no effect"), std::string::npos) << text;
 }
 
 TEST(Groups, SayWhatIsWrong) {
   const auto reason = [](const std::string& text) {
     const std::string whole = refusal(parse_group(text));
-    const std::string before = "group '" + text + "' of update.groups ";
+    const std::string before = "group '" + text + "' of optimizer.groups ";
     EXPECT_EQ(whole.substr(0, before.size()), before);
     std::string found = whole.substr(before.size(), whole.find(" Write it as ") - before.size());
     if (found.ends_with('.')) found.pop_back();
@@ -104,16 +114,16 @@ TEST(Groups, SayWhatIsWrong) {
   EXPECT_EQ(reason("a:"), "has an empty setting");
   EXPECT_EQ(reason("a: frozen,"), "has an empty setting");
   EXPECT_EQ(reason("a: frozen, frozen"), "sets frozen twice");
-  EXPECT_EQ(reason("a: frozen=maybe"), "sets frozen to 'maybe', which is neither true nor false");
-  EXPECT_EQ(reason("a: weight_decay"), "sets weight_decay to 'true', which is not a number of at least 0");
-  EXPECT_EQ(reason("a: weight_decay=-1"), "sets weight_decay to '-1', which is not a number of at least 0");
+  EXPECT_EQ(reason("a: frozen=maybe"), "sets frozen to 'maybe'; expected true or false");
+  EXPECT_EQ(reason("a: weight_decay"), "sets weight_decay to 'true'; expected a number of at least 0");
+  EXPECT_EQ(reason("a: weight_decay=-1"), "sets weight_decay to '-1'; expected a number of at least 0");
   EXPECT_EQ(reason("a: learning_rate=1e-4x"),
-            "sets learning_rate to '1e-4x', which is not a number of at least 0");
-  EXPECT_EQ(reason("a: learning_rate=inf"),
-            "sets learning_rate to 'inf', which is not a number of at least 0");
+            "sets learning_rate to '1e-4x'; expected a number of at least 0");
+  EXPECT_EQ(reason("a: learning_rate=inf"), "sets learning_rate to 'inf'; expected a number of at least 0");
   EXPECT_EQ(reason("a: weight_deacy=0"),
-            "sets 'weight_deacy', which is unknown; did you mean 'weight_decay'?");
-  EXPECT_EQ(reason("a: x=0"), "sets 'x', which is unknown; there are learning_rate, weight_decay, frozen");
+            "has an unknown setting 'weight_deacy'; did you mean 'weight_decay'?");
+  EXPECT_EQ(reason("a: x=0"),
+            "has an unknown setting 'x'; the settings are learning_rate, weight_decay, frozen");
 }
 
 }  // namespace

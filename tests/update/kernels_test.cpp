@@ -15,14 +15,14 @@ constexpr float kSpecial[] = {0.0f,   -0.0f,    1e-42f,    -1e-42f, 1e-38f,   3e
 
 std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
   std::vector<std::uint32_t> bits;
-  // Which NaN a NaN is made from may differ.
+  // The payload of a NaN may differ between instruction sets.
   for (const float value : values)
     bits.push_back(std::isnan(value) ? 0x7fc00000u : std::bit_cast<std::uint32_t>(value));
   return bits;
 }
 
-Arrays special_arrays(RuleKind rule, std::size_t count) {
-  Arrays arrays(rule, count, 3);
+Arrays special_arrays(const OptimizerSettings& settings, std::size_t count) {
+  Arrays arrays(settings, count, 3);
   constexpr std::size_t kNumSpecial = std::size(kSpecial);
   for (std::size_t i = 0; i < count; i += 3) arrays.gradients[i] = kSpecial[(i / 3) % kNumSpecial];
   for (std::size_t i = 0; i < arrays.first.size(); ++i) {
@@ -34,12 +34,21 @@ Arrays special_arrays(RuleKind rule, std::size_t count) {
   return arrays;
 }
 
-Arrays updated_by(InstructionSet set, const KernelKind& kind, std::size_t count, std::size_t offset) {
-  const Rule rule{.kind = kind.rule, .weight_decay = kind.decay == Decay::kNone ? 0 : 0.3};
-  Arrays arrays = special_arrays(kind.rule, count + offset);
-  const Coefficients c =
-      coefficients(rule, {.count = 5, .learning_rate = 0.37, .gradient_scale = 0.7, .clip_value = 2.5e4});
-  kernels_of(set).update(kind)(c, arrays.spans().subspan(offset, count));
+// The input of a kernel.
+struct Given {
+  OptimizerSettings settings;
+  Decay decay = Decay::kNone;
+  std::size_t count = 0;
+  std::size_t offset = 0;
+};
+
+Arrays updated_by(InstructionSet set, Given given) {
+  given.settings.weight_decay = given.decay == Decay::kNone ? 0 : 0.3;
+  Arrays arrays = special_arrays(given.settings, given.count + given.offset);
+  const KernelKind kind{given.settings.kind, momentum_of(given.settings), given.decay};
+  const Coefficients c = coefficients(
+      given.settings, {.count = 5, .learning_rate = 0.37, .gradient_scale = 0.7, .clip_value = 2.5e4});
+  kernels_of(set).update(kind)(c, arrays.spans().subspan(given.offset, given.count));
   return arrays;
 }
 
@@ -52,16 +61,13 @@ void expect_same_bits(const Arrays& found, const Arrays& expected, const std::st
 
 TEST(Kernels, GiveTheSameBitsWithEveryInstructionSet) {
   for (const InstructionSet set : available_sets()) {
-    for (const RuleKind rule : kAllRules) {
+    for (const OptimizerCase& each : all_optimizers()) {
       for (const Decay decay : {Decay::kNone, Decay::kOfGradient}) {
-        for (const Gradient gradient : {Gradient::kKeep, Gradient::kZero}) {
-          for (const std::size_t count : kAwkwardCounts) {
-            for (const std::size_t offset : {0ul, 1ul, 5ul}) {
-              const KernelKind kind{rule, decay, gradient};
-              expect_same_bits(updated_by(set, kind, count, offset),
-                               updated_by(InstructionSet::kGeneric, kind, count, offset),
-                               std::string(name(rule)) + " of " + std::to_string(count));
-            }
+        for (const std::size_t count : kAwkwardCounts) {
+          for (const std::size_t offset : {0ul, 1ul, 5ul}) {
+            const Given given{each.settings, decay, count, offset};
+            expect_same_bits(updated_by(set, given), updated_by(InstructionSet::kGeneric, given),
+                             each.name + " of " + std::to_string(count));
           }
         }
       }

@@ -1,31 +1,46 @@
 #pragma once
 
-#include "update/rule.h"
+#include "update/optimizer.h"
 
 #include <cohort/random.h>
 #include <gtest/gtest.h>
+#include <ostream>
 #include <string>
 #include <vector>
 
 namespace cohort {
 
-inline constexpr RuleKind kAllRules[] = {RuleKind::kSgd, RuleKind::kMomentum, RuleKind::kNesterov,
-                                         RuleKind::kAdam, RuleKind::kAdamW};
+/// An optimizer that updates with a kernel of its own.
+struct OptimizerCase {
+  std::string name;
+  OptimizerSettings settings;
+
+  friend std::ostream& operator<<(std::ostream& out, const OptimizerCase& each) { return out << each.name; }
+};
+
+inline std::vector<OptimizerCase> all_optimizers() {
+  return {{"sgd", {.kind = OptimizerKind::kSgd, .momentum = 0}},
+          {"momentum", {.kind = OptimizerKind::kSgd}},
+          {"nesterov", {.kind = OptimizerKind::kSgd, .nesterov = true}},
+          {"adam", {.kind = OptimizerKind::kAdam}},
+          {"adamw", {.kind = OptimizerKind::kAdamW}}};
+}
+
 inline constexpr std::size_t kAwkwardCounts[] = {0, 1, 7, 15, 16, 17, 31, 33, 64, 127, 1031};
 
-inline std::string rule_name(const testing::TestParamInfo<RuleKind>& info) {
-  return std::string(name(info.param));
+inline std::string case_name(const testing::TestParamInfo<OptimizerCase>& info) {
+  return info.param.name;
 }
 
 /// Parameters, gradients and moments of one size, filled from a seed.
 struct Arrays {
   std::vector<float> parameters, gradients, first, second;
 
-  Arrays(RuleKind rule, std::size_t count, std::uint64_t seed)
+  Arrays(const OptimizerSettings& settings, std::size_t count, std::uint64_t seed)
       : parameters(count),
         gradients(count),
-        first(num_moments(rule) >= 1 ? count : 0),
-        second(num_moments(rule) >= 2 ? count : 0) {
+        first(num_moments(settings) >= 1 ? count : 0),
+        second(num_moments(settings) >= 2 ? count : 0) {
     for (std::size_t i = 0; i < count; ++i) {
       parameters[i] = static_cast<float>(RandomStream(seed, 0).normal(i));
     }

@@ -8,10 +8,10 @@
 namespace cohort::test {
 namespace {
 
-// The same words and places, with kAborted on every level.
+// A copy of the chain of causes with code kAborted on every level.
 Error aborted_by(const Error& error) {
-  if (error.cause() == nullptr) return Error(ErrorCode::kAborted, error.message(), error.place());
-  return aborted_by(*error.cause()).within(error.message(), error.place());
+  if (error.cause() == nullptr) return Error(ErrorCode::kAborted, error.message(), error.location());
+  return aborted_by(*error.cause()).within(error.message(), error.location());
 }
 
 }  // namespace
@@ -51,10 +51,11 @@ Status SharedWorld::barrier() {
   }
   changed_.wait(lock, [&] { return passed() || cannot_pass(); });
   if (passed()) return {};
-  --num_waiting_;  // whoever leaves with an error does not count for the next one
+  --num_waiting_;  // a rank that leaves with an error does not count for the next barrier
   if (failure_) return failure_->as_abort();
-  return Error(ErrorCode::kBug, fmt::format("{} returned without coming to the barrier that others wait in",
-                                            ranks_text(returned_locked())));
+  return Error(ErrorCode::kBug,
+               fmt::format("{} returned without entering the barrier that other ranks wait in",
+                           ranks_text(returned_locked())));
 }
 
 Status SharedWorld::wait_for(const std::function<bool()>& predicate) {

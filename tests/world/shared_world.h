@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "base/log_sink.h"
+#include "base/memory_sink.h"
 #include "base/result.h"
 
 #include <chrono>
@@ -19,19 +19,19 @@ namespace cohort::test {
 /// `rank 1`, `ranks 1 and 3`, `ranks 0, 2 and 3`.
 std::string ranks_text(std::span<const int> ranks);
 
-/// Why a world was aborted, and whose fault it was.
+/// The first failure of a world.
 struct WorldFailure {
   Error error;
-  std::vector<int> ranks;  ///< one that failed, or all that hung
+  std::vector<int> ranks;  ///< the rank that failed, or all ranks that ran at the deadline
   bool hung = false;
 
-  /// The same as the other ranks see it: kAborted, `rank 2 failed`, around the words of the error.
+  /// The error for the other ranks: kAborted, `rank 2 failed: ` and the text of the error.
   Error as_abort() const;
 };
 
-/// What the threads of one world share: who has returned, the first failure, and a monitor to wait on.
+/// The shared state of the ranks of one world: results, the first failure, and a monitor to wait on.
 ///
-/// Threads: every method from any thread; one mutex, never held while a stop is requested.
+/// Threads: every method from any thread; one mutex, which is free while a stop is requested.
 class SharedWorld {
  public:
   SharedWorld(int size, std::chrono::nanoseconds limit);
@@ -46,17 +46,17 @@ class SharedWorld {
   Status wait_for(const std::function<bool()>& predicate);
   void change(const std::function<void()>& update);
 
-  /// A rank is through. The first error is the failure of the world.
+  /// Records the result of a rank. The first error becomes the failure of the world.
   void has_returned(int rank, Status own);
-  /// Waits for all ranks or the first failure, at the deadline that of the ranks that still run, and then
-  /// requests the stop.
+  /// Waits until all ranks have returned or one has failed. At the deadline the ranks that still run have
+  /// failed. After a failure it requests the stop.
   void run_to_the_end();
-  /// True once all ranks have returned; false at `deadline`.
+  /// Waits for all ranks; false if a rank still runs at `deadline`.
   bool all_return_by(TimePoint deadline);
 
   std::optional<WorldFailure> failure() const;
   std::vector<std::optional<Status>> own() const;
-  /// Ranks that still run.
+  /// The ranks that still run.
   std::vector<int> running() const;
 
  private:

@@ -21,9 +21,9 @@ Status run_body(const RankBody& body, RankContext& context) {
   } catch (const Error& error) {
     return error;
   } catch (const std::exception& failure) {
-    return Error(ErrorCode::kBug, fmt::format("an exception left the rank's body: {}", failure.what()));
+    return Error(ErrorCode::kBug, fmt::format("the body of the rank threw: {}", failure.what()));
   } catch (...) {
-    return Error(ErrorCode::kBug, "something that is no std::exception left the rank's body");
+    return Error(ErrorCode::kBug, "the body of the rank threw something that is not a std::exception");
   }
 }
 
@@ -36,8 +36,9 @@ std::vector<std::thread> start_ranks(const std::shared_ptr<SharedWorld>& shared,
         shared->has_returned(rank, run_body(body, context));
       });
     } catch (const std::system_error& failure) {
-      shared->has_returned(rank, Error(ErrorCode::kExhausted,
-                                       fmt::format("cannot start the rank's thread: {}", failure.what())));
+      shared->has_returned(rank,
+                           Error(ErrorCode::kExhausted,
+                                 fmt::format("cannot start the thread of the rank: {}", failure.what())));
     }
   }
   return threads;
@@ -61,7 +62,7 @@ RankContext::RankContext(SharedWorld& shared, int rank)
 RankContext::RankContext(const RankContext& own, AmongProcesses processes)
     : shared_(own.shared_), rank_(processes.rank), log_(own.log_), processes_(std::move(processes)) {}
 
-int RankContext::world() const {
+int RankContext::size() const {
   return processes_ ? processes_->world : shared_.size();
 }
 
@@ -119,8 +120,8 @@ WorldOutcome::~WorldOutcome() {
   if (!shared_) return;
   if (!shared_->all_return_by(std::chrono::steady_clock::now() + grace_)) {
     fmt::print(stderr,
-               "run_world: {} never returned, and a thread cannot be ended from outside: the process ends "
-               "here with code {}. Let whatever the rank waits for end with RankContext::stop_token().\n",
+               "run_world: {} did not return, and a thread cannot be killed: the process exits with code {}. "
+               "Every wait of a rank must end with RankContext::stop_token().\n",
                ranks_text(shared_->running()), kExitOfABug);
     std::_Exit(kExitOfABug);
   }

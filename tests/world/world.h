@@ -19,37 +19,37 @@ namespace cohort::test {
 
 class SharedWorld;
 
-/// What one rank of a world of threads sees of it.
+/// The view of one rank on a world of ranks that are threads.
 ///
-/// Threads: the rank's own thread; stop_token(), log() and clock() may be handed on.
-/// Failure: whatever waits here ends with the cause when the world is aborted.
+/// Threads: the thread of the rank; the results of stop_token(), log() and clock() may be used on any thread.
+/// Failure: every wait returns the cause when the world is aborted.
 class RankContext {
  public:
-  /// The place of a rank whose fellows are other processes: the shared world is then its own alone.
+  /// Rank and world size of a rank whose peers are other processes. Its SharedWorld then has one rank.
   struct AmongProcesses {
     int rank = 0;
     int world = 1;
     std::function<Status(TimePoint deadline)> barrier{};
   };
   RankContext(SharedWorld& shared, int rank);
-  /// The same rank, with its fellows in other processes.
+  /// The same rank with peers in other processes.
   RankContext(const RankContext& own, AmongProcesses processes);
 
   int rank() const { return rank_; }
-  int world() const;
-  /// Requested when the world is aborted. Everything a rank waits for must end with it.
+  int size() const;
+  /// Stop is requested when the world is aborted. Every wait of a rank must end then.
   std::stop_token stop_token() const;
-  /// When the world is aborted at the latest.
+  /// The time at which the world is aborted if it still runs.
   TimePoint deadline() const;
   Clock& clock() const;
   const Log& log() const { return log_; }
 
-  /// Waits for every rank of the world. An error at once if one of them has returned instead.
+  /// Waits for every rank of the world. Fails at once if a rank has returned instead of coming.
   Status barrier();
-  /// Waits until `predicate` holds. It is called with the world's lock held, after every change() and every
-  /// millisecond.
+  /// Waits until `predicate` returns true. The predicate is called with the lock of the world held, after
+  /// every change() and every millisecond.
   Status wait_for(const std::function<bool()>& predicate);
-  /// Changes, with the world's lock held, what predicates look at.
+  /// Runs `update` with the lock of the world held, then wakes every wait_for().
   void change(const std::function<void()>& update);
 
   /// An error to return from the body: `return rank.failure("got {} parts", count);`
@@ -68,18 +68,19 @@ class RankContext {
 using RankBody = std::function<Status(RankContext&)>;
 
 struct WorldOptions {
-  std::chrono::nanoseconds deadline = std::chrono::seconds(20);  ///< from the start, for all ranks together
-  std::chrono::nanoseconds grace = std::chrono::seconds(1);      ///< from the abort, for ranks to notice it
+  std::chrono::nanoseconds deadline = std::chrono::seconds(20);  ///< from the start, for all ranks
+  std::chrono::nanoseconds grace = std::chrono::seconds(1);      ///< from the abort, for ranks to return
 };
 
-/// What became of a world. If one rank fails, or the deadline passes, all outcomes are errors:
+/// The result of a world. If a rank fails, or the deadline passes, every rank has an error:
 ///
 ///     rank[i] of the rank that failed first: its own error
-///     rank[i] of ranks that hung at the deadline: kTimedOut, naming them
-///     rank[i] of all others: kAborted around the words of that first failure, naming the rank
+///     rank[i] of the ranks that still ran at the deadline: kTimedOut, with their numbers
+///     rank[i] of all other ranks: kAborted, with the text of the first failure and the number of its rank
 ///
-/// Lifetime: owns the threads of ranks that have not returned. The destructor gives them the grace once more;
-/// a rank that still runs then cannot be ended, so one line goes to stderr and the process ends with code 70.
+/// Lifetime: owns the threads of ranks that have not returned. The destructor waits for them once more, for
+/// `grace`. A thread cannot be killed: if one still runs then, the destructor writes a line to stderr and
+/// ends the process with code 70.
 class [[nodiscard]] WorldOutcome {
  public:
   ~WorldOutcome();
@@ -87,14 +88,14 @@ class [[nodiscard]] WorldOutcome {
   WorldOutcome& operator=(WorldOutcome&&) = delete;
 
   std::vector<Status> rank{};
-  std::vector<std::optional<Status>> own{};  ///< what the body itself came to; nothing if it has not returned
+  std::vector<std::optional<Status>> own{};  ///< the result of the body; nothing if it has not returned
   std::optional<Error> cause{};              ///< the first failure, with its own code
-  std::optional<int> first_failed{};         ///< nothing if all is well or the deadline was the cause
-  std::vector<int> not_returned{};           ///< ranks that still ran when the grace was over
+  std::optional<int> first_failed{};         ///< nothing after success or a passed deadline
+  std::vector<int> not_returned{};           ///< ranks that still ran at the end of the grace
   std::vector<std::string> log{};
 
   bool ok() const { return !cause; }
-  /// Every rank's error, then the log.
+  /// The errors of all ranks, then the log.
   std::string text() const;
 
  private:
@@ -107,17 +108,17 @@ class [[nodiscard]] WorldOutcome {
   std::chrono::nanoseconds grace_;
 };
 
-/// Runs `body` as n ranks, each a thread, and returns when all have returned, or when the world was aborted
-/// and the grace is over. The first failure aborts the world; a body fails by returning an error or throwing.
+/// Runs `body` on n ranks, each a thread. Returns when all ranks have returned, or at the end of the grace
+/// after an abort. A rank fails by returning an error or by throwing; the first failure aborts the world.
 ///
 ///     const auto outcome = run_world(4, [](RankContext& rank) { return rank.barrier(); });
 ///     EXPECT_WORLD_OK(outcome);
 ///
-/// Lifetime: the body is copied; what it refers to must outlive the outcome.
+/// Lifetime: the body is copied; its references must stay valid until the outcome is destroyed.
 WorldOutcome run_world(int n, const RankBody& body, WorldOptions options = {});
 
 }  // namespace cohort::test
 
-/// Fails the test with every rank's error if the world failed.
+/// Fails the test with the errors of all ranks if the world failed.
 #define EXPECT_WORLD_OK(outcome) EXPECT_TRUE((outcome).ok()) << (outcome).text()
 #define ASSERT_WORLD_OK(outcome) ASSERT_TRUE((outcome).ok()) << (outcome).text()

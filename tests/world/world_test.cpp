@@ -3,9 +3,11 @@
 #include "base/check.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <future>
 #include <gtest/gtest.h>
 #include <latch>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 
@@ -23,7 +25,10 @@ std::size_t count_with_code(const WorldOutcome& outcome, ErrorCode code) {
 }
 
 Status wait_for_the_stop(RankContext& rank) {
-  rank.clock().sleep_until(TimePoint::max(), rank.stop_token());
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait(lock, rank.stop_token(), [] { return false; });
   return Error(ErrorCode::kAborted, "was stopped");
 }
 
@@ -31,7 +36,7 @@ TEST(World, AllRanksRunAndSucceed) {
   for (const int n : kWorlds) {
     std::vector<int> seen(static_cast<std::size_t>(n), -1);
     const auto outcome = run_world(n, [&](RankContext& rank) -> Status {
-      COHORT_CHECK_EQ(rank.world(), n);
+      COHORT_CHECK_EQ(rank.size(), n);
       seen[static_cast<std::size_t>(rank.rank())] = rank.rank();
       rank.log().info("here");
       return rank.barrier();
@@ -221,7 +226,8 @@ TEST(World, ABarrierThatARankNeverReachesFails) {
     if (rank.rank() == 1) return {};
     return rank.barrier();
   });
-  EXPECT_EQ(outcome.cause->message(), "rank 1 returned without coming to the barrier that others wait in");
+  EXPECT_EQ(outcome.cause->message(),
+            "rank 1 returned without entering the barrier that other ranks wait in");
 }
 
 TEST(World, AFailedBarrierStaysFailed) {

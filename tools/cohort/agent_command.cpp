@@ -1,5 +1,5 @@
 #include "commands.h"
-#include "launch/agent.h"
+#include "supervise/agent.h"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
@@ -7,14 +7,14 @@
 namespace cohort::tool {
 namespace {
 
-/// `cohort agent`: what a launcher starts on another host. Not for people.
+/// `cohort agent`: started by a launcher on another host; hidden.
 class AgentCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"agent"}; }
   std::string summary() const override { return ""; }
   void add_options(CLI::App&) override {}
   Result<ExitCode> run(Session&) override {
-    COHORT_RETURN_IF_ERROR(launch::run_agent(STDIN_FILENO, STDOUT_FILENO));
+    COHORT_RETURN_IF_ERROR(supervise::run_agent(STDIN_FILENO, STDOUT_FILENO));
     return ExitCode::kDone;
   }
 };

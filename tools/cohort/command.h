@@ -13,29 +13,29 @@ class App;
 
 namespace cohort::tool {
 
-/// One command of the tool. It declares its options, then runs with what the user gave.
+/// One command of the tool: declares its options, then runs with the values that the user gave.
 ///
-/// Lifetime: made once per process; add_options() is called once, before run().
-/// Failure: run() returns errors; the tool prints them and turns their code into an exit code.
+/// Lifetime: created once per process; add_options() is called once, before run().
+/// Failure: run() returns errors; the tool prints them and derives its exit code from their code.
 class Command {
  public:
   virtual ~Command() = default;
 
-  /// The words that call it: {"config", "explain"}.
+  /// The words of the command: {"config", "explain"}.
   virtual std::vector<std::string> words() const = 0;
-  /// One line for the list of commands.
+  /// A summary of one line for the list of commands.
   virtual std::string summary() const = 0;
-  /// Declares options and positional arguments on `app`; the values land in this object.
+  /// Declares options and positional arguments on `app`; their values are stored in this object.
   virtual void add_options(CLI::App& app) = 0;
   virtual Result<ExitCode> run(Session& session) = 0;
 
-  /// Where the words from the first one that is no option on belong to another program, they are put here,
-  /// untouched; null for a command that takes no such words.
-  virtual std::vector<std::string>* program_words();
+  /// Receives the words of another program, from the first word that is not an option on, unchanged; null for
+  /// a command that runs no program.
+  virtual std::vector<std::string>* program_words() { return nullptr; }
 
-  /// What may stand for `option` (`--set`) or, with an empty one, for a positional argument. Empty: a file
-  /// name, or free.
-  virtual std::vector<std::string> candidates(const std::string& option) const;
+  /// The possible values of `option` (`--set`) or, if `option` is empty, of a positional argument. Empty: a
+  /// file name or any text.
+  virtual std::vector<std::string> candidates([[maybe_unused]] const std::string& option) const { return {}; }
 };
 
 }  // namespace cohort::tool

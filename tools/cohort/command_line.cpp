@@ -1,6 +1,7 @@
 #include "command_line.h"
 
 #include "base/nearest.h"
+#include "config/keys.h"
 
 #include <algorithm>
 #include <cohort/version.h>
@@ -58,28 +59,28 @@ CommandLine::CommandLine() : commands_(make_commands()), app_(std::make_unique<C
   app_->require_subcommand(1);
   app_->footer(exit_code_footer());
   for (const auto& command : commands_) {
-    CLI::App* place = node(command->words(), command->summary());
-    command->add_options(*place);
-    nodes_.emplace_back(place, command.get());
+    CLI::App* node_app = node(command->words(), command->summary());
+    command->add_options(*node_app);
+    nodes_.emplace_back(node_app, command.get());
   }
 }
 
 CLI::App* CommandLine::node(const std::vector<std::string>& words, const std::string& summary) {
-  CLI::App* place = app_.get();
+  CLI::App* node_app = app_.get();
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool last = i + 1 == words.size();
     const auto existing =
-        place->get_subcommands([&](const CLI::App* child) { return child->get_name() == words[i]; });
+        node_app->get_subcommands([&](const CLI::App* child) { return child->get_name() == words[i]; });
     if (!existing.empty()) {
-      place = const_cast<CLI::App*>(existing.front());
+      node_app = const_cast<CLI::App*>(existing.front());
       continue;
     }
-    place = place->add_subcommand(words[i], last ? summary : group_summary(words[i]));
-    place->footer("");
-    if (last && summary.empty()) place->group(kHiddenGroup);
-    if (!last) place->require_subcommand(1);
+    node_app = node_app->add_subcommand(words[i], last ? summary : group_summary(words[i]));
+    node_app->footer("");
+    if (last && summary.empty()) node_app->group(kHiddenGroup);
+    if (!last) node_app->require_subcommand(1);
   }
-  return place;
+  return node_app;
 }
 
 const CLI::App* CommandLine::chosen() const {
@@ -89,8 +90,8 @@ const CLI::App* CommandLine::chosen() const {
 }
 
 const Command* CommandLine::command_of(const CLI::App* app) const {
-  for (const auto& [place, command] : nodes_) {
-    if (place == app) return command;
+  for (const auto& [node_app, command] : nodes_) {
+    if (node_app == app) return command;
   }
   return nullptr;
 }
@@ -100,7 +101,7 @@ Error CommandLine::explained(const CLI::ParseError& failure) const {
   const std::string name = full_name(app);
   const auto strays = app_->remaining(true);
   std::string message = failure.what();
-  std::string hint = fmt::format("Run `{} --help` to see what it takes.", name);
+  std::string hint = fmt::format("Run `{} --help` for its options.", name);
   const bool wants_word = !visible_subcommands(app).empty();
   if (!strays.empty()) {
     const bool is_option = strays.front().rfind('-', 0) == 0;
@@ -109,7 +110,11 @@ Error CommandLine::explained(const CLI::ParseError& failure) const {
                            : fmt::format("`{}` does not take '{}'", name, strays.front());
     const std::string word = strays.front().substr(0, strays.front().find('='));
     const auto known = is_option ? option_names(app) : names_below(app);
-    if (const auto meant = nearest(word, known)) hint = fmt::format("Did you mean {}? {}", *meant, hint);
+    if (const auto renamed = config::find_renamed(word)) {
+      message += fmt::format("; {}", renamed->remedy);
+    } else if (const auto meant = nearest(word, known)) {
+      hint = fmt::format("Did you mean {}? {}", *meant, hint);
+    }
   } else if (wants_word) {
     message = fmt::format("`{}` needs a command: {}", name, fmt::join(names_below(app), ", "));
   }

@@ -9,24 +9,24 @@
 
 namespace cohort::tool {
 
-/// All commands hung into one tree of words and options, ready to parse.
+/// All commands as one tree of words and options, ready to parse.
 ///
 /// Lifetime: owns the commands.
 class CommandLine {
  public:
   CommandLine();
 
-  /// Reads the arguments (without the program's name) and returns the command to run.
-  /// Failure: kUsage. When help was asked for instead, returns null and leaves the text in `help`.
+  /// Parses the arguments (without the program's name) and returns the command to run. When help was
+  /// requested, returns null and leaves the text in `help`.
+  /// Failure: kUsage.
   Result<Command*> parse(std::vector<std::string> arguments, std::string& help);
 
-  /// How many of `arguments` are for the tool: all, or those before the words of a program that it runs. A
-  /// `--` between the two belongs to neither and is counted.
+  /// The number of `arguments` that belong to the tool: all, or those before the words of a program that it
+  /// runs. A `--` between the two is counted as the tool's.
   std::size_t count_own(const std::vector<std::string>& arguments) const;
 
   const CLI::App& app() const { return *app_; }
-  const std::vector<std::unique_ptr<Command>>& commands() const { return commands_; }
-  /// The command that `app`, a node of the tree, stands for, or null for a group such as `config`.
+  /// The command of `app`, a node of the tree; null for a group such as `config`.
   const Command* command_of(const CLI::App* app) const;
 
  private:
@@ -39,10 +39,10 @@ class CommandLine {
   std::vector<std::pair<const CLI::App*, Command*>> nodes_;
 };
 
-/// The words that lead to a node: "cohort config explain".
+/// The full name of a node: "cohort config explain".
 std::string full_name(const CLI::App* app);
 
-/// The subcommands of a node that people see.
+/// The visible subcommands of a node.
 std::vector<const CLI::App*> visible_subcommands(const CLI::App* app);
 
 }  // namespace cohort::tool

@@ -7,7 +7,7 @@
 
 namespace cohort::tool {
 
-/// Every command, in the order of the help. A new one is a line here and a file of its own.
+/// Every command, in the order of the help. A new command is a line here and a file.
 std::vector<std::unique_ptr<Command>> make_commands();
 
 std::unique_ptr<Command> make_version_command();

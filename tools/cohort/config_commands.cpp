@@ -1,5 +1,4 @@
 #include "commands.h"
-#include "config/explain.h"
 #include "config/keys.h"
 #include "job_options.h"
 #include "observe/json_text.h"
@@ -26,7 +25,7 @@ Json to_json(const Key& key) {
           {"help", key.help}};
 }
 
-/// `cohort config explain [KEY]`: the table of keys, for people.
+/// `cohort config explain [KEY]`: prints the table of keys.
 class ConfigExplainCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"config", "explain"}; }
@@ -51,7 +50,7 @@ class ConfigExplainCommand final : public Command {
         table.add({{key.name, Colour::kBold}, {key.fallback.empty() ? "-" : key.fallback}, {key.help}});
       }
       session.out << table.text(session.screen())
-                  << "\n`cohort config explain KEY` tells more about one of them.\n";
+                  << "\n`cohort config explain KEY` tells more about a key.\n";
     }
     return ExitCode::kDone;
   }
@@ -71,10 +70,13 @@ class ConfigExplainCommand final : public Command {
       if (key.name == name_ || config::section_of(key.name) == name_) rows.push_back(key);
     }
     if (!rows.empty()) return rows;
+    if (const auto renamed = config::find_renamed(name_)) {
+      return Error(ErrorCode::kUsage, fmt::format("there is no key '{}'; {}", name_, renamed->remedy));
+    }
     const auto meant = config::nearest_key(keys_, name_);
     return Error(ErrorCode::kUsage, fmt::format("there is no key '{}'", name_))
         .with_remedy(meant ? fmt::format("Did you mean '{}'?", *meant)
-                           : "`cohort config explain` without a key lists them all.");
+                           : "`cohort config explain` without a key lists all keys.");
   }
 
   const std::vector<Key> keys_ = config::make_keys();
@@ -82,7 +84,7 @@ class ConfigExplainCommand final : public Command {
   bool json_ = false;
 };
 
-/// `cohort config check FILE`: every mistake of a file at once.
+/// `cohort config check FILE`: lists every mistake of a file.
 class ConfigCheckCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"config", "check"}; }
@@ -94,7 +96,7 @@ class ConfigCheckCommand final : public Command {
 
   Result<ExitCode> run(Session& session) override {
     COHORT_ASSIGN_OR_RETURN(const config::Loaded loaded, job_.load());
-    session.out << fmt::format("{} is fine: {} of {} keys set\n", job_.file(), loaded.places.size(),
+    session.out << fmt::format("{} is fine: {} of {} keys set\n", job_.file(), loaded.locations.size(),
                                job_.keys().size());
     return ExitCode::kDone;
   }
@@ -103,11 +105,11 @@ class ConfigCheckCommand final : public Command {
   JobOptions job_;
 };
 
-/// `cohort config show [FILE]`: what results from defaults, file and --set, and where each value comes from.
+/// `cohort config show [FILE]`: prints the values from defaults, file and --set, with the source of each.
 class ConfigShowCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"config", "show"}; }
-  std::string summary() const override { return "Print every value and where it comes from"; }
+  std::string summary() const override { return "Print every value and its source: default, file or --set"; }
   void add_options(CLI::App& app) override {
     job_.add_to(app, JobOptions::File::kOptional);
     app.add_flag("--json", json_, "One JSON object");
@@ -122,8 +124,8 @@ class ConfigShowCommand final : public Command {
     Json object;
     for (const Key& key : job_.keys()) {
       const std::string value = key.show(loaded.config);
-      const auto place = loaded.places.find(key.name);
-      const std::string from = place == loaded.places.end() ? "default" : place->second;
+      const auto location = loaded.locations.find(key.name);
+      const std::string from = location == loaded.locations.end() ? "default" : location->second;
       table.add({{key.name, Colour::kBold}, {value.empty() ? "-" : value}, {from}});
       object[key.name] = {{"value", value}, {"from", from}};
     }

@@ -4,11 +4,11 @@ namespace cohort::tool {
 
 std::span<const ExitCodeRow> exit_codes() {
   static constexpr ExitCodeRow kRows[] = {
-      {ExitCode::kDone, "done", "What was asked for was done."},
+      {ExitCode::kDone, "done", "Success."},
       {ExitCode::kFailed, "failed",
-       "It could not be done, or the doctor found a problem; the message says why."},
+       "The command failed, or the doctor found a problem; the message says why."},
       {ExitCode::kUsage, "usage",
-       "A mistake in the command, a flag, a file or a value; nothing was started."},
+       "A mistake in the command, an option, a file or a value; nothing was started."},
       {ExitCode::kBug, "bug", "A check inside Cohort failed; please report the message."},
   };
   return kRows;

@@ -7,7 +7,8 @@
 
 namespace cohort::tool {
 
-/// What the tool tells its caller when it ends. `cohort run` passes on what its ranks ended with: any number.
+/// The exit codes of the tool itself. `cohort run` and `cohort train` also exit with the codes of their
+/// ranks: any number.
 enum class ExitCode {
   kDone = 0,
   kFailed = 1,
@@ -24,10 +25,10 @@ struct ExitCodeRow {
 /// Every exit code with its meaning: the source of `cohort --help` and docs/reference/exit-codes.md.
 std::span<const ExitCodeRow> exit_codes();
 
-/// The commands that exit with other codes too, in one sentence each.
+/// A sentence about the commands that exit with other codes as well.
 std::string_view passed_on_exit_codes();
 
-/// The exit code a failure ends the tool with.
+/// The exit code of the tool for a failure.
 ExitCode exit_code_of(const Error& error);
 
 }  // namespace cohort::tool

@@ -17,7 +17,7 @@ struct StartWay {
   std::vector<std::string> words;
 };
 
-// Each starts one program on one host, and hands on its standard streams.
+// Each command starts one program on one host and forwards its standard streams.
 const std::array<StartWay, 3>& start_ways() {
   static const std::array<StartWay, 3> ways = {{
       {"ssh", {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "{host}"}},
@@ -40,7 +40,7 @@ std::vector<std::string> split(const std::string& text) {
   return words;
 }
 
-// What ranks are told of the meeting: all addresses by which this host may be reached.
+// The rendezvous for ranks: all addresses under which this host may be reachable.
 std::string rendezvous_text(const std::vector<net::SocketAddress>& addresses) {
   std::string text = "tcp:";
   for (const net::SocketAddress& address : addresses) {
@@ -52,28 +52,30 @@ std::string rendezvous_text(const std::vector<net::SocketAddress>& addresses) {
 }  // namespace
 
 void HostOptions::add_to(CLI::App& app) {
-  app.add_option("--hosts", hosts_, "Run on these hosts: a:4,b:4 are four ranks on each")
+  app.add_option("--hosts", hosts_, "Run on these hosts: a:4,b:4 means four ranks on each")
       ->type_name("HOST[:RANKS],...");
   app.add_option("--start", start_,
-                 "What starts a program on a host: ssh, mpirun, srun, or a command that does as ssh, with "
-                 "{host} for its name")
+                 "How to start a program on a host: ssh, mpirun, srun, or a command like ssh with "
+                 "{host} for the name of the host")
       ->type_name("WAY")
       ->capture_default_str();
-  app.add_option("--remote-cohort", agent_, "Where this tool is on the hosts; without it as here")
+  app.add_option("--remote-cohort", agent_, "The path of this tool on the hosts; by default its path here")
       ->type_name("PATH");
-  app.add_option("--env", variables_, "A variable for ranks on hosts: NAME as it is here, or NAME=VALUE")
+  app.add_option(
+         "--env", variables_,
+         "An environment variable for ranks on other hosts: NAME copies its value here, or NAME=VALUE")
       ->type_name("NAME[=VALUE]")
       ->allow_extra_args(false);
-  app.add_option("--interface", interfaces_, "A network interface that ranks of different hosts talk over")
+  app.add_option("--interface", interfaces_, "A network interface for connections between hosts")
       ->type_name("NAME")
       ->allow_extra_args(false);
   app.add_flag("--no-encryption", is_clear_,
-               "Between hosts, send everything in the clear: whoever is on the network can read it");
+               "Do not encrypt connections between hosts: others on the network can read them");
 }
 
 Result<int> HostOptions::ranks() const {
-  COHORT_ASSIGN_OR_RETURN(const auto hosts, launch::parse_hosts(*hosts_));
-  return launch::num_ranks(hosts);
+  COHORT_ASSIGN_OR_RETURN(const auto hosts, supervise::parse_hosts(*hosts_));
+  return supervise::num_ranks(hosts);
 }
 
 Result<std::vector<std::string>> HostOptions::start_words() const {
@@ -85,9 +87,8 @@ Result<std::vector<std::string>> HostOptions::start_words() const {
     return word.find("{host}") != std::string::npos;
   });
   if (names_host) return words;
-  return Error(ErrorCode::kUsage,
-               fmt::format("--start '{}' does not say where the name of a host goes", start_))
-      .with_remedy("Name ssh, mpirun or srun, or a command with {host} in it.");
+  return Error(ErrorCode::kUsage, fmt::format("--start '{}' does not contain {{host}}", start_))
+      .with_remedy("Give ssh, mpirun or srun, or a command that contains {host}.");
 }
 
 Result<EnvironmentVariables> HostOptions::environment(const Session& session) const {
@@ -101,7 +102,7 @@ Result<EnvironmentVariables> HostOptions::environment(const Session& session) co
     } else if (own != session.environment.end()) {
       given[name] = own->second;
     } else {
-      return Error(ErrorCode::kUsage, fmt::format("--env {}: it is not set here", name))
+      return Error(ErrorCode::kUsage, fmt::format("--env {}: the variable is not set here", name))
           .with_remedy("Give its value: --env NAME=VALUE.");
     }
   }
@@ -113,14 +114,14 @@ Result<EnvironmentVariables> HostOptions::environment(const Session& session) co
 Result<HostedJob> HostOptions::plan(const Session& session, const JobPlan& job) const {
   COHORT_ASSIGN_OR_RETURN(const net::JobKey key, net::JobKey::make());
   HostedJob hosted{.key = key};
-  COHORT_ASSIGN_OR_RETURN(hosted.plan.hosts, launch::parse_hosts(*hosts_));
+  COHORT_ASSIGN_OR_RETURN(hosted.plan.hosts, supervise::parse_hosts(*hosts_));
   COHORT_ASSIGN_OR_RETURN(hosted.plan.start, start_words());
   hosted.plan.agent = {agent_.value_or(session.program), "agent"};
   hosted.plan.limit = job.limit;
-  launch::AgentPlan& common = hosted.plan.common;
+  supervise::AgentPlan& common = hosted.plan.common;
   common.argv = job.argv;
   common.directory = std::filesystem::current_path().string();
-  common.world = launch::num_ranks(hosted.plan.hosts);
+  common.world = supervise::num_ranks(hosted.plan.hosts);
   common.is_pinned = !job.pinned_cores.empty();
   common.grace = job.grace;
   COHORT_ASSIGN_OR_RETURN(common.environment, environment(session));
@@ -134,7 +135,7 @@ Result<HostedJob> HostOptions::plan(const Session& session, const JobPlan& job) 
   for (net::SocketAddress& address : addresses) address = address.with_port(bound.port());
   common.rendezvous = rendezvous_text(addresses);
   if (is_clear_) {
-    std::cerr << "cohort: warning: between hosts everything is sent in the clear (--no-encryption)\n";
+    std::cerr << "cohort: warning: connections between hosts are not encrypted (--no-encryption)\n";
   }
   return hosted;
 }

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "base/descriptor.h"
-#include "launch/host_job.h"
-#include "launch/supervisor.h"
 #include "net/job_key.h"
 #include "session.h"
+#include "supervise/host_job.h"
+#include "supervise/supervisor.h"
 
 #include <memory>
 #include <optional>
@@ -17,7 +17,7 @@ class App;
 
 namespace cohort::tool {
 
-/// A job on several hosts, and where its ranks are to meet.
+/// A job on several hosts, and the address at which its ranks meet.
 struct HostedJob {
   HostJobPlan plan{};
   net::JobKey key;
@@ -26,15 +26,16 @@ struct HostedJob {
 
 /// The options of every command that can start ranks on several hosts.
 ///
-/// Lifetime: must stay where it is between add_to() and the rest.
+/// Lifetime: must not move between add_to() and the other calls.
 class HostOptions {
  public:
   void add_to(CLI::App& app);
 
   bool is_used() const { return hosts_.has_value(); }
-  /// Of all hosts together.
+  /// The number of ranks on all hosts together.
   Result<int> ranks() const;
-  /// The same job on those hosts: `job` says what to run, and in which environment beyond that of the hosts.
+  /// The job on the hosts of the options: `job` has the program and the variables that are added to the
+  /// environment of each host.
   Result<HostedJob> plan(const Session& session, const JobPlan& job) const;
 
  private:

@@ -39,8 +39,9 @@ void JobOptions::add_option_of(CLI::App& app, const KeyOption& option) {
 Result<config::Loaded> JobOptions::load() const {
   config::Sources sources{.text = {}, .file_name = file_, .overrides = overrides()};
   if (file_option_->count() > 0) {
-    if (file_.empty())
+    if (file_.empty()) {
       return Error(ErrorCode::kUsage, "the name of the file is empty").with_remedy("Name a TOML file.");
+    }
     LocalFileSystem files;
     auto text = read_file(files, file_, kLargestFile);
     if (!text) {

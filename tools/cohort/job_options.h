@@ -13,9 +13,9 @@ class Option;
 
 namespace cohort::tool {
 
-/// An option of its own for a key.
+/// A command line option for a key of the job file.
 struct KeyOption {
-  std::string name;  ///< `--engine`
+  std::string name;  ///< `--backend`
   std::string key;
   std::string type;
   std::string help;
@@ -23,24 +23,24 @@ struct KeyOption {
 
 /// The options of every command that takes a job: its TOML file and `--set key=value`.
 ///
-/// Lifetime: must stay where it is between add_to() and load().
+/// Lifetime: must not move between add_to() and load().
 class JobOptions {
  public:
-  enum class File { kRequired, kOptional, kNamed };  ///< the last as `--job FILE`
+  enum class File { kRequired, kOptional, kNamed };  ///< kNamed: `--job FILE`
 
   void add_to(CLI::App& app, File file);
 
-  /// Adds an option that says the same as `--set` of its key, and wins over that.
+  /// Adds an option that sets a key, like `--set`, and overrides `--set` of that key.
   void add_option_of(CLI::App& app, const KeyOption& option);
 
-  /// Reads the file, applies the overrides, checks everything.
+  /// Reads the file, applies the overrides and checks all values.
   Result<config::Loaded> load() const;
 
   const std::string& file() const { return file_; }
-  /// Everything that was set, in the order in which it counts.
+  /// All settings of the command line in the order in which they are applied.
   std::vector<std::string> overrides() const;
   const std::vector<config::Key>& keys() const { return keys_; }
-  /// Completions of `--set`: every key followed by `=`; of an option of a key: what that takes.
+  /// Completions of `--set`: every key followed by `=`; of an option for a key: the key's values.
   std::vector<std::string> candidates(const std::string& option) const;
 
  private:
@@ -49,7 +49,7 @@ class JobOptions {
   std::string file_;
   std::vector<std::string> overrides_;
   std::vector<KeyOption> key_options_;
-  std::vector<std::string> settings_;  // by options of keys
+  std::vector<std::string> settings_;  // from options for keys
 };
 
 }  // namespace cohort::tool

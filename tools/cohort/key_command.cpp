@@ -7,17 +7,15 @@
 namespace cohort::tool {
 namespace {
 
-/// `cohort key FILE`: a key for jobs that another launcher starts on several hosts.
+/// `cohort key FILE`: creates a key for jobs that another launcher starts on several hosts.
 class KeyCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"key"}; }
   std::string summary() const override {
-    return "Make a key by which the ranks of a job on several hosts know each other";
+    return "Create a key with which the ranks of a job on several hosts authenticate each other";
   }
   void add_options(CLI::App& app) override {
-    app.add_option("file", file_, "Where to write it: a new file that only you can read")
-        ->required()
-        ->type_name("FILE");
+    app.add_option("file", file_, "The file to create; only you can read it")->required()->type_name("FILE");
   }
   Result<ExitCode> run(Session& session) override {
     COHORT_ASSIGN_OR_RETURN(const net::JobKey key, net::JobKey::make());

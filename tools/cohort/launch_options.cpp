@@ -1,11 +1,16 @@
 #include "launch_options.h"
 
-#include "launch/cores.h"
+#include "config/load.h"
+#include "launch/variables.h"
 #include "machine/survey_cores.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
+#include "supervise/cores.h"
+#include "world/hosts_options.h"
 
 #include <CLI/CLI.hpp>
+#include <iostream>
+#include <vector>
 
 namespace cohort::tool {
 namespace {
@@ -24,11 +29,11 @@ int usable_cores() {
 }
 
 void LaunchOptions::add_to(CLI::App& app) {
-  app.add_option("-n,--ranks", ranks_, "How many ranks; without it launch.ranks of the job")
+  app.add_option("-n,--ranks", ranks_, "Number of ranks; by default launch.ranks of the job")
       ->type_name("N")
       ->check(CLI::Range(1, kMostRanks));
   app.add_option("--threads", threads_,
-                 "Compute threads of each rank; without it what the environment says, or an even share of "
+                 "Compute threads of each rank; by default OMP_NUM_THREADS, or an even share of "
                  "the cores")
       ->type_name("N")
       ->check(CLI::Range(1, kMostThreads));
@@ -43,15 +48,78 @@ Result<JobPlan> LaunchOptions::plan(const Session& session, const LaunchConfig& 
   JobPlan plan{.ranks = ranks(launch)};
   plan.environment = session.environment;
   const auto asked = threads_ ? threads_ : launch.threads_per_rank;
-  const int even_share = launch::threads_of_rank(usable_cores(), plan.ranks);
-  for (const auto& [name, value] : launch::thread_variables(session.environment, asked, even_share)) {
+  const int even_share = supervise::threads_of_rank(usable_cores(), plan.ranks);
+  for (const auto& [name, value] : supervise::thread_variables(session.environment, asked, even_share)) {
     plan.environment[name] = value;
   }
-  COHORT_ASSIGN_OR_RETURN(plan.rendezvous, launch::fresh_rendezvous());
+  COHORT_ASSIGN_OR_RETURN(plan.rendezvous, supervise::fresh_rendezvous());
   if (pin_) {
-    COHORT_ASSIGN_OR_RETURN(plan.pinned_cores, launch::allowed_cores());
+    COHORT_ASSIGN_OR_RETURN(plan.pinned_cores, supervise::allowed_cores());
   }
   return plan;
+}
+
+namespace {
+
+// One option for each key of [communication], and for the timeouts.
+std::vector<KeyOption> link_options() {
+  return {
+      {"--backend", "communication.backend", "BACKEND", "Transport for calls between ranks"},
+      {"--algorithm", "communication.algorithm", "NAME",
+       "The algorithm of collective calls between hosts; by default the one predicted to be fastest"},
+      {"--wire", "communication.wire", "TYPE", "The number format of sums on the network: same, bf16 or f16"},
+      {"--sockets", "communication.sockets", "NUMBER",
+       "TCP connections between two ranks of different hosts, 1 to 8; by default the faster number"},
+      {"--limit", "launch.wait_limit", "DURATION",
+       "Timeout of every call of a rank that waits for live ranks"},
+      {"--liveness", "launch.liveness", "DURATION",
+       "A rank without a sign of life for this long counts as lost; by default 10 s"},
+  };
+}
+
+// Only timeouts that the job or the command line sets: the program or the environment may set others.
+EnvironmentVariables limit_variables(const config::Loaded& job) {
+  LimitFacts limits;
+  if (job.locations.contains("launch.wait_limit")) limits.call = job.config.launch.wait_limit;
+  if (job.locations.contains("launch.liveness")) limits.liveness = job.config.launch.liveness;
+  return launch::limit_variables(limits);
+}
+
+void warn_of_unknown(const EnvironmentVariables& environment) {
+  for (const std::string& name : launch::unknown_variables(environment)) {
+    std::cerr << "cohort: warning: nothing reads the environment variable " << name << "\n";
+  }
+}
+
+Status check(const LinkSettings& settings) {
+  COHORT_RETURN_IF_ERROR(world::check_links(settings));
+  if (settings.backend != Backend::kMpi) return {};
+  return Error(ErrorCode::kUsage,
+               "the backend mpi wants ranks that an MPI has started, and this tool is none")
+      .with_remedy(
+          "Start them with mpirun or srun and COHORT_BACKEND=mpi: `mpirun -n 4 ./program`, or `mpirun -n 4 "
+          "cohort-trainer JOB.toml`.");
+}
+
+}  // namespace
+
+void add_link_options(CLI::App& app, JobOptions& job) {
+  for (const KeyOption& option : link_options()) job.add_option_of(app, option);
+}
+
+Result<EnvironmentVariables> link_variables(const Session& session, const config::Loaded& job, Reach reach) {
+  const launch::VariableReader variables(session.environment);
+  COHORT_ASSIGN_OR_RETURN(const LinkSettings around, launch::read_link_settings(variables));
+  const LinkSettings settings = config::links_of(job).over(around);
+  COHORT_RETURN_IF_ERROR(check(settings));
+  if (settings.backend == Backend::kUcx && reach == Reach::kHosts) {
+    std::cerr << "cohort: warning: between hosts everything is sent in the clear (the backend ucx encrypts "
+                 "nothing)\n";
+  }
+  EnvironmentVariables all = launch::link_variables(settings);
+  all.merge(limit_variables(job));
+  warn_of_unknown(session.environment);
+  return all;
 }
 
 }  // namespace cohort::tool

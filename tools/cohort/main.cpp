@@ -30,7 +30,7 @@ ExitCode run_and_report(std::vector<std::string> arguments, Session& session) {
     const Result<ExitCode> ended = run(std::move(arguments), session);
     if (!ended) return report(ended.error());
     session.out.flush();
-    if (!session.out) return report(Error(ErrorCode::kIo, "the output could not be written"));
+    if (!session.out) return report(Error(ErrorCode::kIo, "cannot write to standard output"));
     return *ended;
   } catch (const Error& error) {
     return report(error);
@@ -44,7 +44,7 @@ ExitCode run_and_report(std::vector<std::string> arguments, Session& session) {
 
 int main(int argc, char** argv) {
   using namespace cohort::tool;
-  std::signal(SIGCHLD, SIG_DFL);  // whoever started us may have ignored it, and that is inherited
+  std::signal(SIGCHLD, SIG_DFL);  // the parent may have ignored it, which children inherit
   Session session = make_session(std::cout, environ);
   return static_cast<int>(run_and_report({argv + 1, argv + argc}, session));
 }

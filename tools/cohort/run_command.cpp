@@ -2,11 +2,9 @@
 #include "commands.h"
 #include "host_options.h"
 #include "job_options.h"
-#include "launch/file_output.h"
-#include "launch/shared_output.h"
 #include "launch_options.h"
-#include "link_options.h"
 #include "run_job.h"
+#include "supervise/rank_output.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -15,8 +13,8 @@
 namespace cohort::tool {
 namespace {
 
-using launch::RankOutput;
-using launch::Writer;
+using supervise::RankOutput;
+using supervise::Writer;
 
 PrefixColours colours(bool is_terminal) {
   return is_terminal ? PrefixColours::kShown : PrefixColours::kHidden;
@@ -30,7 +28,7 @@ Result<std::chrono::nanoseconds> duration_option(const std::string& option, cons
   return duration;
 }
 
-// A program that cannot be executed is a mistake in the command.
+// A program that cannot be executed counts as a mistake in the command.
 Error as_mistake(const Error& error, const std::string& program) {
   const ErrorCode code = error.code();
   const bool is_mistake =
@@ -40,7 +38,7 @@ Error as_mistake(const Error& error, const std::string& program) {
       .with_remedy(error.remedy());
 }
 
-/// `cohort run -n N ./program args…`: the ranks of a job, here or on several hosts.
+/// `cohort run -n N ./program args…`: runs the ranks of a job, on this host or on several.
 class RunCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"run"}; }
@@ -53,16 +51,16 @@ class RunCommand final : public Command {
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("program", program_, "What to run; all that follows it is passed on, options too")
+    app.add_option("program", program_, "The program to run; everything after it is passed to it")
         ->type_name("PROGRAM [ARGUMENT...]");
     launch_.add_to(app);
     hosts_.add_to(app);
     add_link_options(app, job_);
     app.add_option("--output-dir", folder_,
-                   "Write DIR/rank-0.out, DIR/rank-0.err, … instead of to the terminal")
+                   "Write output to DIR/rank-0.out, DIR/rank-0.err, … instead of the terminal")
         ->type_name("DIR");
-    app.add_flag("--no-prefix", no_prefix_, "Pass output on as it is, without the rank before each line");
-    app.add_option("--grace", grace_, "How long ranks that are told to end may take before they are killed")
+    app.add_flag("--no-prefix", no_prefix_, "Do not put the rank before each line of output");
+    app.add_option("--grace", grace_, "Time between the signal to end and SIGKILL")
         ->type_name("DURATION")
         ->capture_default_str();
     app.add_option("--timeout", timeout_, "End the job after this time")->type_name("DURATION");
@@ -87,8 +85,8 @@ class RunCommand final : public Command {
 
   Result<JobPlan> plan_of(const Session& session) const {
     if (program_.empty()) {
-      return Error(ErrorCode::kUsage, "no program to run was named")
-          .with_remedy("Name one after the options, as in `cohort run -n 2 ./program`.");
+      return Error(ErrorCode::kUsage, "no program to run was given")
+          .with_remedy("Give it after the options, as in `cohort run -n 2 ./program`.");
     }
     COHORT_ASSIGN_OR_RETURN(const config::Loaded job, job_.load());
     COHORT_ASSIGN_OR_RETURN(JobPlan plan, launch_.plan(session, job.config.launch));
@@ -103,15 +101,15 @@ class RunCommand final : public Command {
   }
 
   Result<std::unique_ptr<RankOutput>> make_output(const Session& session, int ranks) const {
-    if (folder_) return launch::make_file_output(*folder_, ranks);
+    if (folder_) return supervise::make_file_output(*folder_, ranks);
     COHORT_ASSIGN_OR_RETURN(Writer output, Writer::make(STDOUT_FILENO, "standard output"));
     COHORT_ASSIGN_OR_RETURN(Writer error_output, Writer::make(STDERR_FILENO, "standard error"));
-    launch::SharedOutputOptions options;
+    supervise::SharedOutputOptions options;
     if (!no_prefix_) {
       options.output_prefixes = rank_prefixes(ranks, colours(session.out_is_terminal));
       options.error_output_prefixes = rank_prefixes(ranks, colours(session.err_is_terminal));
     }
-    return launch::make_shared_output(std::move(output), std::move(error_output), options);
+    return supervise::make_shared_output(std::move(output), std::move(error_output), options);
   }
 
   JobOptions job_;

@@ -1,6 +1,6 @@
 #include "run_job.h"
 
-#include "net/meeting_server.h"
+#include "net/tcp_meeting.h"
 #include "signal_watch.h"
 
 #include <array>
@@ -12,27 +12,28 @@
 namespace cohort::tool {
 namespace {
 
-// `begin` is for what has threads of its own: they must not get the signals that are watched for.
+// `begin` starts the objects with threads of their own after the signals are blocked, so that these threads
+// do not get them.
 template <class Job, class Begin>
 Result<ExitCode> run_to_its_end(Job& job, Begin begin) {
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes ends the job in order
+  std::signal(SIGPIPE, SIG_IGN);  // a closed output ends the job in order
   COHORT_ASSIGN_OR_RETURN(const auto watch, SignalWatch::start([&](int signal) { job.interrupt(signal); }));
   [[maybe_unused]] const auto begun = begin();
   COHORT_ASSIGN_OR_RETURN(const JobOutcome outcome, job.run());
   std::cerr << outcome.summary() << std::flush;
-  // Whoever hangs in the operating system would be waited for by the destructor.
+  // The destructor would wait for a process that hangs in a system call, so it is skipped.
   if (!outcome.is_over()) std::_Exit(outcome.exit_code());
   return static_cast<ExitCode>(outcome.exit_code());
 }
 
 }  // namespace
 
-Result<ExitCode> run_job(JobPlan plan, launch::RankOutput& output) {
+Result<ExitCode> run_job(JobPlan plan, supervise::RankOutput& output) {
   Supervisor job(std::move(plan), output);
   return run_to_its_end(job, [] { return nullptr; });
 }
 
-Result<ExitCode> run_job(HostedJob hosted, launch::RankOutput& output) {
+Result<ExitCode> run_job(HostedJob hosted, supervise::RankOutput& output) {
   const int world = hosted.plan.common.world;
   HostJob job(std::move(hosted.plan), output);
   return run_to_its_end(job, [&] {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@ namespace {
 
 constexpr int kNarrowest = 60;
 constexpr int kWidest = 160;
+constexpr const char* kClearLine = "\r\033[K";
 
 std::map<std::string, std::string> read_environment(char** environment) {
   std::map<std::string, std::string> variables;
@@ -54,6 +56,16 @@ Session make_session(std::ostream& out, char** environment) {
     session.err_columns = columns_of_terminal(STDERR_FILENO);
   }
   return session;
+}
+
+ProgressLine::ProgressLine() : shown_(::isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_) std::cerr << kClearLine << std::flush;
+}
+
+void ProgressLine::say(const std::string& text) const {
+  if (shown_) std::cerr << kClearLine << text << std::flush;
 }
 
 }  // namespace cohort::tool

@@ -12,25 +12,40 @@ namespace cohort::tool {
 
 using observe::Colour;
 
-/// What a command gets from the process it runs in.
+/// The surroundings of a command: its streams, environment and terminal.
 struct Session {
   std::ostream& out;
   std::map<std::string, std::string> environment;
   std::string program;           ///< the path of this executable
-  bool out_is_terminal = false;  ///< colours are written then, and only then
-  bool err_is_terminal = false;  ///< the same for standard error
+  bool out_is_terminal = false;  ///< colours are written only if set
+  bool err_is_terminal = false;  ///< as out_is_terminal, for standard error
   int width = 100;               ///< columns of the terminal
-  /// The columns of the terminal that standard output is, where a line of it can be written over.
+  /// The columns of standard output if it is a terminal on which a line can be overwritten.
   std::optional<int> out_columns{};
-  std::optional<int> err_columns{};  ///< the same for standard error
+  std::optional<int> err_columns{};  ///< as out_columns, for standard error
 
-  /// The text in a colour, or as it is where nobody would see colours.
+  /// The text in a colour, or unchanged if standard output is no terminal.
   std::string coloured(std::string_view text, Colour colour) const;
-  /// What tables are laid out for.
+  /// The width and colours for tables.
   observe::Screen screen() const;
 };
 
-/// The session of this process, writing to `out` (standard output).
+/// The session of this process; `out` is standard output.
 Session make_session(std::ostream& out, char** environment);
+
+/// A line on the terminal that shows the current measurement and disappears at the end. Without a terminal
+/// nothing is printed.
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void say(const std::string& text) const;
+
+ private:
+  const bool shown_;
+};
 
 }  // namespace cohort::tool

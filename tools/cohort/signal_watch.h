@@ -10,11 +10,11 @@
 
 namespace cohort::tool {
 
-/// Catches SIGINT, SIGTERM and SIGHUP while it lives and calls a function for each, on a thread of its own.
-/// A signal that was ignored before (nohup, a job in the background of a script) stays ignored.
+/// Catches SIGINT, SIGTERM and SIGHUP while it exists and calls a function for each, on its own thread. A
+/// signal that was ignored before (nohup, a background job of a script) stays ignored.
 ///
-/// Threads: make it before other threads start: they inherit that these signals are not for them.
-/// Lifetime: the destructor restores what was before; it may wait for the function to return.
+/// Threads: create it before other threads start, so that they inherit the blocked signals.
+/// Lifetime: the destructor restores the previous handling; it may wait for the function to return.
 class SignalWatch {
  public:
   static Result<std::unique_ptr<SignalWatch>> start(std::function<void(int signal)> act);

@@ -1,11 +1,9 @@
 #include "commands.h"
 #include "host_options.h"
 #include "job_options.h"
-#include "launch/shared_output.h"
 #include "launch_options.h"
-#include "link_options.h"
 #include "run_job.h"
-#include "trainer_program.h"
+#include "supervise/rank_output.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -16,16 +14,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between being told to end and being killed a rank finishes its step and writes its model.
+// Between the signal to end and SIGKILL a rank finishes its step and writes its model.
 constexpr auto kGrace = 30s;
 
 Error cannot_start(const Error& error, const std::string& program) {
   return Error(error.code(),
-               fmt::format("cannot start the program that trains, '{}': {}", program, error.root().message()))
+               fmt::format("cannot start the trainer '{}': {}", program, error.root().message()))
       .with_remedy(kTrainerRemedy);
 }
 
-// More threads than cores: one that waits must not keep a core from one that works.
+// With more threads than cores a waiting thread must not occupy a core.
 void make_waiting_passive(JobPlan& plan, int ranks) {
   const auto threads = plan.environment.find("OMP_NUM_THREADS");
   const int per_rank = threads == plan.environment.end() ? 1 : std::atoi(threads->second.c_str());
@@ -34,12 +32,12 @@ void make_waiting_passive(JobPlan& plan, int ranks) {
   }
 }
 
-/// `cohort train JOB.toml`: a job without code of one's own. Each rank is the trainer, a program of its own
-/// because it loads libtorch and the tool does not.
+/// `cohort train JOB.toml`: trains without user code. Each rank is the program cohort-trainer, which loads
+/// libtorch; the tool does not.
 class TrainCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"train"}; }
-  std::string summary() const override { return "Train a model as a job file says, with several ranks"; }
+  std::string summary() const override { return "Train a model from a job file, with several ranks"; }
   std::vector<std::string> candidates(const std::string& option) const override {
     return job_.candidates(option);
   }
@@ -52,7 +50,7 @@ class TrainCommand final : public Command {
     app.add_flag("--dry-run", dry_run_,
                  "Print the plan (slots, buckets, program, bytes, memory) and train nothing");
     app.add_flag("--json", json_, "One JSON object at the end; progress goes to standard error");
-    app.add_flag("-v,--verbose", verbose_, "Say more: what each rank has set up");
+    app.add_flag("-v,--verbose", verbose_, "Print more: the setup of each rank");
   }
 
   Result<ExitCode> run(Session& session) override {
@@ -77,7 +75,7 @@ class TrainCommand final : public Command {
   }
 
  private:
-  // Each host has the trainer, the job file and the data where this one has them.
+  // Trainer, job file and data must have the same paths on every host as here.
   Result<ExitCode> train_on_hosts(const Session& session, const JobPlan& plan) const {
     COHORT_ASSIGN_OR_RETURN(HostedJob hosted, hosts_.plan(session, plan));
     const auto passive = plan.environment.find("OMP_WAIT_POLICY");
@@ -100,20 +98,20 @@ class TrainCommand final : public Command {
     return words;
   }
 
-  // Of the terminal that progress goes to, if it is one.
+  // The columns of the terminal that shows the progress.
   std::optional<int> progress_columns(const Session& session) const {
     return json_ ? session.err_columns : session.out_columns;
   }
 
-  // Rank 0 speaks for all; what another one says has its number before it.
-  Result<std::unique_ptr<launch::RankOutput>> make_output(const Session& session, int ranks) const {
-    COHORT_ASSIGN_OR_RETURN(auto output, launch::Writer::make(STDOUT_FILENO, "standard output"));
-    COHORT_ASSIGN_OR_RETURN(auto error_output, launch::Writer::make(STDERR_FILENO, "standard error"));
-    launch::SharedOutputOptions options;
+  // Rank 0 writes for all ranks; lines of other ranks get their number as prefix.
+  Result<std::unique_ptr<supervise::RankOutput>> make_output(const Session& session, int ranks) const {
+    COHORT_ASSIGN_OR_RETURN(auto output, supervise::Writer::make(STDOUT_FILENO, "standard output"));
+    COHORT_ASSIGN_OR_RETURN(auto error_output, supervise::Writer::make(STDERR_FILENO, "standard error"));
+    supervise::SharedOutputOptions options;
     options.output_prefixes = prefixes(ranks, session.out_is_terminal);
     options.error_output_prefixes = prefixes(ranks, session.err_is_terminal);
     if (progress_columns(session)) options.live_rank = 0;
-    return launch::make_shared_output(std::move(output), std::move(error_output), options);
+    return supervise::make_shared_output(std::move(output), std::move(error_output), options);
   }
 
   static std::vector<std::string> prefixes(int ranks, bool is_terminal) {

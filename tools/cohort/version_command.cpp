@@ -10,7 +10,7 @@ namespace {
 
 using observe::json_text;
 
-/// `cohort version`: what this is and what it was built from.
+/// `cohort version`: prints the versions of Cohort, libtorch and the compiler.
 class VersionCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"version"}; }

@@ -1,4 +1,4 @@
-// Loads libtorch, multiplies two matrices and prints what it found, a `key value` line each.
+// Loads libtorch, multiplies two matrices and prints its findings, one `key value` line each.
 
 #include "tensor/torch_facts.h"
 
@@ -18,7 +18,7 @@ double cpu_ms() {
 }  // namespace
 
 int main() {
-  const double load_ms = cpu_ms();  // spent before main: reading and linking the library
+  const double load_ms = cpu_ms();  // time before main: loading and linking the library
   try {
     const cohort::TorchFacts facts = cohort::torch_facts();
     std::cout << fmt::format("version {}\nthreads {}\ncapability {}\nmatmul_ms {:.3f}\nload_ms {:.1f}\n",

@@ -1,4 +1,4 @@
-#include "bench_models.h"
+#include "bench_step.h"
 
 #include <cohort/error.h>
 

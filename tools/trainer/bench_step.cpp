@@ -1,12 +1,11 @@
 #include "bench_step.h"
 
 #include "base/result.h"
-#include "launch/own_environment.h"
+#include "launch/variable_reader.h"
 #include "measure/contender.h"
 #include "measure/line_socket.h"
 #include "measure/protocol.h"
-#include "step_ways.h"
-#include "train/rank_settings.h"
+#include "train/settings.h"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -19,7 +18,7 @@ std::string controller_name() {
   const auto found = environment.find(measure::kControlVariable);
   if (found != environment.end()) return found->second;
   throw UsageError(UsageError(fmt::format("{} is not set", measure::kControlVariable))
-                       .with_remedy("`cohort bench step` starts this program so; people do not."));
+                       .with_remedy("Use `cohort bench step`, which sets it and starts this program."));
 }
 
 std::int64_t now_ns() {
@@ -61,7 +60,7 @@ void serve_bench_steps(const BenchStepOrder& order) {
   const auto way = make_step_way(context, order);
   measure::LineSocket controller = value_or_throw(measure::connect_lines(name));
   value_or_throw(measure::serve_lines(
-      controller, {.group = order.group, .rank = context.rank(), .ranks = context.world()},
+      controller, {.group = order.group, .rank = context.rank(), .ranks = context.size()},
       [&](const std::string& line) { return answer_to(line, context, *way); }));
 }
 

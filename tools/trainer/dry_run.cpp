@@ -1,12 +1,12 @@
 #include "job.h"
 
+#include "layout/batch_plan.h"
 #include "layout/buckets.h"
 #include "layout/program.h"
-#include "layout/slots.h"
 #include "observe/plan_report.h"
-#include "train/arrival_order.h"
 #include "train/bucket_set.h"
-#include "train/parameters.h"
+#include "train/gradient_intake.h"
+#include "train/module_tensors.h"
 #include "train/settings.h"
 
 #include <bit>
@@ -17,6 +17,15 @@ namespace cohort::tool {
 namespace {
 
 using observe::PlanReport;
+
+// `sgd with momentum 0.9, learning rate 0.02`
+std::string optimizer_text(const OptimizerSettings& settings) {
+  std::string text(name(settings.kind));
+  if (settings.kind == OptimizerKind::kSgd && settings.momentum > 0) {
+    text += fmt::format(" with {}momentum {}", settings.nesterov ? "Nesterov " : "", settings.momentum);
+  }
+  return fmt::format("{}, learning rate {}", text, settings.learning_rate);
+}
 
 void add_slots(PlanReport& plan, const Job& job, int world) {
   const int slots = train::slots_of(job.options, world);
@@ -44,8 +53,8 @@ Copies copies_of(const Job& job, int world) {
   return job.options.one_copy && world > 1 ? Copies::kOne : Copies::kPerRank;
 }
 
-// Beside the gradients themselves: a copy for each level of the tree that slots are summed in, with a bucket
-// of the other ranks' for the levels above; or what is reduced, where that waits for the vote.
+// Memory besides the gradients, in elements: with summation by tree, a copy for each level below the slots of
+// a rank and one bucket for the levels above; otherwise the reduced slice, if the update waits for the vote.
 std::uint64_t gradient_copies(const BucketLayout& layout, const PlanReport& plan, const Job& job, int world) {
   const train::ReplicaSettings settings = train::replica_settings(job.options);
   if (settings.summation == train::Summation::kByTree) {
@@ -60,7 +69,7 @@ std::uint64_t gradient_copies(const BucketLayout& layout, const PlanReport& plan
 
 void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, int world) {
   const std::uint64_t flat = layout.count * sizeof(float);
-  const auto moments = static_cast<std::uint64_t>(num_moments(job.options.rule.kind));
+  const auto moments = static_cast<std::uint64_t>(num_moments(job.options.optimizer));
   const bool one_copy = copies_of(job, world) == Copies::kOne;
   plan.memory = {{one_copy ? fmt::format("parameters (1/{})", world) : std::string("parameters"),
                   flat / static_cast<std::uint64_t>(one_copy ? world : 1)},
@@ -77,17 +86,17 @@ void show_plan(const JobOrder& order) {
   const auto parameters = train::tensors_of(*job.model).parameters;
   const BucketLayout layout = layout_of(parameters, job, order.world);
   const auto samples = static_cast<std::uint64_t>(job.data.train->size());
-  PlanReport plan{.data = job.data.facts.description,
-                  .model = job.config.model.kind,
-                  .update = fmt::format("{}, learning rate {}", name(job.options.rule.kind),
-                                        job.options.schedule.learning_rate),
-                  .batch = job.options.batch == 0 ? samples : static_cast<std::uint64_t>(job.options.batch),
-                  .epochs = static_cast<std::uint64_t>(job.options.epochs),
-                  .run_directory = job.options.directory};
+  PlanReport plan{
+      .data = job.data.facts.description,
+      .model = job.config.model.kind,
+      .update = optimizer_text(job.options.optimizer),
+      .batch = job.options.batch_size == 0 ? samples : static_cast<std::uint64_t>(job.options.batch_size),
+      .epochs = static_cast<std::uint64_t>(job.options.epochs),
+      .run_directory = job.options.directory};
   for (const auto& named : parameters) plan.parameters += static_cast<std::uint64_t>(named.tensor.numel());
-  plan.steps_per_epoch = (samples + plan.batch - 1) / plan.batch;
-  plan.steps = plan.steps_per_epoch * plan.epochs;
-  if (job.options.steps) plan.steps = std::min(plan.steps, static_cast<std::uint64_t>(*job.options.steps));
+  const JobLength length = length_of(job.config.train, job.data.train->size());
+  plan.steps_per_epoch = static_cast<std::uint64_t>(length.steps_per_epoch);
+  plan.steps = static_cast<std::uint64_t>(length.steps);
   add_slots(plan, job, order.world);
   add_buckets(plan, layout, parameters);
   const Copies copies = copies_of(job, order.world);

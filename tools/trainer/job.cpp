@@ -1,36 +1,30 @@
 #include "job.h"
 
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/log_sink.h"
+#include "comm/group/communicator.h"
 #include "config/keys.h"
-#include "config/links_said.h"
+#include "config/load.h"
 #include "job_output.h"
+#include "launch/variables.h"
+#include "layout/batch_plan.h"
+#include "stop_signal.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
 #include "train/model_file.h"
-#include "train/rank_settings.h"
 #include "train/settings.h"
-#include "update/make_rule.h"
-#include "update/schedule.h"
+#include "update/groups.h"
+#include "update/make_optimizer.h"
 #include <cohort/context.h>
 
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <csignal>
+#include <unistd.h>
 
 namespace cohort::tool {
 namespace {
-
-// What Ctrl-C asks for; a signal handler can reach nothing else.
-std::atomic<bool> asked_to_stop{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-void stop_at_the_next_step() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { asked_to_stop.store(true); };
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-}
 
 config::Loaded load_job(const JobOrder& order) {
   LocalFileSystem files;
@@ -41,32 +35,18 @@ config::Loaded load_job(const JobOrder& order) {
       config::load(keys, {.text = text, .file_name = order.file, .overrides = order.overrides}));
 }
 
-std::int64_t steps_of(const TrainConfig& train, std::int64_t samples) {
-  const std::int64_t batch = train.batch == 0 ? samples : train.batch;
-  const std::int64_t all = (samples + batch - 1) / batch * train.epochs;
-  return train.steps ? std::min<std::int64_t>(all, *train.steps) : all;
-}
-
-// Without a length of its own a curve lasts as long as the run.
-UpdateConfig with_length(UpdateConfig update, std::int64_t steps) {
-  if (update.schedule_steps == 0 && update.schedule == "cosine") {
-    update.schedule_steps = static_cast<int>(std::max<std::int64_t>(steps - update.warmup_steps, 1));
-  }
-  return update;
-}
-
 TrainerOptions options_of(const Config& config, std::int64_t samples) {
   const TrainConfig& train = config.train;
-  const UpdateConfig update = with_length(config.update, steps_of(train, samples));
+  const OptimizerConfig& optimizer = config.optimizer;
   TrainerOptions options{
-      .rule = value_or_throw(make_rule(update)),
-      .schedule = value_or_throw(make_schedule(update)),
-      .groups = update.groups,
-      .clip_norm = update.clip_norm,
-      .clip_value = update.clip_value,
-      .skip_non_finite = update.skip_non_finite,
-      .batch = train.batch,
-      .slots = train.slots,
+      .optimizer = make_optimizer(optimizer),
+      .schedule = make_learning_rate_schedule(config.schedule, length_of(train, samples).steps),
+      .groups = value_or_throw(parse_groups(optimizer.groups)),
+      .clip_grad_norm = optimizer.clip_grad_norm,
+      .clip_grad_value = optimizer.clip_grad_value,
+      .skip_non_finite = optimizer.skip_non_finite,
+      .batch_size = train.batch_size,
+      .micro_batches = train.micro_batches,
       .epochs = train.epochs,
       .evaluate_every = train.evaluate_every,
       .patience = train.patience,
@@ -83,23 +63,26 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
   return options;
 }
 
-// What the launcher has set; but where any world shall give the same bits, one, unless the job says
-// otherwise: more threads sum in another order.
+// The number that the launcher has set. A job whose bits must not depend on the number of ranks gets one
+// thread unless it asks for more, since more threads sum in another order.
 int threads_of(const Config& config) {
   const bool any_world = config.train.deterministic == "any-world";
   return any_world ? config.launch.threads_per_rank.value_or(1) : at::get_num_threads();
 }
 
-// What the job leaves open the environment decides.
-ContextOptions context_options(const config::Loaded& job) {
+// Settings that the job does not have come from the environment.
+ContextOptions context_options(const config::Loaded& job, LogSink& sink) {
   const LaunchConfig& launch = job.config.launch;
-  ContextOptions options{.limit = launch.wait_limit, .liveness = launch.liveness};
-  options.links = config::links_said(job);
+  ContextOptions options{.log = &sink, .log_level = job.config.log.level};
+  const auto around = value_or_throw(launch::read_limits(launch::VariableReader(own_environment())));
+  if (job.locations.contains("launch.wait_limit") || !around.call) options.limit = launch.wait_limit;
+  if (job.locations.contains("launch.liveness")) options.liveness = launch.liveness;
+  options.links = config::links_of(job);
   options.arena_bytes = std::max<std::size_t>(options.arena_bytes, launch.shared_memory_per_rank);
   return options;
 }
 
-// Most mistakes are the same on all ranks: the first of those that failed says it, the others are silent.
+// Most mistakes are the same on all ranks: only the first rank that failed reports its error.
 void on_all_ranks(Context& context, const std::function<void()>& prepare) {
   std::exception_ptr mine;
   try {
@@ -107,28 +90,36 @@ void on_all_ranks(Context& context, const std::function<void()>& prepare) {
   } catch (...) {
     mine = std::current_exception();
   }
-  std::vector<std::uint8_t> failed(static_cast<std::size_t>(context.world()));
+  std::vector<std::uint8_t> failed(static_cast<std::size_t>(context.size()));
   const std::array<std::uint8_t, 1> own{mine ? std::uint8_t{1} : std::uint8_t{0}};
   context.all_gather(std::span<const std::uint8_t>(own), std::span(failed));
   const auto first = static_cast<int>(std::find(failed.begin(), failed.end(), 1) - failed.begin());
-  if (first == context.world()) return;
+  if (first == context.size()) return;
   if (first == context.rank()) std::rethrow_exception(mine);
   throw FailedElsewhere{first};
 }
 
-// A rank that was aborted by another knows only what that one says itself. One that is lost cannot say
-// anything: rank 0 does, or rank 1 if it is rank 0 that is lost.
-void leave_the_word_to_others(const Context& context, const Error& error) {
-  const ErrorCode code = error.root().code();
-  if (code == ErrorCode::kAborted) throw FailedElsewhere{};
+// One rank reports each failure. A rank that another rank aborted leaves the report to that rank. A lost or
+// late peer cannot report itself: rank 0 does, or rank 1 if the peer is rank 0.
+void leave_the_report_to_others(const Context& context, const Error& error) {
+  const FailedElsewhere elsewhere{error.rank().value_or(0)};
+  if (error.root().code() == ErrorCode::kAborted) throw elsewhere;
   const bool about_a_peer = error.code() == ErrorCode::kPeerLost || error.code() == ErrorCode::kTimedOut;
-  const int speaker = error.text().find("rank 0 ") == std::string::npos ? 0 : 1;
-  if (about_a_peer && context.rank() != speaker) throw FailedElsewhere{};
+  const int reporter = error.rank() == 0 ? 1 : 0;
+  if (about_a_peer && context.rank() != reporter) throw elsewhere;
 }
 
 constexpr int kStoppedExitCode = 130;
 
 }  // namespace
+
+JobLength length_of(const TrainConfig& train, std::int64_t samples) {
+  const std::int64_t batch = train.batch_size == 0 ? samples : train.batch_size;
+  const BatchPlan plan(static_cast<std::uint64_t>(samples), static_cast<std::uint64_t>(batch), 1);
+  const auto steps_per_epoch = static_cast<std::int64_t>(plan.steps_per_epoch());
+  const std::int64_t all = steps_per_epoch * train.epochs;
+  return {steps_per_epoch, train.steps ? std::min<std::int64_t>(all, *train.steps) : all};
+}
 
 Objective Job::objective() const {
   return [model = model, loss = loss](const Batch& batch) { return evaluate(*model, loss, batch); };
@@ -149,29 +140,43 @@ Job make_job(const JobOrder& order) {
 }
 
 int run_job(const JobOrder& order) {
-  stop_at_the_next_step();
+  StopSignal::install();
   const config::Loaded loaded = load_job(order);
   const std::string settings = train::settle_in(threads_of(loaded.config));
-  Context context(context_options(loaded));
+  DescriptorSink sink(STDERR_FILENO, loaded.config.log.format);
+  Context context(context_options(loaded, sink));
+  RealClock clock;
+  const Log log(sink, clock, {.level = loaded.config.log.level, .rank = context.rank()});
+  log.debug("joined {} ranks: {}", context.size(), context.communicator().traits().kind);
   Job job;
   std::optional<JobOutput> output;
   on_all_ranks(context, [&] {
     job = make_job(order);
-    train::check_options(job.options, context.world());
+    train::check_options(job.options, context.size());
     train::check_groups(job.options, *job.model);
-    output.emplace(order, job, context.rank(), context.world());
+    output.emplace(order, job, context.rank(), context.size());
   });
   output->say_settings(settings);
-  job.options.wants_to_stop = [] { return asked_to_stop.load(); };
-  job.options.on_step = [&](const StepReport& step) { output->step(step); };
-  job.options.on_evaluation = [&](const EvaluationReport& seen) { output->evaluated(seen); };
+  log.debug("training with {} of {} samples, {} parameters, testing with {}", job.options.batch_size,
+            job.data.train->size(), job.model->parameters().size(),
+            job.data.test ? job.data.test->size() : 0);
+  job.options.wants_to_stop = StopSignal::is_raised;
+  job.options.on_step = [&](const StepReport& step) {
+    log.trace("step {}: loss {}, {:.3f} s, of which {:.3f} s waiting for ranks and {:.3f} s for data",
+              step.step, step.loss, step.seconds, step.communication_seconds, step.stall_seconds);
+    output->step(step);
+  };
+  job.options.on_evaluation = [&](const EvaluationReport& seen) {
+    log.debug("evaluated after step {}: loss {}", seen.step, seen.loss);
+    output->evaluated(seen);
+  };
   try {
     Trainer trainer(context, job.model, job.objective(), job.options);
     const TrainingReport report = trainer.fit(job.data.train, job.data.test);
     output->close(report, trainer.memory());
     return report.end == TrainingEnd::kStopped ? kStoppedExitCode : 0;
   } catch (const Error& error) {
-    leave_the_word_to_others(context, error);
+    leave_the_report_to_others(context, error);
     throw;
   }
 }

@@ -13,18 +13,18 @@
 
 namespace cohort::tool {
 
-/// How a rank was told to do its job.
+/// The command line of a rank.
 struct JobOrder {
   std::string file;
   std::vector<std::string> overrides;
   bool json = false;
   bool dry_run = false;
   int verbosity = 0;
-  int world = 1;                        ///< of a dry run
-  std::optional<int> terminal_columns;  ///< where output goes to a terminal
+  int world = 1;                        ///< number of ranks of a dry run
+  std::optional<int> terminal_columns;  ///< width of the terminal, if output goes to one
 };
 
-/// Data, model and options that a job file asks for.
+/// The data, model and options of a job file.
 struct Job {
   Config config;
   OpenedData data;
@@ -35,19 +35,28 @@ struct Job {
   Objective objective() const;
 };
 
-/// Reads the file, opens the data, builds the model and fills it.
+/// The number of optimizer steps that a job takes if nothing ends it early.
+struct JobLength {
+  std::int64_t steps_per_epoch = 0;
+  std::int64_t steps = 0;
+};
+JobLength length_of(const TrainConfig& train, std::int64_t samples);
+
+/// Reads the job file, opens the data, builds the model and loads its initial weights.
+///
 /// Failure: throws UsageError or Error naming key or file.
 Job make_job(const JobOrder& order);
 
-/// Another rank has failed, and says why.
+/// Thrown on a rank whose failure follows from that of another rank, which reports it.
 struct FailedElsewhere {
   int rank = 0;
 };
 
-/// Trains, as one of the ranks. Returns what the process shall exit with: 0, or 130 if it was told to stop.
-/// Failure: throws what went wrong here, or FailedElsewhere.
+/// Trains, as one of the ranks. Returns the exit code of the process: 0, or 130 if a signal stopped it.
+///
+/// Failure: throws the failure of this rank, or FailedElsewhere.
 int run_job(const JobOrder& order);
-/// Prints what run_job() would do.
+/// Prints the plan of a job without training.
 void show_plan(const JobOrder& order);
 
 }  // namespace cohort::tool

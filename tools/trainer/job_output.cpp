@@ -1,18 +1,51 @@
 #include "job_output.h"
 
-#include <algorithm>
+#include "base/system_error.h"
+#include "storage/local_file_system.h"
+
+#include <cerrno>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <iostream>
+#include <sys/file.h>
 
 namespace cohort::tool {
 namespace {
 
-std::int64_t steps_of(const Job& job) {
-  const std::int64_t samples = job.data.train->size();
-  const std::int64_t batch = job.options.batch == 0 ? samples : job.options.batch;
-  const std::int64_t all = (samples + batch - 1) / batch * job.options.epochs;
-  return std::min(all, job.options.steps.value_or(all));
+constexpr const char* kWritten[] = {"best.safetensors", "last.safetensors", "steps.jsonl"};
+
+Status put_aside(LocalFileSystem& files, const std::string& path) {
+  for (const char* name : kWritten) {
+    const Status moved = files.rename(path + "/" + name, path + "/earlier-" + name);
+    if (!moved && moved.error().code() != ErrorCode::kNotFound) return moved;
+  }
+  return {};
 }
+
+Result<Descriptor> locked(const std::string& path) {
+  Descriptor lock(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (lock.number() < 0) return system_error("cannot open it", errno);
+  if (::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno != EWOULDBLOCK) return system_error("cannot lock it", errno);
+  return Error(ErrorCode::kUsage, "another job is writing to it");
+}
+
+}  // namespace
+
+Result<RunDirectory> RunDirectory::take(const std::string& path) {
+  const auto named = [&](const Error& error) {
+    return error.within(fmt::format("the run directory '{}' cannot be used", path))
+        .with_remedy("Name another folder with train.directory.");
+  };
+  LocalFileSystem files;
+  if (const Status made = files.make_directories(path); !made) return named(made.error());
+  Result<Descriptor> lock = locked(path);
+  if (!lock) return named(lock.error());
+  if (const Status moved = put_aside(files, path); !moved) return named(moved.error());
+  return RunDirectory(std::move(*lock));
+}
+
+namespace {
 
 observe::Screen screen_of(const JobOrder& order) {
   if (!order.terminal_columns) return {};
@@ -51,10 +84,12 @@ JobOutput::JobOutput(const JobOrder& order, const Job& job, int rank, int world)
   progress_.emplace(
       clock_,
       [out = order.json ? &std::cerr : &std::cout](std::string_view text) { *out << text << std::flush; },
-      observe::ProgressOptions{
-          .steps = steps_of(job), .epochs = job.options.epochs, .terminal_columns = order.terminal_columns});
-  if (!order.json)
+      observe::ProgressOptions{.steps = length_of(job.config.train, job.data.train->size()).steps,
+                               .epochs = job.options.epochs,
+                               .terminal_columns = order.terminal_columns});
+  if (!order.json) {
     progress_->say(fmt::format("{} on {} rank{}", job.data.facts.description, world, world == 1 ? "" : "s"));
+  }
 }
 
 void JobOutput::say_settings(const std::string& settings) {
@@ -63,22 +98,12 @@ void JobOutput::say_settings(const std::string& settings) {
 
 void JobOutput::step(const StepReport& step) {
   if (rank_ != 0) return;
-  const observe::StepRecord record{.step = step.step,
-                                   .epoch = step.epoch,
-                                   .loss = step.loss,
-                                   .learning_rate = step.learning_rate,
-                                   .samples = step.samples,
-                                   .seconds = step.seconds,
-                                   .communication_seconds = step.communication_seconds,
-                                   .stall_seconds = step.stall_seconds,
-                                   .gradient_norm = step.gradient_norm,
-                                   .skipped = step.skipped};
-  if (order_.verbosity > 0 && record.step == 1) {
+  if (order_.verbosity > 0 && step.step == 1) {
     std::cerr << fmt::format("rank {}: the first step is done\n", rank_) << std::flush;
   }
-  summary_.add(record);
-  check(log_->add(record));
-  progress_->step(record);
+  summary_.add(step);
+  check(log_->add(step));
+  progress_->step(step);
 }
 
 void JobOutput::evaluated(const EvaluationReport& seen) {

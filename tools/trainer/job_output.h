@@ -1,21 +1,39 @@
 #pragma once
 
 #include "base/clock.h"
+#include "base/descriptor.h"
+#include "base/result.h"
 #include "job.h"
 #include "observe/progress.h"
 #include "observe/run_summary.h"
 #include "observe/step_log.h"
-#include "run_directory.h"
 #include "storage/local_file_system.h"
 
 #include <optional>
+#include <string>
 
 namespace cohort::tool {
 
-/// What a job shows and writes down while it runs: on rank 0 the progress, the log of steps and the closing
-/// table; the other ranks are silent.
+/// The folder that a run writes to, locked against other jobs while this lives. Files of an earlier run are
+/// renamed to names that begin with `earlier-`.
 ///
-/// Failure: a log that cannot be written is said once; training goes on.
+/// Lifetime: the lock ends with the process, however the process ends.
+/// Failure: kUsage if another job uses the folder; else the error of the operating system. Both name
+/// train.directory.
+class RunDirectory {
+ public:
+  static Result<RunDirectory> take(const std::string& path);
+
+ private:
+  explicit RunDirectory(Descriptor lock) : lock_(std::move(lock)) {}
+
+  Descriptor lock_;
+};
+
+/// The output of a job: on rank 0 the progress, the log of steps and the summary; the other ranks write
+/// nothing.
+///
+/// Failure: a log that cannot be written is reported once; training goes on.
 class JobOutput {
  public:
   JobOutput(const JobOrder& order, const Job& job, int rank, int world);

@@ -1,16 +1,16 @@
 #include "bench_step.h"
 #include "job.h"
+#include "stop_signal.h"
 
 #include <CLI/CLI.hpp>
 #include <c10/util/Exception.h>
 #include <chrono>
 #include <functional>
 #include <iostream>
-#include <thread>
 
 namespace {
 
-// As of the tool: 1 outcome of the world, 2 the user's mistake, 70 a bug.
+// The exit codes of the tool: 1 a failure of the surroundings, 2 the user's mistake, 70 a bug.
 int exit_code_of(const cohort::Error& error) {
   if (error.code() == cohort::ErrorCode::kUsage) return 2;
   return error.code() == cohort::ErrorCode::kBug ? 70 : 1;
@@ -20,9 +20,9 @@ int run(const std::function<int()>& work) {
   try {
     return work();
   } catch (const cohort::tool::FailedElsewhere&) {
-    // Whoever started the ranks takes the first that ends for the one at fault: this one leaves it the time
-    // to end.
-    std::this_thread::sleep_for(std::chrono::seconds(2));
+    // The launcher blames the rank that ends first, and ends the others with SIGTERM. This rank is not to
+    // blame: it waits for that signal.
+    cohort::tool::StopSignal::wait(std::chrono::seconds(10));
     return 1;
   } catch (const cohort::Error& error) {
     std::cerr << "cohort: " << error.text() << "\n";
@@ -36,12 +36,13 @@ int run(const std::function<int()>& work) {
   }
 }
 
-// What `cohort bench step` gives; not for people.
+// Options that `cohort bench step` passes; hidden in the help.
 CLI::Option* add_bench_options(CLI::App& app, cohort::tool::BenchStepOrder& order) {
   CLI::Option* model = app.add_option("--bench-step", order.model)->group("");
   app.add_option("--group", order.group)->group("");
   app.add_option("--way", order.way)->group("");
-  app.add_option("--rule", order.rule)->group("");
+  app.add_option("--optimizer", order.optimizer)->group("");
+  app.add_option("--momentum", order.momentum)->group("");
   app.add_option("--learning-rate", order.learning_rate)->group("");
   app.add_option("--batch", order.batch)->group("");
   return model;

@@ -1,6 +1,5 @@
-#include "step_ways.h"
 
-#include "bench_models.h"
+#include "bench_step.h"
 #include "model/loss.h"
 #include "model/model.h"
 #include "train/replica.h"
@@ -17,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;
 
-// What is trained, and with what: the same for every way.
+// The model and its batch: the same for every implementation of the step.
 struct Task {
   std::shared_ptr<Model> model;
   LossKind loss{};
@@ -35,20 +34,20 @@ Task make_task(const BenchStepOrder& order, int rank) {
   return task;
 }
 
-RuleKind rule_named(const std::string& word) {
-  for (const RuleKind kind : {RuleKind::kSgd, RuleKind::kMomentum, RuleKind::kAdamW}) {
-    if (name(kind) == word) return kind;
+OptimizerKind optimizer_of(const BenchStepOrder& order) {
+  for (const OptimizerKind kind : {OptimizerKind::kSgd, OptimizerKind::kAdamW}) {
+    if (name(kind) == order.optimizer) return kind;
   }
-  throw UsageError(fmt::format("there is no rule '{}' to measure", word));
+  throw UsageError(fmt::format("--optimizer {}: expected sgd or adamw", order.optimizer));
 }
 
-// The step of `cohort train`, with a batch that is there already.
+// The step of `cohort train`, on a batch in memory.
 class TrainerWay final : public StepWay {
  public:
   TrainerWay(Communicator& group, Arena& arena, const BenchStepOrder& order)
       : task_(make_task(order, group.rank())), options_(options_of(order)) {
     info_ = {.learning_rate = order.learning_rate,
-             .weight = static_cast<double>(order.batch * group.world()),
+             .weight = static_cast<double>(order.batch * group.size()),
              .slots = {group.rank()}};
     replica_ = std::make_unique<train::Replica>(
         group, arena, task_.model,
@@ -64,7 +63,9 @@ class TrainerWay final : public StepWay {
 
  private:
   static TrainerOptions options_of(const BenchStepOrder& order) {
-    return {.rule = {.kind = rule_named(order.rule)}, .schedule = {.learning_rate = order.learning_rate}};
+    return {.optimizer = {.kind = optimizer_of(order),
+                          .learning_rate = order.learning_rate,
+                          .momentum = order.momentum}};
   }
 
   const Task task_;
@@ -73,8 +74,7 @@ class TrainerWay final : public StepWay {
   std::unique_ptr<train::Replica> replica_;
 };
 
-// As many trainers of one rank as there are ranks, at the same time: what a machine does not let be faster,
-// however little they have to tell each other.
+// One trainer per rank, without communication, all at the same time: the upper limit that the machine sets.
 class ApartWay final : public StepWay {
  public:
   ApartWay(Context& context, const BenchStepOrder& order)
@@ -90,7 +90,7 @@ class ApartWay final : public StepWay {
 
 enum class LoopUpdate { kNone, kOptimizer };
 
-// A loop of the user's own, with an optimizer of torch or with none.
+// A training loop with DataParallel, with an optimizer of torch or without an optimizer.
 class LoopWay final : public StepWay {
  public:
   LoopWay(Context& context, const BenchStepOrder& order, LoopUpdate update)
@@ -107,14 +107,12 @@ class LoopWay final : public StepWay {
 
  private:
   std::unique_ptr<torch::optim::Optimizer> make_optimizer(const BenchStepOrder& order) const {
-    const RuleKind rule = rule_named(order.rule);
-    if (rule == RuleKind::kAdamW) {
+    if (optimizer_of(order) == OptimizerKind::kAdamW) {
       return std::make_unique<torch::optim::AdamW>(
           task_.model->parameters(), torch::optim::AdamWOptions(order.learning_rate).weight_decay(0));
     }
-    const double momentum = rule == RuleKind::kMomentum ? 0.9 : 0;
     return std::make_unique<torch::optim::SGD>(
-        task_.model->parameters(), torch::optim::SGDOptions(order.learning_rate).momentum(momentum));
+        task_.model->parameters(), torch::optim::SGDOptions(order.learning_rate).momentum(order.momentum));
   }
 
   const Task task_;

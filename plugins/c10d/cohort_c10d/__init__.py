@@ -1,17 +1,18 @@
-"""Cohort's communicator as a backend of torch.distributed, for CPU tensors.
+"""Cohort as a backend of torch.distributed, for CPU tensors.
 
     torch.distributed.init_process_group("cohort")
 
-is all that is needed where this package is installed: torch finds it by its entry point. With
-TORCH_DEVICE_BACKEND_AUTOLOAD=0 it does not look; then `import cohort_c10d` before that line."""
+torch finds the installed package by its entry point, so no import is necessary. With
+TORCH_DEVICE_BACKEND_AUTOLOAD=0 torch does not look for it: `import cohort_c10d` before that line."""
 
-# torch is imported by functions: whoever imports this package first makes torch look for it, which must find it whole.
+# torch is imported inside functions: importing torch makes it load this package by the entry point, which must be complete
+# by then.
 
 NAME = "cohort"
 
 
 def register():
-    """Makes the backend known to torch. Done on import, and by torch itself; a second time it does nothing."""
+    """Registers the backend with torch. Called on import, and by torch itself; further calls do nothing."""
     import torch.distributed as dist
 
     if not dist.is_available() or NAME in dist.Backend.backend_list:
@@ -23,23 +24,23 @@ def register():
 
 
 def kind(group=None):
-    """How the ranks of a group talk: `shared memory`, `hosts` or `hosts over ucx`."""
+    """The transport of a group: `shared memory`, `hosts` (TCP between hosts) or `hosts over ucx`."""
     from . import _C
 
     return _C.kind(_backend(group))
 
 
 def allocate_in_arena(group=None, at_least=1 << 20):
-    """From now on tensors of `at_least` bytes lie in memory that the ranks of this group on one host share: their
-    numbers are not copied on the way. Call it after init_process_group and before the model is wrapped, so that DDP's
-    buckets and FSDP's buffers are among them. Returns nothing; allocate_as_usual() ends it for what comes later."""
+    """Allocates all later CPU tensors of `at_least` bytes or more in memory that the ranks of this group on one host
+    share, so that collective calls on them need no copies. Call it after init_process_group and before wrapping the
+    model, so that it covers the buckets of DDP and the buffers of FSDP. allocate_as_usual() ends it for later tensors."""
     from . import _C
 
     _C.allocate_in_arena(_backend(group), at_least)
 
 
 def allocate_as_usual():
-    """Later tensors lie where they would without Cohort. Those that are in an arena stay there."""
+    """Allocates later tensors with torch's own allocator again. Tensors in shared memory stay there."""
     from . import _C
 
     _C.allocate_as_usual()
@@ -61,8 +62,8 @@ def _create(options, _backend_options, name=NAME):
 
 
 def _let_ddp_ask():
-    """DDP asks the backend for the memory of its buckets where this variable says so; then they lie in the arena. NCCL
-    would be asked, too, which is for others to decide."""
+    """Makes DDP allocate its buckets through the backend, in shared memory. Not with CUDA, as DDP would then ask NCCL
+    as well."""
     import os
 
     import torch

@@ -1,5 +1,6 @@
-"""Two functions of torch.distributed ask for a backend by its name, or for an accelerator, though any backend could
-serve them: monitored_barrier and split_group. Here they let Cohort's groups pass; all others go the way they went."""
+"""Wrappers around two functions of torch.distributed. monitored_barrier accepts only groups of the backend gloo, and
+split_group only groups with an accelerator, though any backend could serve them. The wrappers let groups of Cohort pass
+and leave all others alone."""
 
 import contextlib
 import functools
@@ -42,7 +43,7 @@ def _split_group(name, original, parent_pg=None, split_ranks=None, timeout=None,
 
 @contextlib.contextmanager
 def _cpu_as_accelerator(default_group):
-    """split_group looks at the backend of the current accelerator, and wants the default group bound to a device."""
+    """split_group uses the backend of the current accelerator, and needs the default group to be bound to a device."""
     accelerator = torch.accelerator
     saved = accelerator.is_available, accelerator.current_accelerator, default_group.bound_device_id
     accelerator.is_available = lambda: True

@@ -12,7 +12,10 @@
 namespace cohort::c10d_plugin {
 namespace {
 
-/// torch has one of them for good: what it gives from is set, and taken away.
+/// The allocator that torch gets. It cannot be taken away from torch again, so its arena is set and reset.
+///
+/// Threads: every method from any thread.
+/// Lifetime: until the process ends.
 class ArenaAllocator final : public c10::Allocator {
  public:
   void give_from(std::shared_ptr<Arena> arena, std::size_t at_least) {
@@ -34,7 +37,7 @@ class ArenaAllocator final : public c10::Allocator {
   void give_no_more_of(const std::shared_ptr<Arena>& arena) {
     const std::lock_guard lock(mutex_);
     if (arena != arena_) return;
-    for (auto& [length, block] : idle_) new auto(std::move(block));  // stays taken, for good
+    for (auto& [length, block] : idle_) new auto(std::move(block));  // leaked on purpose: never reused
     clear_idle();
     arena_ = nullptr;
     gives_ = false;
@@ -52,11 +55,11 @@ class ArenaAllocator final : public c10::Allocator {
 
  private:
   static constexpr std::uint8_t kPriority = 255;
-  // Lengths are rounded up to this, so that more of them are equal.
+  // Lengths are rounded up to multiples of this, so that more freed blocks fit the next tensor.
   static constexpr std::size_t kGrain = std::size_t{64} << 10;
   static constexpr std::size_t kIdleCap = std::size_t{2} << 30;
   struct Given {
-    std::shared_ptr<Arena> arena;  // goes last
+    std::shared_ptr<Arena> arena;  // before `block`, to be destroyed after it
     ArenaBlock block;
   };
 
@@ -102,8 +105,8 @@ class ArenaAllocator final : public c10::Allocator {
   }
 
   static void give_back(void* data);
-  // A process that forks must not do so while another thread is in here; its child has none of this memory to
-  // give.
+  // A fork waits until no other thread is inside the allocator. The child allocates nothing in the arena,
+  // whose bookkeeping belongs to the parent.
   static void before_fork();
   static void after_fork_in_parent();
   static void after_fork_in_child();
@@ -115,11 +118,10 @@ class ArenaAllocator final : public c10::Allocator {
   std::size_t at_least_ = 0;
   std::unordered_map<void*, Given> given_;
   std::size_t idle_bytes_ = 0;
-  std::multimap<std::size_t, ArenaBlock>
-      idle_;  // of arena_, by length: a training asks for the same ones again
+  std::multimap<std::size_t, ArenaBlock> idle_;  // freed blocks of `arena_`, by length
 };
 
-// Never taken down: tensors may outlive everything else.
+// Never destroyed: tensors may outlive every other object.
 ArenaAllocator& the_allocator() {
   static auto* const allocator = new ArenaAllocator;
   return *allocator;
@@ -139,7 +141,7 @@ void ArenaAllocator::after_fork_in_child() {
   allocator.mutex_.unlock();
 }
 
-// Of raw memory nobody remembers where it came from.
+// torch calls the same deleter for memory of the original allocator: the pointer tells them apart.
 void ArenaAllocator::give_back(void* data) {
   if (data == nullptr) return;
   ArenaAllocator& allocator = the_allocator();

@@ -1,7 +1,6 @@
 #include "backend.h"
 
 #include "arena_allocator.h"
-#include "title.h"
 #include "without_python.h"
 
 #include <ATen/ops/empty.h>
@@ -9,13 +8,13 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-// The life of a backend, and how what it is asked for is done.
+// Creation and end of a backend, and how it launches tasks.
 
 namespace cohort::c10d_plugin {
 namespace {
 
 constexpr std::chrono::seconds kFarewell{5};
-// Who says for ever means this.
+// Longer timeouts are cut to this.
 constexpr std::chrono::hours kLongest{24 * 365};
 
 ReduceOp op_of(const ::c10d::ReduceOp& op) {
@@ -37,21 +36,24 @@ ReduceOp op_of(const ::c10d::ReduceOp& op) {
     case ::c10d::ReduceOp::BXOR:
       return ReduceOp::kXor;
     default:
-      C10_THROW_ERROR(ValueError,
-                      "cohort: there is no reduction of this kind; scale the tensors, and take SUM");
+      C10_THROW_ERROR(
+          ValueError,
+          "cohort: this ReduceOp is not supported; instead of PREMUL_SUM scale the tensor and use "
+          "SUM");
   }
 }
 
 }  // namespace
 
-c10::intrusive_ptr<CohortBackend> CohortBackend::make(const Place& place,
+c10::intrusive_ptr<CohortBackend> CohortBackend::make(const Membership& membership,
                                                       c10::intrusive_ptr<Options> options) {
-  Result<Joined> joined = join(place);
+  Result<Joined> joined = join(membership);
   if (!joined) {
     raise_for_torch(joined.error().within(
-        fmt::format("rank {} of {} cannot join the process group", place.rank, place.world)));
+        fmt::format("rank {} of {} cannot join the process group", membership.rank, membership.world)));
   }
-  return c10::make_intrusive<CohortBackend>(place.rank, place.world, std::move(options), std::move(*joined));
+  return c10::make_intrusive<CohortBackend>(membership.rank, membership.world, std::move(options),
+                                            std::move(*joined));
 }
 
 CohortBackend::CohortBackend(int rank, int world, c10::intrusive_ptr<Options> options, Joined joined)
@@ -61,12 +63,12 @@ CohortBackend::CohortBackend(int rank, int world, c10::intrusive_ptr<Options> op
       arena_(std::move(joined.arena)),
       group_(std::move(joined.group)) {}
 
-// A program that ends by a failure must not keep the others waiting.
+// A short limit: a program that ends because of a failure must not wait long for other ranks.
 CohortBackend::~CohortBackend() {
   end_within(kFarewell);
 }
 
-// What a process inherited by fork is not its own: it neither says farewell nor has the threads.
+// A forked child leaks the group on purpose: its threads and connections belong to the parent.
 void CohortBackend::leave_to_parent() {
   new auto(std::move(group_));
   new auto(arena_);
@@ -76,7 +78,8 @@ void CohortBackend::shutdown() {
   end_within(limit_of(::c10d::kUnsetTimeout) + kFarewell);
 }
 
-// Somebody else may need what was begun here, though nobody here waits for it. A failure ends all of it.
+// Waits for asynchronous calls that are still in flight, even if no thread of this process waits for them:
+// other ranks may. A failure of the group ends all of them.
 void CohortBackend::end_within(std::chrono::nanoseconds limit) {
   if (::getpid() != process_) return leave_to_parent();
   const WithoutPython without_python;
@@ -98,7 +101,7 @@ void CohortBackend::abort() {
 
 std::shared_ptr<Communicator> CohortBackend::group() const {
   const std::lock_guard lock(mutex_);
-  TORCH_CHECK(group_ != nullptr, "this process group was shut down");
+  TORCH_CHECK(group_ != nullptr, "cohort: this process group was shut down");
   return group_;
 }
 
@@ -120,18 +123,18 @@ c10::intrusive_ptr<::c10d::Backend> CohortBackend::split(const c10::intrusive_pt
                                                          const c10::intrusive_ptr<Options>& options) {
   const auto position = std::find(ranks.begin(), ranks.end(), rank_);
   if (position == ranks.end()) return nullptr;
-  const Place place{.store = store,
-                    .rank = static_cast<int>(position - ranks.begin()),
-                    .world = static_cast<int>(ranks.size()),
-                    .limit = limit_of(options ? options->timeout : options_->timeout)};
+  const Membership membership{.store = store,
+                              .rank = static_cast<int>(position - ranks.begin()),
+                              .world = static_cast<int>(ranks.size()),
+                              .limit = limit_of(options ? options->timeout : options_->timeout)};
   auto own = c10::make_intrusive<Options>(*(options ? options : options_));
-  return make(place, std::move(own));
+  return make(membership, std::move(own));
 }
 
 at::Tensor CohortBackend::allocateTensor(long size, at::TensorOptions options) {
-  TORCH_CHECK(size >= 0, "a tensor of ", size, " elements");
-  TORCH_CHECK_VALUE(options.device().is_cpu(), "cohort: memory of ", options.device(),
-                    " is not shared by ranks; ask for that of the CPU");
+  TORCH_CHECK(size >= 0, "cohort: number of elements is ", size, ", expected at least 0");
+  TORCH_CHECK_VALUE(options.device().is_cpu(), "cohort: device is ", options.device(),
+                    ", expected cpu: ranks share CPU memory only");
   const std::size_t size_bytes = static_cast<std::size_t>(size) * options.dtype().itemsize();
   Result<ArenaBlock> block = arena_->allocate(std::max<std::size_t>(size_bytes, 1));
   if (!block) return at::empty({size}, options);
@@ -152,8 +155,9 @@ CohortBackend::Work CohortBackend::launch(Task task, bool is_async, std::chrono:
   for (Call& call : task.calls()) {
     if (check_call(call, rank_, size_)) continue;
     task.set_apart(call);
-    if (const Status fault = check_call(call, rank_, size_); !fault)
+    if (const Status fault = check_call(call, rank_, size_); !fault) {
       C10_THROW_ERROR(ValueError, fault.error().text());
+    }
   }
   const std::shared_ptr<Communicator> talking = group();
   auto work = c10::make_intrusive<CohortWork>(rank_, task, title_of(options_->backend, task.type()));
@@ -168,7 +172,7 @@ CohortBackend::Work CohortBackend::launch(Task task, bool is_async, std::chrono:
 ReduceOp op_for(const at::Tensor& tensor, const ::c10d::ReduceOp& op) {
   const ReduceOp own = op_of(op);
   TORCH_CHECK_VALUE(!tensor.is_complex() || own == ReduceOp::kSum || own == ReduceOp::kMean,
-                    "cohort: of complex numbers there are SUM and AVG");
+                    "cohort: complex tensors can be reduced with SUM and AVG only");
   return own;
 }
 

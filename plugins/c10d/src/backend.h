@@ -9,13 +9,13 @@
 
 namespace cohort::c10d_plugin {
 
-/// Cohort's communicator as a backend of torch.distributed, for CPU tensors.
+/// The backend `cohort` of torch.distributed, for CPU tensors.
 ///
-/// Threads: as every backend: one at a time, in the same order on all ranks. What torch does not ask for
-/// asynchronously runs on the calling thread.
-/// Failure: a DistBackendError that names rank, operation and who is missing; a ValueError for what cannot be
-/// right. After a failure the group is over.
-/// Cost: a process has three threads and an arena for each group.
+/// Threads: one at a time, and the same calls in the same order on all ranks, as for every backend. A call
+/// without async_op runs on the calling thread.
+/// Failure: a DistBackendError names rank, operation and the missing ranks; after it every call of the group
+/// fails. A ValueError reports invalid arguments and leaves the group usable.
+/// Cost: up to three threads and one arena in each process for each group.
 class CohortBackend final : public ::c10d::Backend {
  public:
   using Work = c10::intrusive_ptr<::c10d::Work>;
@@ -23,12 +23,13 @@ class CohortBackend final : public ::c10d::Backend {
   using TensorLists = std::vector<std::vector<at::Tensor>>;
 
   /// Waits for the other ranks.
-  static c10::intrusive_ptr<CohortBackend> make(const Place& place, c10::intrusive_ptr<Options> options);
+  static c10::intrusive_ptr<CohortBackend> make(const Membership& membership,
+                                                c10::intrusive_ptr<Options> options);
   CohortBackend(int rank, int world, c10::intrusive_ptr<Options> options, Joined joined);
   ~CohortBackend() override;
 
   const std::string getBackendName() const override { return options_->backend; }
-  /// A copy: torch writes into it when it makes other groups by it.
+  /// Returns a copy, as torch writes into the options when it makes subgroups from them.
   c10::intrusive_ptr<Options> getBackendOptions() override { return c10::make_intrusive<Options>(*options_); }
   void setTimeout(std::chrono::milliseconds timeout) override { options_->timeout = timeout; }
   bool supportsSplitting() const override { return true; }
@@ -41,13 +42,14 @@ class CohortBackend final : public ::c10d::Backend {
   void abort() override;
   void shutdown() override;
   bool supportsTensorAlloc(c10::DeviceIndex) override { return true; }
-  /// In the arena; elsewhere if that is full. DDP asks for its buckets here, see __init__.py.
+  /// Allocates in the arena; in ordinary memory once the arena is full. DDP allocates its buckets here, see
+  /// __init__.py.
   at::Tensor allocateTensor(long size, at::TensorOptions options) override;
-  /// How its ranks talk.
+  /// The transport of this group: `shared memory`, `hosts` or `hosts over ucx`.
   std::string kind() const;
   const std::shared_ptr<Arena>& arena() const { return arena_; }
 
-  // Collectives of one tensor.
+  // Collectives on one tensor per rank.
   Work broadcast(Tensors& tensors, const ::c10d::BroadcastOptions& options) override;
   Work allreduce(Tensors& tensors, const ::c10d::AllreduceOptions& options) override;
   Work allreduce_sparse(Tensors& tensors, const ::c10d::AllreduceOptions& options) override;
@@ -62,7 +64,7 @@ class CohortBackend final : public ::c10d::Backend {
   Work barrier(const ::c10d::BarrierOptions& options) override;
   void monitoredBarrier(const ::c10d::BarrierOptions& options, bool wait_for_all) override;
 
-  // Of a list of tensors, one for each rank.
+  // Collectives on a list with one tensor for each rank.
   Work allgather(TensorLists& outputs, Tensors& inputs, const ::c10d::AllgatherOptions& options) override;
   Work gather(TensorLists& outputs, Tensors& inputs, const ::c10d::GatherOptions& options) override;
   Work scatter(Tensors& outputs, TensorLists& inputs, const ::c10d::ScatterOptions& options) override;
@@ -70,7 +72,7 @@ class CohortBackend final : public ::c10d::Backend {
                       const ::c10d::ReduceScatterOptions& options) override;
   Work alltoall(Tensors& outputs, Tensors& inputs, const ::c10d::AllToAllOptions& options) override;
 
-  // Several at once.
+  // Several collectives in one call.
   Work allreduce_coalesced(Tensors& tensors, const ::c10d::AllreduceCoalescedOptions& options) override;
   Work allgather_coalesced(TensorLists& outputs, Tensors& inputs,
                            const ::c10d::AllgatherOptions& options) override;
@@ -79,7 +81,7 @@ class CohortBackend final : public ::c10d::Backend {
   Work reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
                                        const ::c10d::ReduceScatterOptions& options) override;
 
-  // From one to another.
+  // Point-to-point.
   Work send(Tensors& tensors, int to, int tag) override;
   Work recv(Tensors& tensors, int from, int tag) override;
   Work recvAnysource(Tensors& tensors, int tag) override;
@@ -89,7 +91,7 @@ class CohortBackend final : public ::c10d::Backend {
   std::shared_ptr<Communicator> group() const;
   void leave_to_parent();
   void end_within(std::chrono::nanoseconds limit);
-  /// Runs the task here, or lets it go on by itself.
+  /// Runs the task on this thread, or starts it if it is asynchronous.
   Work launch(Task task, bool is_async, std::chrono::milliseconds timeout);
   template <class Options>
   Work launch(Task task, const Options& options) {
@@ -102,12 +104,12 @@ class CohortBackend final : public ::c10d::Backend {
   const std::shared_ptr<OpenCount> open_tasks_ = std::make_shared<OpenCount>();
   const pid_t process_ = ::getpid();
   mutable std::mutex mutex_;
-  std::shared_ptr<Communicator> group_;  // null: it was shut down
+  std::shared_ptr<Communicator> group_;  // null after shutdown
   std::atomic<std::uint64_t> num_calls_ = 0;
   std::uint64_t num_monitored_barriers_ = 0;
 };
 
-/// Which of ours it is. Throws for those that there is no such thing of.
+/// The ReduceOp for an operation of torch. Throws ValueError if it is not supported for this tensor.
 ReduceOp op_for(const at::Tensor& tensor, const ::c10d::ReduceOp& op);
 
 }  // namespace cohort::c10d_plugin

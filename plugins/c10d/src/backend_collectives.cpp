@@ -5,35 +5,35 @@
 
 #include <fmt/format.h>
 
-// Collectives in which every rank has one tensor.
+// Collectives with one tensor per rank.
 
 namespace cohort::c10d_plugin {
 namespace {
 
 using ::c10d::OpType;
 
-// Rows of a tensor for each rank, as bytes: all the same where nothing is said.
+// The bytes of each rank's rows. An empty list of split sizes means equal splits.
 std::vector<std::size_t> bytes_of_rows(const at::Tensor& tensor, const std::vector<std::int64_t>& rows,
                                        int world, const char* what) {
   const auto ranks = static_cast<std::size_t>(world);
   const std::int64_t num_rows = tensor.dim() > 0 ? tensor.size(0) : 0;
   if (rows.empty()) {
     TORCH_CHECK_VALUE(num_rows % world == 0, "cohort: the ", what, " has ", num_rows,
-                      " rows, which cannot be dealt evenly to ", world, " ranks; say how many each one gets");
+                      " rows, expected a multiple of the ", world, " ranks; or give split sizes");
     return std::vector<std::size_t>(ranks, tensor.nbytes() / ranks);
   }
-  TORCH_CHECK_VALUE(rows.size() == ranks, "cohort: ", rows.size(), " sizes of the ", what, " for ", world,
-                    " ranks");
+  TORCH_CHECK_VALUE(rows.size() == ranks, "cohort: ", rows.size(), " split sizes of the ", what,
+                    ", expected one for each of ", world, " ranks");
   const std::size_t row_bytes = num_rows > 0 ? tensor.nbytes() / static_cast<std::size_t>(num_rows) : 0;
   std::vector<std::size_t> counts;
   std::int64_t total = 0;
   for (const std::int64_t each : rows) {
-    TORCH_CHECK_VALUE(each >= 0, "cohort: a negative size of the ", what);
+    TORCH_CHECK_VALUE(each >= 0, "cohort: a split size of the ", what, " is ", each, ", expected at least 0");
     counts.push_back(static_cast<std::size_t>(each) * row_bytes);
     total += each;
   }
-  TORCH_CHECK_VALUE(total == num_rows, "cohort: the sizes of the ", what, " add up to ", total,
-                    ", and it has ", num_rows, " rows");
+  TORCH_CHECK_VALUE(total == num_rows, "cohort: the split sizes of the ", what, " add up to ", total,
+                    ", expected its ", num_rows, " rows");
   return counts;
 }
 
@@ -48,8 +48,9 @@ CohortBackend::Work CohortBackend::broadcast(Tensors& tensors, const ::c10d::Bro
 }
 
 CohortBackend::Work CohortBackend::allreduce(Tensors& tensors, const ::c10d::AllreduceOptions& options) {
-  if (tensors.size() == 1 && tensors.front().layout() == at::kSparse)
+  if (tensors.size() == 1 && tensors.front().layout() == at::kSparse) {
     return allreduce_sparse(tensors, options);
+  }
   Task task(OpType::ALLREDUCE);
   task.show(tensors);
   for (const at::Tensor& tensor : tensors) {
@@ -127,11 +128,10 @@ void CohortBackend::monitoredBarrier(const ::c10d::BarrierOptions& options, bool
                                     : std::chrono::ceil<std::chrono::milliseconds>(limit_of(options.timeout)),
                    .names_all = wait_for_all}
       .pass();
-  ++num_monitored_barriers_;  // who has not passed it meets the others in the next
+  ++num_monitored_barriers_;  // not after a failure: all ranks try the same number again
 }
 
-// Whether somebody waits for it or not it is done when this returns: how much has to be sent is known step by
-// step.
+// Runs to the end even with async_op: the size of each message is known only after the one before.
 CohortBackend::Work CohortBackend::allreduce_sparse(Tensors& tensors,
                                                     const ::c10d::AllreduceOptions& options) {
   TORCH_CHECK_VALUE(options.reduceOp == ::c10d::ReduceOp::SUM, "cohort: sparse tensors can only be summed");

@@ -1,14 +1,14 @@
 #include "backend.h"
 #include "tensor_checks.h"
 
-// Collectives of lists of tensors: one for each rank, or several calls at once.
+// Collectives on lists of tensors: one tensor for each rank, or several calls at once.
 
 namespace cohort::c10d_plugin {
 namespace {
 
 using ::c10d::OpType;
 
-// Whether one of them is not as long as the others.
+// Whether the counts are not all equal.
 bool differ(const std::vector<std::size_t>& counts) {
   for (const std::size_t count : counts) {
     if (count != counts.front()) return true;
@@ -16,7 +16,7 @@ bool differ(const std::vector<std::size_t>& counts) {
   return false;
 }
 
-// As a call wants them.
+// The counts for a Call, which takes an empty list for equal counts.
 std::vector<std::size_t> where_they_differ(std::vector<std::size_t> counts) {
   return differ(counts) ? counts : std::vector<std::size_t>{};
 }
@@ -48,7 +48,7 @@ CohortBackend::Work CohortBackend::gather(TensorLists& outputs, Tensors& inputs,
     task.give(parts);
   } else {
     TORCH_CHECK_VALUE(outputs.empty() || outputs.front().empty(),
-                      "cohort: only the root gets tensors by gather");
+                      "cohort: gather: only the root may pass output tensors");
     task.call(cohort::gather(task.bytes_from(only(inputs)), {}, root));
   }
   return launch(std::move(task), options);
@@ -66,7 +66,7 @@ CohortBackend::Work CohortBackend::scatter(Tensors& outputs, TensorLists& inputs
                               where_they_differ(byte_counts(parts))));
   } else {
     TORCH_CHECK_VALUE(inputs.empty() || inputs.front().empty(),
-                      "cohort: only the root gives tensors to scatter");
+                      "cohort: scatter: only the root may pass input tensors");
     task.call(cohort::scatter({}, task.bytes_into(only(outputs)), root));
   }
   task.give(outputs);
@@ -113,7 +113,7 @@ CohortBackend::Work CohortBackend::allreduce_coalesced(Tensors& tensors,
 CohortBackend::Work CohortBackend::allgather_coalesced(TensorLists& outputs, Tensors& inputs,
                                                        const ::c10d::AllgatherOptions& options) {
   TORCH_CHECK_VALUE(outputs.size() == static_cast<std::size_t>(size_), "cohort: ", outputs.size(),
-                    " lists of outputs for ", size_, " ranks");
+                    " lists of outputs, expected one for each of ", size_, " ranks");
   for (const Tensors& of_rank : outputs) check_same_number(of_rank.size(), inputs.size());
   Task task(OpType::ALLGATHER_COALESCED);
   task.show(inputs);

@@ -1,7 +1,7 @@
 #include "backend.h"
 #include "tensor_checks.h"
 
-// From one rank to another.
+// Point-to-point messages.
 
 namespace cohort::c10d_plugin {
 namespace {
@@ -9,7 +9,7 @@ namespace {
 using ::c10d::OpType;
 
 std::uint32_t tag_of(int tag) {
-  TORCH_CHECK_VALUE(tag >= 0, "cohort: tag ", tag, " is negative");
+  TORCH_CHECK_VALUE(tag >= 0, "cohort: tag is ", tag, ", expected at least 0");
   return static_cast<std::uint32_t>(tag);
 }
 
@@ -25,7 +25,7 @@ CohortBackend::Work CohortBackend::send(Tensors& tensors, int to, int tag) {
 CohortBackend::Work CohortBackend::recv(Tensors& tensors, int from, int tag) {
   Task task(OpType::RECV);
   task.show(tensors);
-  task.call(receive(task.bytes_in_place(only(tensors)), from, tag_of(tag)).or_fewer());
+  task.call(cohort::recv(task.bytes_in_place(only(tensors)), from, tag_of(tag)).or_fewer());
   task.give(tensors);
   Work work = launch(std::move(task), true, ::c10d::kUnsetTimeout);
   static_cast<CohortWork&>(*work).set_source(std::make_shared<int>(from));
@@ -37,7 +37,7 @@ CohortBackend::Work CohortBackend::recvAnysource(Tensors& tensors, int tag) {
   task.show(tensors);
   const auto source = std::make_shared<int>(kAnyRank);
   task.call(receive_any(task.bytes_in_place(only(tensors)), *source, tag_of(tag)).or_fewer());
-  task.at_end([source] {});  // it lives as long as the task
+  task.at_end([source] {});  // keeps `source` alive as long as the task
   task.give(tensors);
   Work work = launch(std::move(task), true, ::c10d::kUnsetTimeout);
   static_cast<CohortWork&>(*work).set_source(source);

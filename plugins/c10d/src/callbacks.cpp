@@ -6,7 +6,7 @@
 namespace cohort::c10d_plugin {
 namespace {
 
-// A callback may wait for another one, and nobody sees that it does: there is a thread for each.
+// A callback may wait for another callback, so each runs on a thread of its own.
 constexpr int kMostThreads = 1024;
 constexpr std::chrono::seconds kDrainLimit{5};
 
@@ -22,7 +22,7 @@ Callbacks& Callbacks::of_process() {
 void Callbacks::add(std::function<void()> job) {
   open_.begin();
   if (is_drained_) {
-    new auto(std::move(job));  // never let go of
+    new auto(std::move(job));  // leaked: its destructor may need the GIL
     return open_.end();
   }
   pool_.add({.run = [this, kept = std::make_shared<std::function<void()>>(std::move(job))] {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/handler_pool.h"
+#include "comm/progress/handler_pool.h"
 #include "open_count.h"
 
 #include <atomic>
@@ -8,19 +8,19 @@
 
 namespace cohort::c10d_plugin {
 
-/// Threads for what may need Python's lock, or may wait: callbacks of futures, and tensors that are let go.
-/// One for all groups of the process.
+/// Threads for work that may need Python's GIL or may block: callbacks of futures, and the release of
+/// tensors. Shared by all groups of the process.
 ///
 /// Threads: every method from any thread.
-/// Lifetime: until the process ends. Before Python ends, drain() must have been called: a thread that asks
-/// for Python's lock afterwards is ended by it in the middle of whatever it does.
+/// Lifetime: until the process ends. drain() must be called before Python ends: after that, Python terminates
+/// any thread that asks for the GIL.
 class Callbacks {
  public:
   static Callbacks& of_process();
 
-  /// Runs it on a thread of its own, and lets go of it there; after drain() neither.
+  /// Runs and destroys the job on a thread of its own. After drain() the job is neither run nor destroyed.
   void add(std::function<void()> job);
-  /// Waits for those that run, for a while at most.
+  /// Waits up to five seconds for the jobs that run.
   void drain();
   comm::HandlerPool& pool() { return pool_; }
 

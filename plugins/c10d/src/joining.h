@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/communicator.h"
+#include "comm/group/communicator.h"
 #include "comm/shared_memory/arena.h"
 
 #include <chrono>
@@ -9,27 +9,28 @@
 
 namespace cohort::c10d_plugin {
 
-/// Who is to meet whom.
-struct Place {
-  c10::intrusive_ptr<::c10d::Store> store;  ///< of this group, and of earlier ones of the same name
+/// The rank of this process in a new process group, and the store where its ranks meet.
+struct Membership {
+  c10::intrusive_ptr<::c10d::Store> store;  ///< shared with earlier groups of the same name
   int rank = 0;
   int world = 1;
-  std::chrono::nanoseconds limit{};  ///< of the meeting, and of calls that have none
+  std::chrono::nanoseconds limit{};  ///< timeout of joining, and default timeout of calls
 };
 
-/// The ranks of a process group that have met: over shared memory where all are on one host, else as the
-/// variables COHORT_* say.
+/// A process group: over shared memory if all ranks are on one host, else over the backend that the variables
+/// COHORT_* choose.
 struct Joined {
-  c10::intrusive_ptr<::c10d::Store> store{};  ///< of this group alone
+  c10::intrusive_ptr<::c10d::Store> store{};  ///< for this group alone
   std::shared_ptr<Arena> arena{};
   std::unique_ptr<Communicator> group{};
 };
 
-/// Every rank of the group calls it. The key that keeps strangers out is the one COHORT_KEY_FILE names, else
-/// rank 0 makes one and lays it into the store: whoever can read the store can join the job.
+/// Joins the process group; all its ranks must call it. The key of the connections is the one in
+/// COHORT_KEY_FILE, if set. Otherwise rank 0 makes a key and puts it into the store: any process that can
+/// read the store can join.
 ///
-/// Failure: kTimedOut names who has not come.
+/// Failure: kTimedOut names the ranks that are missing.
 /// Cost: four rounds through the store; one arena for each group.
-Result<Joined> join(const Place& place);
+Result<Joined> join(const Membership& membership);
 
 }  // namespace cohort::c10d_plugin

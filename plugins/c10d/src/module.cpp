@@ -12,7 +12,7 @@ namespace py = pybind11;
 
 c10::intrusive_ptr<CohortBackend> create(const ::c10d::DistributedBackendOptions& said,
                                          const std::string& name) {
-  // As a number of seconds it may be longer than one of nanoseconds can be.
+  // Clamped: a float of seconds may not fit into the int64 of milliseconds.
   const auto seconds = std::chrono::duration<float>(std::clamp(said.timeout.count(), 0.001F, 3e7F));
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(seconds);
   auto options = c10::make_intrusive<::c10d::Backend::Options>(name, timeout);
@@ -27,7 +27,8 @@ c10::intrusive_ptr<CohortBackend> create(const ::c10d::DistributedBackendOptions
 
 const CohortBackend& ours(const c10::intrusive_ptr<::c10d::Backend>& backend) {
   const auto* const found = dynamic_cast<const CohortBackend*>(backend.get());
-  TORCH_CHECK_TYPE(found != nullptr, "this is a group of ", backend->getBackendName(), ", not of Cohort's");
+  TORCH_CHECK_TYPE(found != nullptr, "the backend of this group is ", backend->getBackendName(),
+                   ", expected cohort");
   return *found;
 }
 

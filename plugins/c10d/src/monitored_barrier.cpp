@@ -32,7 +32,7 @@ void MonitoredBarrier::wait_for_others(TimePoint deadline) const {
   const std::string missing = missing_ranks(deadline);
   if (!missing.empty()) fail((names_all ? "Ranks " : "Rank ") + missing);
   store.set(word_of(number), "here");
-  if (number > 0) store.deleteKey(word_of(number - 1));  // all who are here have heard it
+  if (number > 0) store.deleteKey(word_of(number - 1));  // all ranks have passed that one
 }
 
 std::string MonitoredBarrier::missing_ranks(TimePoint deadline) const {

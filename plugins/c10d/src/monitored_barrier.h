@@ -6,18 +6,19 @@
 
 namespace cohort::c10d_plugin {
 
-/// A barrier at a store, not among the ranks of a group: who does not come is named, and the group goes on.
-/// Rank 0 waits for the others, and they wait for its word. Who fails takes back that it was there, and
-/// counts the barrier as not passed: all ranks meet again in the next one, under the same number.
+/// A barrier through the store instead of the group's connections, so that a timeout names the missing ranks
+/// and leaves the group usable. Every rank but 0 sets a key; rank 0 waits for all keys and then sets a key
+/// that releases the others. A rank that fails deletes its key and does not count the barrier: all ranks try
+/// the same number again.
 struct MonitoredBarrier {
   ::c10d::Store& store;
-  std::uint64_t number = 0;  ///< how many this rank has passed
+  std::uint64_t number = 0;  ///< barriers that this rank has passed
   int rank = 0;
   int world = 1;
   std::chrono::milliseconds limit{};
-  bool names_all = false;  ///< that are missing, instead of the first
+  bool names_all = false;  ///< name all missing ranks instead of the first
 
-  /// Failure: torch's DistBackendError, in the words that programs look for.
+  /// Throws DistBackendError with the same words as Gloo, as programs search for them.
   void pass() const;
 
  private:

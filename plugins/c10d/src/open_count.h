@@ -6,7 +6,7 @@
 
 namespace cohort::c10d_plugin {
 
-/// How many things are under way, and a place to wait until there are none.
+/// Counts operations in flight, and lets a thread wait until none are.
 ///
 /// Threads: every method from any thread.
 class OpenCount {
@@ -19,7 +19,7 @@ class OpenCount {
     const std::lock_guard lock(mutex_);
     if (--count_ == 0) none_.notify_all();
   }
-  /// For `limit` at most.
+  /// Returns when the count is 0, or after `limit`.
   void wait_for_none(std::chrono::nanoseconds limit) {
     std::unique_lock lock(mutex_);
     none_.wait_for(lock, limit, [this] { return count_ == 0; });

@@ -1,16 +1,16 @@
 #pragma once
 
-#include "comm/communicator.h"
+#include "comm/group/communicator.h"
 
 #include <ATen/core/Tensor.h>
 #include <chrono>
 
 namespace cohort::c10d_plugin {
 
-/// The sum of every rank's sparse tensor: each gets the elements of all, and adds up those that share a
-/// place. Done when it returns.
+/// The sum of the sparse tensors of all ranks: every rank receives all elements and adds those with equal
+/// indices. Blocks until it is done.
 ///
-/// Failure: torch's, as raise_for_torch().
+/// Failure: throws DistBackendError, see raise_for_torch(); ValueError if shapes or types differ.
 /// Cost: two broadcasts for each rank.
 at::Tensor sparse_sum(const at::Tensor& own, Communicator& group, std::chrono::nanoseconds limit);
 

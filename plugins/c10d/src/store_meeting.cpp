@@ -1,6 +1,6 @@
 #include "store_meeting.h"
 
-#include "comm/rank_text.h"
+#include "comm/group/rank_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace {
 
 std::chrono::milliseconds time_until(TimePoint deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-  return std::max(left, std::chrono::milliseconds(1));  // 0 is for ever
+  return std::max(left, std::chrono::milliseconds(1));  // 0 means no timeout
 }
 
 std::vector<std::string> keys_of(const net::Round& round) {
@@ -34,7 +34,7 @@ Result<std::vector<std::string>> StoreMeeting::gather(const net::Round& round, c
   }
 }
 
-// A store says that something is missing, but not whose.
+// The store's timeout does not tell which keys are missing: check each.
 Error StoreMeeting::missing(const std::vector<std::string>& keys, const net::Round& round,
                             const std::string& why) {
   std::vector<int> ranks;
@@ -47,7 +47,9 @@ Error StoreMeeting::missing(const std::vector<std::string>& keys, const net::Rou
   }
   if (ranks.empty()) return Error(ErrorCode::kIo, fmt::format("the store of the process group: {}", why));
   return Error(ErrorCode::kTimedOut, comm::ranks_have(ranks) + " not come")
-      .with_remedy("Look at what these ranks said last; give init_process_group or new_group more time.");
+      .with_remedy(
+          "Look at the last output of these ranks; or pass a longer timeout to init_process_group or "
+          "new_group.");
 }
 
 }  // namespace cohort::c10d_plugin

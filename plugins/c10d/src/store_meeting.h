@@ -6,11 +6,11 @@
 
 namespace cohort::c10d_plugin {
 
-/// A meeting at the store that torch gives to a process group: every card is a key.
+/// A meeting (net/meeting.h) through the store of a process group: each card is the value of a key.
 ///
 /// Threads: one at a time.
-/// Failure: kTimedOut names the ranks that have not come; kIo with the words of the store.
-/// Cost: one key for each rank and round, which nobody takes away.
+/// Failure: kTimedOut names the ranks that are missing; kIo carries the store's message.
+/// Cost: one key for each rank and round; keys are not deleted.
 class StoreMeeting final : public net::Meeting {
  public:
   explicit StoreMeeting(c10::intrusive_ptr<::c10d::Store> store) : store_(std::move(store)) {}

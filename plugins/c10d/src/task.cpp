@@ -13,15 +13,15 @@ namespace cohort::c10d_plugin {
 namespace {
 
 void check(const at::Tensor& tensor) {
-  TORCH_CHECK(tensor.defined(), "cohort: an undefined tensor");
-  TORCH_CHECK_TYPE(
-      tensor.device().is_cpu(), "cohort: a tensor on ", tensor.device(),
-      "; this backend is for CPU tensors. Register it for the device cpu, and another for that one.");
-  TORCH_CHECK_TYPE(tensor.layout() == at::kStrided, "cohort: a tensor of layout ", tensor.layout(),
-                   " cannot be sent; all_reduce takes sparse ones.");
+  TORCH_CHECK(tensor.defined(), "cohort: the tensor is undefined");
+  TORCH_CHECK_TYPE(tensor.device().is_cpu(), "cohort: the tensor is on ", tensor.device(),
+                   ", expected cpu. Use init_process_group with one backend for each device, as in "
+                   "\"cpu:cohort,cuda:nccl\".");
+  TORCH_CHECK_TYPE(tensor.layout() == at::kStrided, "cohort: the layout of the tensor is ", tensor.layout(),
+                   ", expected strided; only all_reduce takes sparse tensors.");
 }
 
-// Whether its memory is its numbers, in order.
+// Whether the memory of the tensor holds its numbers in row-major order.
 bool is_plain(const at::Tensor& tensor) {
   return tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
 }
@@ -30,7 +30,7 @@ bool follows(const at::Tensor& first, const at::Tensor& next) {
   return static_cast<const std::byte*>(first.const_data_ptr()) + first.nbytes() == next.const_data_ptr();
 }
 
-// Whether they lie one after the other, as the parts of one tensor do.
+// Whether the tensors lie one after the other in memory, as the chunks of one tensor do.
 bool are_one_piece(const std::vector<at::Tensor>& tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (!is_plain(tensors[i])) return false;
@@ -39,10 +39,10 @@ bool are_one_piece(const std::vector<at::Tensor>& tensors) {
   return true;
 }
 
-// A complex number is two.
+// A complex number counts as two real ones.
 DType dtype_of_numbers(const at::Tensor& tensor) {
   const Result<DType> dtype = dtype_of(c10::toRealValueType(tensor.scalar_type()));
-  TORCH_CHECK_TYPE(dtype.has_value(), "cohort: ", tensor.scalar_type(), " cannot be combined");
+  TORCH_CHECK_TYPE(dtype.has_value(), "cohort: tensors of ", tensor.scalar_type(), " cannot be reduced");
   return *dtype;
 }
 
@@ -64,15 +64,15 @@ std::size_t total_bytes(const std::vector<at::Tensor>& tensors) {
   return total;
 }
 
-// The bytes of a tensor that is in one piece, as a tensor.
+// The bytes of a contiguous tensor, as a tensor.
 at::Tensor flat_bytes(const at::Tensor& tensor) {
   return tensor.view({-1}).view(at::kByte);
 }
 
 }  // namespace
 
-// By bytes: whether the tensor has a gradient, or is one of inference, is known to the thread that made the
-// call alone.
+// Below autograd: this may run on another thread, where the caller's grad mode and inference mode are not
+// set.
 void Task::finish() const {
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   for (const auto& step : steps_) step();
@@ -147,7 +147,8 @@ ConstNumbers Task::numbers_from(const std::vector<at::Tensor>& tensors) {
   const DType dtype = dtype_of_numbers(tensors.front());
   for (const at::Tensor& tensor : tensors) {
     TORCH_CHECK_TYPE(tensor.scalar_type() == tensors.front().scalar_type(),
-                     "cohort: tensors of several types");
+                     "cohort: the tensors of one list have types ", tensors.front().scalar_type(), " and ",
+                     tensor.scalar_type(), ", expected one type");
   }
   const ConstNumbers bytes = bytes_from(tensors);
   return {bytes.data, bytes.count / size_bytes(dtype), dtype};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/call.h"
+#include "comm/group/call.h"
 
 #include <ATen/core/Tensor.h>
 #include <chrono>
@@ -11,39 +11,39 @@
 
 namespace cohort::c10d_plugin {
 
-/// What one call of torch becomes: calls of ours, the tensors they work on, and what is left to do when they
-/// are done. Tensors that do not lie in one piece are copied on the way in and out.
+/// One operation of torch.distributed as Cohort calls, with the tensors they use and the steps that follow
+/// them. Tensors that are not contiguous are copied on the way in and out.
 ///
 ///     Task task(OpType::ALLREDUCE);
 ///     task.call(all_reduce(task.in_place(tensor)));
 ///
-/// Threads: made by one, finished by another.
+/// Threads: one at a time; one thread may build the task and another finish it.
 class Task {
  public:
   explicit Task(::c10d::OpType type) : type_(type) {}
 
-  /// As bytes, whatever they mean: for what only moves.
+  // Buffers as bytes, for operations that only move data: to read, to write, or both.
   ConstNumbers bytes_from(const at::Tensor& tensor);
   Numbers bytes_into(const at::Tensor& tensor);
   Numbers bytes_in_place(const at::Tensor& tensor);
-  /// As numbers that can be combined.
+  // Buffers as numbers, for operations that combine.
   ConstNumbers numbers_from(const at::Tensor& tensor);
   Numbers numbers_into(const at::Tensor& tensor);
   Numbers numbers_in_place(const at::Tensor& tensor);
 
-  /// Several tensors one after the other in one piece: as they lie, or in a copy.
+  // One buffer for several tensors: their own memory if they lie one after the other, else a copy.
   ConstNumbers bytes_from(const std::vector<at::Tensor>& tensors);
   Numbers bytes_into(const std::vector<at::Tensor>& tensors);
   ConstNumbers numbers_from(const std::vector<at::Tensor>& tensors);
 
   void call(const Call& call) { calls_.push_back(call); }
-  /// Lets a call that may not read where it writes read a copy instead.
+  /// Gives a call whose input overlaps its output a copy of the input.
   void set_apart(Call& call);
-  /// What the future will hold, and result().
+  /// Sets the result of the work and of its future.
   void give(const std::vector<at::Tensor>& outputs) { outputs_ = outputs; }
-  /// What a profiler shows the shapes of.
+  /// Sets the tensors whose shapes profilers show.
   void show(const std::vector<at::Tensor>& inputs) { shown_ = inputs; }
-  /// Done at the end, after copies.
+  /// Adds a step for finish().
   void at_end(std::function<void()> step) { steps_.push_back(std::move(step)); }
 
   ::c10d::OpType type() const { return type_; }
@@ -51,6 +51,7 @@ class Task {
   std::vector<Call>& calls() { return calls_; }
   const std::vector<at::Tensor>& outputs() const { return outputs_; }
   const std::vector<at::Tensor>& shown() const { return shown_; }
+  /// Runs the steps, once all calls have succeeded.
   void finish() const;
 
  private:
@@ -63,11 +64,11 @@ class Task {
   std::vector<Call> calls_;
   std::vector<at::Tensor> outputs_;
   std::vector<at::Tensor> shown_;
-  std::vector<at::Tensor> kept_;  // while the calls go on
+  std::vector<at::Tensor> kept_;  // buffers of the calls
   std::vector<std::function<void()>> steps_;
 };
 
-/// Elements of each, in bytes where they only move; a complex one is two.
+/// Bytes of each tensor; numbers of each tensor, where a complex number counts as two.
 std::vector<std::size_t> byte_counts(const std::vector<at::Tensor>& tensors);
 std::vector<std::size_t> counts(const std::vector<at::Tensor>& tensors);
 

@@ -5,14 +5,14 @@
 
 namespace cohort::c10d_plugin {
 
-// What torch leaves to backends to check. Each throws torch's ValueError or TypeError.
+// Checks that torch leaves to backends. All of them throw ValueError or TypeError.
 
-/// The one tensor that a rank has in a call.
+/// The single tensor of a call.
 const at::Tensor& only(const std::vector<at::Tensor>& tensors);
-/// The one list, with a tensor for each rank.
+/// The single list of a call, with one tensor for each rank.
 const std::vector<at::Tensor>& list_of(const std::vector<std::vector<at::Tensor>>& lists, int world);
 void check_same_type(const std::vector<at::Tensor>& tensors, const at::Tensor& example);
-/// `large`, which is called `what`, has a part as long as `small` for each rank.
+/// Checks that `large`, called `what` in the message, has as many elements as `small` times the ranks.
 void check_product(const at::Tensor& large, const char* what, const at::Tensor& small, int world);
 void check_same_number(std::size_t num_outputs, std::size_t num_inputs);
 

@@ -4,8 +4,10 @@
 
 namespace cohort::c10d_plugin {
 
-/// While one lives this thread does not hold Python's lock, if it did: for waits that other threads may end
-/// only when they get it.
+/// Releases Python's GIL in a scope, if this thread holds it: for waits that end only once another thread has
+/// got the GIL.
+///
+/// Threads: one; created and destroyed on the same thread.
 class WithoutPython {
  public:
   WithoutPython()

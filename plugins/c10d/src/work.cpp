@@ -8,7 +8,8 @@
 namespace cohort::c10d_plugin {
 namespace {
 
-// For whoever ends a call at its limit to say so.
+// wait() lasts this much longer than the call's timeout, so that the call's own error, which names ranks,
+// comes first.
 constexpr std::chrono::seconds kGrace{1};
 constexpr std::chrono::milliseconds kLongestWait = std::chrono::hours(24 * 365);
 
@@ -28,7 +29,7 @@ c10::intrusive_ptr<c10::ivalue::Future> new_future() {
 
 void raise_for_torch(const Error& error) {
   const std::string text = error.text();
-  // Programs look for these words.
+  // Programs search for "Timed out".
   if (error.code() == ErrorCode::kTimedOut) C10_THROW_ERROR(DistBackendError, "cohort: Timed out in " + text);
   C10_THROW_ERROR(DistBackendError, text);
 }
@@ -58,7 +59,7 @@ void Pending::one_ended(const Status& outcome) {
   }
   if (ended_) ended_();
   open_tasks_->end();
-  const bool is_abandoned = one_is_through_.exchange(true);  // before anybody who waits can know
+  const bool is_abandoned = one_is_through_.exchange(true);  // before wait() can return
   completion_.settle(outcome_);
   if (is_abandoned) Callbacks::of_process().add([task = std::move(task_)] {});
 }
@@ -119,8 +120,7 @@ bool CohortWork::wait(std::chrono::milliseconds timeout) {
   }
   const std::optional<Status> outcome = completion.wait_until(until);
   if (!outcome) {
-    raise_for_torch(
-        Error(ErrorCode::kTimedOut, "the work is not done within the time that wait() was given"));
+    raise_for_torch(Error(ErrorCode::kTimedOut, "wait(): the work has not ended within the timeout"));
   }
   if (!*outcome) raise_for_torch(outcome->error());
   return true;

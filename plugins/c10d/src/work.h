@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/communicator.h"
+#include "comm/group/communicator.h"
 #include "open_count.h"
 #include "task.h"
 
@@ -10,15 +10,14 @@
 
 namespace cohort::c10d_plugin {
 
-/// A task under way: its calls go on by themselves, the last one that ends finishes it.
+/// An asynchronous task in flight. Its calls make progress by themselves; the one that ends last finishes it.
 ///
 /// Threads: every method from any thread.
-/// Lifetime: lives, and keeps its tensors, until its calls are over, whoever lets go of it. Tensors are let
-/// go by whoever waits, or by one of the callbacks: that may need Python's lock, for which the progress
-/// thread must not wait.
+/// Lifetime: keeps itself and its tensors alive until its calls have ended. Tensors are released by the
+/// thread that waits or by Callbacks, never by the progress thread: releasing a tensor may need Python's GIL.
 class Pending : public std::enable_shared_from_this<Pending> {
  public:
-  /// `ended` is called when it is over, however that is; it may be empty.
+  /// `ended` runs when the task ends, with or without success; it may be empty.
   Pending(Task task, TimePoint deadline, std::function<void()> ended, std::shared_ptr<OpenCount> open_tasks)
       : task_(std::make_shared<Task>(std::move(task))),
         completion_(deadline),
@@ -27,7 +26,7 @@ class Pending : public std::enable_shared_from_this<Pending> {
 
   void start(Communicator& group, std::chrono::nanoseconds limit);
   comm::Completion& completion() { return completion_; }
-  /// Nobody waits any more.
+  /// The work that waits for this task is gone.
   void abandon();
 
  private:
@@ -37,24 +36,24 @@ class Pending : public std::enable_shared_from_this<Pending> {
   comm::Completion completion_;
   const std::function<void()> ended_;
   const std::shared_ptr<OpenCount> open_tasks_;
-  std::atomic<bool> one_is_through_ = false;  // whoever waits, or the calls
+  std::atomic<bool> one_is_through_ = false;  // the work is gone, or the calls have ended
   std::mutex mutex_;
   std::size_t num_open_ = 0;
   Status outcome_;
 };
 
-/// What torch waits for.
+/// The Work that torch gets for a call.
 ///
-/// Threads: every method from any thread. Those of futures are Callbacks.
-/// Failure: wait() throws a DistBackendError with rank, operation, who is missing, and a remedy.
+/// Threads: every method from any thread. Callbacks of its future run on the threads of Callbacks.
+/// Failure: wait() throws a DistBackendError with rank, operation, the missing ranks and a remedy.
 class CohortWork final : public ::c10d::Work {
  public:
-  /// Of a task that begins now; then one of the two below. `title` is shown by profilers.
+  /// Call run() or start() next. Profilers show `title`.
   CohortWork(int rank, const Task& task, const char* title);
   ~CohortWork() override;
-  /// Makes all calls of the task here.
+  /// Runs all calls of the task on this thread.
   void run(const Task& task, Communicator& group, std::chrono::nanoseconds limit);
-  /// Lets them go on by themselves.
+  /// Starts all calls of the task and returns.
   void start(Task task, Communicator& group, std::chrono::nanoseconds limit,
              std::shared_ptr<OpenCount> open_tasks);
 
@@ -70,13 +69,16 @@ class CohortWork final : public ::c10d::Work {
 
  private:
   const std::vector<at::Tensor> outputs_;
-  std::shared_ptr<Pending> pending_;  // null: it is over, and went well
+  std::shared_ptr<Pending> pending_;  // null: the task has succeeded
   std::shared_ptr<const int> source_;
   std::mutex future_mutex_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
 
-/// Throws it as torch's own.
+/// The name of a work in profilers: `cohort:all_reduce`. Valid until the process ends.
+const char* title_of(const std::string& backend, ::c10d::OpType type);
+
+/// Throws the error as torch's DistBackendError.
 [[noreturn]] void raise_for_torch(const Error& error);
 
 }  // namespace cohort::c10d_plugin

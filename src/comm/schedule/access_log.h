@@ -7,25 +7,27 @@
 
 namespace cohort::comm {
 
-/// Who read and wrote which elements of one memory so far, by the number of the step: from it follows which
-/// steps a new one must wait for.
+/// Records which step read or wrote which elements of one memory, and finds the steps that a new step must
+/// wait for.
 ///
-/// Cost: grows with the number of different borders of regions, not with elements.
+/// Threads: one at a time.
+/// Cost: grows with the number of distinct region borders, not with the number of elements.
 class AccessLog {
  public:
-  /// Notes that `step` reads [first, end) and adds to `after` whose writing it must see.
+  /// Records that `step` reads [first, end) and appends to `after` the steps whose writes it must see.
   void read(std::ptrdiff_t first, std::ptrdiff_t end, int step, std::vector<int>& after);
-  /// Notes that `step` writes [first, end) and adds to `after` whom it must not overtake.
+  /// Records that `step` writes [first, end) and appends to `after` the steps that must have read or written
+  /// before.
   void write(std::ptrdiff_t first, std::ptrdiff_t end, int step, std::vector<int>& after);
 
  private:
   struct Cell {
     std::ptrdiff_t end = 0;
     std::optional<int> writer{};
-    std::vector<int> readers{};  // since the last writing
+    std::vector<int> readers{};  // since the last write
   };
 
-  void split_at(std::ptrdiff_t place);
+  void split_at(std::ptrdiff_t position);
   template <class Visit>
   void for_cells(std::ptrdiff_t first, std::ptrdiff_t end, Visit visit);
 

@@ -24,31 +24,31 @@ bool always(const CallFacts&) {
 std::vector<Algorithm> make_table() {
   return {
       {.name = "direct",
-       .summary = "everybody sends to everybody at once",
+       .summary = "every rank sends to every other rank at once",
        .operations = {kAllToAll, kAllGather, kReduceScatter, kAllReduce},
        .applies = always,
        .make = direct_schedule,
        .effort = direct_effort},
       {.name = "halving_doubling",
-       .summary = "pairs halve their work, then double it back",
+       .summary = "pairs of ranks halve the data, then double it back (butterfly)",
        .operations = {kAllReduce},
        .applies = always,
        .make = halving_doubling_schedule,
        .effort = halving_doubling_effort},
       {.name = "doubling",
-       .summary = "parts double round the circle, and back",
+       .summary = "the number of parts sent doubles each round, for any number of ranks",
        .operations = {kAllReduce, kReduceScatter, kAllGather},
        .applies = always,
        .make = doubling_schedule,
        .effort = doubling_effort},
       {.name = "split",
-       .summary = "direct exchange of even parts, there and back",
+       .summary = "direct reduce_scatter of even parts, then direct all_gather",
        .operations = {kAllReduce},
        .applies = always,
        .make = split_schedule,
        .effort = split_effort},
       {.name = "ring",
-       .summary = "segments travel from each rank to the next",
+       .summary = "each rank sends segments to the next rank",
        .operations = {kAllReduce, kReduceScatter, kAllGather},
        .applies = always,
        .make = ring_schedule,
@@ -60,19 +60,19 @@ std::vector<Algorithm> make_table() {
        .make = tree_schedule,
        .effort = tree_effort},
       {.name = "star",
-       .summary = "the root talks to every rank",
+       .summary = "the root exchanges messages with every rank",
        .operations = {kBroadcast, kReduce, kGather, kScatter, kBarrier},
        .applies = always,
        .make = star_schedule,
        .effort = star_effort},
       {.name = "dissemination",
-       .summary = "the word spreads twice as far in every round",
+       .summary = "every round signals the rank twice as far away",
        .operations = {kBarrier},
        .applies = always,
        .make = dissemination_schedule,
        .effort = dissemination_effort},
       {.name = "hierarchical",
-       .summary = "inside hosts first, between hosts only what must cross",
+       .summary = "inside each host first, then between hosts",
        .operations = {kAllReduce, kReduceScatter, kBroadcast, kAllGather, kBarrier},
        .host_awareness = HostAwareness::kAware,
        .applies = has_hierarchy,
@@ -107,8 +107,9 @@ bool serves(const Algorithm& algorithm, const CallFacts& facts) {
 }
 
 Schedule plan_call(const Algorithm& algorithm, const CallFacts& facts) {
-  COHORT_CHECK(serves(algorithm, facts), "{} does not serve {}", algorithm.name, name(facts.operation));
-  COHORT_CHECK(facts.rank >= 0 && facts.rank < facts.world, "rank {} of {}", facts.rank, facts.world);
+  COHORT_CHECK(serves(algorithm, facts), "algorithm {} cannot run {}", algorithm.name, name(facts.operation));
+  COHORT_CHECK(facts.rank >= 0 && facts.rank < facts.world, "rank {}, expected 0 to {} - 1", facts.rank,
+               facts.world);
   const auto ranks = static_cast<std::size_t>(facts.world);
   if (needs_parts(facts.operation)) COHORT_CHECK_EQ(facts.parts.size(), ranks);
   if (facts.operation == kAllToAll) COHORT_CHECK_EQ(facts.arriving.size(), ranks);

@@ -10,30 +10,30 @@
 
 namespace cohort::comm {
 
-/// Whether an algorithm treats ranks of one host in another way than those of different hosts.
+/// Whether an algorithm treats ranks on the same host differently from ranks on other hosts.
 enum class HostAwareness { kNone, kAware };
 
-/// A way to run operations: a row of the table below.
+/// A way to run collective operations: a row of all_algorithms().
 struct Algorithm {
   std::string_view name{};
-  std::string_view summary{};  ///< one line for lists
+  std::string_view summary{};  ///< one line for help texts
   std::vector<Operation> operations{};
   HostAwareness host_awareness = HostAwareness::kNone;
-  /// Whether it can run this call; the operation is one of `operations`.
+  /// Whether the algorithm can run this call, whose operation is one of `operations`.
   bool (*applies)(const CallFacts&) = nullptr;
   Schedule (*make)(const CallFacts&) = nullptr;
   Effort (*effort)(const CallFacts&) = nullptr;
 };
 
-/// ring, halving_doubling, doubling, direct, split, tree, star, hierarchical, dissemination.
+/// All algorithms: ring, halving_doubling, doubling, direct, split, tree, star, hierarchical, dissemination.
 std::span<const Algorithm> all_algorithms();
-/// Null if there is none of this name.
+/// Returns null if no algorithm has this name.
 const Algorithm* find_algorithm(std::string_view name);
 
-/// Whether the algorithm can run the call: it knows the operation and applies.
+/// Whether the algorithm has the operation of the call and can run it.
 bool serves(const Algorithm& algorithm, const CallFacts& facts);
 
-/// What the rank of `facts` has to do. The algorithm must serve the call.
+/// The schedule of `facts.rank`. serves(algorithm, facts) must hold.
 Schedule plan_call(const Algorithm& algorithm, const CallFacts& facts);
 
 }  // namespace cohort::comm

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/call.h"
+#include "comm/group/call.h"
 #include "comm/schedule/chunks.h"
 #include "comm/schedule/wire_dtype.h"
 
@@ -9,37 +9,37 @@
 
 namespace cohort::comm {
 
-/// What an algorithm must know of a call to plan it. Everything but `rank` is the same on all ranks, except
-/// where noted.
+/// The facts from which an algorithm plans a call. All but `rank` are equal on all ranks, except where noted.
 struct CallFacts {
   Operation operation = Operation::kBarrier;
   int rank = 0;
   int world = 1;
   int root = 0;
-  /// The length of the numbers as a whole: of all_reduce, reduce and broadcast; else the sum of `parts`.
+  /// Elements of the whole buffer: of all_reduce, reduce and broadcast; otherwise the sum of `parts`.
   std::size_t count = 0;
-  /// The length of each rank's part: of reduce_scatter, all_gather, gather and scatter. Of all_to_all: what
-  /// this rank gives to each.
+  /// Elements of each rank's part in reduce_scatter, all_gather, gather and scatter. In all_to_all: elements
+  /// that this rank sends to each rank.
   std::vector<std::size_t> parts{};
-  /// Of all_to_all: what this rank gets from each.
+  /// In all_to_all: elements that this rank receives from each rank.
   std::vector<std::size_t> arriving{};
-  /// Which host each rank is on; empty: all on one.
+  /// The host of each rank; empty if all ranks are on one host.
   std::vector<int> hosts{};
-  /// What travels between hosts is rounded to; without `hosts` what travels at all.
+  /// The type that elements are rounded to on their way between hosts; if `hosts` is empty, in every message.
   WireDType wire = WireDType::kSame;
-  /// Messages of more elements than this travel in chunks, so that moving and combining overlap.
+  /// Longer messages are cut into chunks of at most this many elements, so that sending and combining
+  /// overlap.
   std::size_t chunk_length = kUncut;
 };
 
-/// The facts of a call that check_call() found right. A rank other than the root of gather and scatter knows
-/// its own part only and takes the others for equal: where they are not, only the star is right (see
+/// The facts of a call that passed check_call(). In gather and scatter, a rank other than the root knows only
+/// its own part and assumes that all parts are equal. If they are not, only the star algorithm is right (see
 /// choose()).
 CallFacts facts_of(const Call& call, int rank, int world);
 
-/// Whether what travels between two ranks is rounded to `facts.wire`.
+/// Whether messages between these two ranks are rounded to `facts.wire`.
 bool is_rounded_between(const CallFacts& facts, int rank, int other);
 
-/// Where part `part` begins.
+/// The first element of part `part`.
 std::size_t first_of_part(const std::vector<std::size_t>& parts, int part);
 
 }  // namespace cohort::comm

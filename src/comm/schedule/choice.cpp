@@ -9,22 +9,22 @@
 namespace cohort::comm {
 namespace {
 
-// Shorter chunks gain nothing: what one takes to combine is as long as what a message costs.
+// Combining a shorter chunk takes no longer than the latency of one more message, so it gains nothing.
 constexpr std::size_t kLeastChunkBytes = std::size_t{64} << 10;
 constexpr std::size_t kMostChunks = 64;
-constexpr std::size_t kMostPeers = 11;  // with more it does not get worse
+constexpr std::size_t kMostPeers = 11;  // more peers make β no worse
 
 bool is_rooted_by_parts(Operation operation) {
   return operation == Operation::kGather || operation == Operation::kScatter;
 }
 
-// Whether the message that is cut into as many chunks has chunks worth a message.
+// Whether the longest message, cut into this many chunks, still has chunks of at least kLeastChunkBytes.
 bool is_worth_cutting(const Effort& effort, std::size_t element_bytes, std::size_t chunks) {
   return effort.exposed + effort.relayed > 0 && chunks <= kMostChunks &&
          effort.longest * element_bytes / chunks >= kLeastChunkBytes;
 }
 
-// What efforts for one call cost.
+// Predicts the time of one call from an Effort and Prices.
 class PriceList {
  public:
   PriceList(const CallFacts& facts, std::size_t element_bytes, const Prices& prices)
@@ -36,7 +36,7 @@ class PriceList {
 
   double seconds(Effort effort, HostAwareness awareness, std::size_t chunk_length) const {
     if (awareness == HostAwareness::kNone && spans_hosts_) {
-      // What does not know hosts has a far message in every step.
+      // An algorithm that does not know hosts may have a message between hosts in every step.
       std::swap(effort.steps, effort.far_steps);
       std::swap(effort.moved, effort.far_moved);
     }
@@ -50,7 +50,7 @@ class PriceList {
   }
 
  private:
-  // Those that move between hosts, and what waiting for others amounts to.
+  // Elements moved between hosts, plus a share of them for waiting on late ranks.
   double far_elements(const Effort& effort, std::size_t chunk_length) const {
     if (!spans_hosts_) return static_cast<double>(effort.far_moved);
     const auto chunks = static_cast<double>(num_chunks(effort.longest, chunk_length));
@@ -103,7 +103,7 @@ std::vector<Choice> rank_choices(const CallFacts& facts, std::size_t element_byt
 
 Choice choose(const CallFacts& facts, std::size_t element_bytes, const Prices& prices) {
   const std::vector<Choice> choices = rank_choices(facts, element_bytes, prices);
-  COHORT_CHECK(!choices.empty(), "no algorithm serves {}", name(facts.operation));
+  COHORT_CHECK(!choices.empty(), "no algorithm can run {}", name(facts.operation));
   return choices.front();
 }
 

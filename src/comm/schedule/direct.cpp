@@ -17,7 +17,7 @@ Schedule all_to_all(const CallFacts& facts) {
     const int target = around(facts.rank, distance, facts.world);
     const int source = around(facts.rank, -distance, facts.world);
     builder.send(target, from.part(target));
-    builder.receive(source, to.part(source));
+    builder.recv(source, to.part(source));
   }
   return std::move(builder).finish();
 }
@@ -48,7 +48,7 @@ Effort all_to_all_effort(const CallFacts& facts) {
 
 }  // namespace
 
-// Chunk after chunk, so that everybody can begin with the first.
+// The loop over chunks is the outer one, so that every peer can begin with the first chunk.
 void direct_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own,
                            std::size_t chunk_length) {
   const std::size_t rounds = num_chunks(source.longest(), chunk_length);
@@ -68,8 +68,7 @@ void direct_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& da
   for (std::size_t round = 0; round < rounds; ++round) {
     for (int distance = 1; distance < team.size(); ++distance) {
       builder.send(team.at(team.me + distance), chunk_of(data.part(team.me), round, chunk_length));
-      builder.receive(team.at(team.me - distance),
-                      chunk_of(data.part(team.me - distance), round, chunk_length));
+      builder.recv(team.at(team.me - distance), chunk_of(data.part(team.me - distance), round, chunk_length));
     }
   }
 }

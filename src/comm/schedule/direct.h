@@ -5,40 +5,40 @@
 #include "comm/schedule/schedule_builder.h"
 #include "comm/schedule/team.h"
 
-// Direct exchange: everybody sends to everybody what they need, at once. In its d-th message rank r sends to
-// r + d, so that every rank receives one message at a time:
+// Direct exchange: every rank sends every other rank its data at once. The d-th message of rank r goes to r +
+// d, so that every rank receives one message at a time:
 //
 //     rank         0   1   2   3
 //     message 1    1   2   3   0
 //     message 2    2   3   0   1
 //     message 3    3   0   1   2
 //
-// `direct` combines everything everywhere; `split` is a direct reduce_scatter of n even parts and then a
-// direct all_gather of them.
+// `direct` all_reduce sends the whole input to every rank and combines it on every rank; `split` is a direct
+// reduce_scatter of n even parts, then a direct all_gather of them.
 //
 // Order of summation: that of the ranks, from the left: ((x[0] ∘ x[1]) ∘ …) ∘ x[n−1].
-// all_to_all, all_gather, reduce_scatter, S in all: (n−1) α + (n−1)/n S β, reduce_scatter + (n−1)/n S γ and
-// memory for what arrives, (n−1)/n S. all_reduce, direct: (n−1) α + (n−1) S β + (n−1) S γ, memory (n−1) S.
-// all_reduce, split: 2(n−1) α + 2(n−1)/n S β + (n−1)/n S γ, memory (n−1)/n S.
-// In c chunks: c times the α, a c-th of the γ. all_to_all is never cut.
+// Cost of all_to_all, all_gather and reduce_scatter with S elements in all: (n−1) α + (n−1)/n S β;
+// reduce_scatter adds (n−1)/n S γ and (n−1)/n S of scratch memory for arriving elements.
+// Cost of `direct` all_reduce: (n−1) α + (n−1) S β + (n−1) S γ, scratch (n−1) S.
+// Cost of `split` all_reduce: 2(n−1) α + 2(n−1)/n S β + (n−1)/n S γ, scratch (n−1)/n S.
+// In c chunks: c times the α, 1/c of the γ. all_to_all is never cut.
 //
-// What is rounded on the wire: `direct` combines everybody's numbers everywhere, so every rank begins by
-// rounding its own, as the others get them.
+// With a wire type, `direct` all_reduce first rounds the own input on every rank, so that every rank combines
+// the same elements.
 
 namespace cohort::comm {
 
-/// `own` becomes the combination of all members' part `me` of `source`. `own` may be that part of `source`
-/// itself.
+/// Reduces part `me` of `source` over all team members into `own`, which may be that part of `source` itself.
 void direct_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own,
                            std::size_t chunk_length);
-/// Every part of `data` gets what its owner has there.
+/// Fills every part of `data` from the member that owns the part.
 void direct_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data, std::size_t chunk_length);
 
-/// Of all_to_all, all_gather, reduce_scatter, all_reduce.
+/// For all_to_all, all_gather, reduce_scatter and all_reduce.
 Schedule direct_schedule(const CallFacts& facts);
 Effort direct_effort(const CallFacts& facts);
 
-/// Of all_reduce.
+/// For all_reduce.
 Schedule split_schedule(const CallFacts& facts);
 Effort split_effort(const CallFacts& facts);
 

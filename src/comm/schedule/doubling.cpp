@@ -7,14 +7,14 @@
 namespace cohort::comm {
 namespace {
 
-struct Round {
-  int distance = 0;   // to the other member
-  int num_parts = 0;  // that travel
+struct DoublingRound {
+  int distance = 0;   // to the peer
+  int num_parts = 0;  // parts in the message
 };
 
-// In the order of gathering.
-std::vector<Round> rounds_of(int n) {
-  std::vector<Round> rounds;
+// In the order of all_gather; reduce_scatter runs them backwards.
+std::vector<DoublingRound> rounds_of(int n) {
+  std::vector<DoublingRound> rounds;
   for (int distance = 1; distance < n; distance *= 2) {
     rounds.push_back({distance, std::min(distance, n - distance)});
   }
@@ -31,9 +31,9 @@ void send_in_chunks(ScheduleBuilder& builder, int peer, Region region, std::size
   for (const Region chunk : chunks_of(region, chunk_length)) builder.send(peer, chunk);
 }
 
-// The sums of the parts from `me` on, begun by the first round of reducing: what arrives is added to our own
-// numbers, of the parts that nothing arrives for our own numbers are the beginning.
-Region begin_sums(ScheduleBuilder& builder, const Team& team, const Cut& source, const Round& round,
+// Begins the partial sums of the parts from `me` on, in the first round of reducing. An arriving part is
+// added to the own input; a part that no message arrives for begins with the own input alone.
+Region begin_sums(ScheduleBuilder& builder, const Team& team, const Cut& source, const DoublingRound& round,
                   std::size_t chunk_length) {
   for (const Region part : source.around(team.me + round.distance, round.num_parts)) {
     send_in_chunks(builder, team.at(team.me + round.distance), part, chunk_length);
@@ -43,7 +43,7 @@ Region begin_sums(ScheduleBuilder& builder, const Team& team, const Cut& source,
   for (const Region run : source.around(team.me, round.num_parts)) {
     for (const Region mine : chunks_of(run, chunk_length)) {
       const Region sum = slice(sums, used, mine.count);
-      builder.receive(team.at(team.me - round.distance), sum);
+      builder.recv(team.at(team.me - round.distance), sum);
       builder.combine(mine, sum, Order::kFromFirst);
       used += mine.count;
     }
@@ -55,21 +55,21 @@ Region begin_sums(ScheduleBuilder& builder, const Team& team, const Cut& source,
   return sums;
 }
 
-// What the busiest rank does, when parts travel both ways or one.
+// Elements that the busiest rank moves.
 struct Extent {
-  std::size_t apart = 0;    // all parts but one's own
-  std::size_t near = 0;     // the parts from oneself on, once for every round
-  std::size_t both = 0;     // the sum of the two
-  std::size_t scratch = 0;  // of reducing
+  std::size_t apart = 0;    // all parts but the own
+  std::size_t near = 0;     // the parts from the own on, once per round
+  std::size_t both = 0;     // apart + near
+  std::size_t scratch = 0;  // for reducing
 };
 
 Extent extent_of(const Cut& cut) {
   const int n = cut.num_parts();
-  const std::vector<Round> rounds = rounds_of(n);
+  const std::vector<DoublingRound> rounds = rounds_of(n);
   Extent extent;
   for (int rank = 0; rank < n && n > 1; ++rank) {
     std::size_t near = 0;
-    for (const Round& round : rounds) near += length_of(cut.around(rank, round.num_parts));
+    for (const DoublingRound& round : rounds) near += length_of(cut.around(rank, round.num_parts));
     const std::size_t apart = length_of(cut.around(rank + 1, n - 1));
     const std::size_t last = length_of(cut.around(rank, rounds.back().num_parts));
     const std::size_t sums = length_of(cut.around(rank, rounds.back().distance));
@@ -81,7 +81,7 @@ Extent extent_of(const Cut& cut) {
   return extent;
 }
 
-// The messages of the busiest rank, if all parts were as long as the longest.
+// The messages of the busiest rank, counted as if all parts were as long as the longest.
 struct Passage {
   std::size_t gather_steps = 0;
   std::size_t reduce_steps = 0;
@@ -90,9 +90,9 @@ struct Passage {
 };
 
 Passage passage_of(const Cut& cut, std::size_t chunk_length) {
-  const std::vector<Round> rounds = rounds_of(cut.num_parts());
+  const std::vector<DoublingRound> rounds = rounds_of(cut.num_parts());
   Passage passage;
-  for (const Round& round : rounds) {
+  for (const DoublingRound& round : rounds) {
     const std::size_t run = static_cast<std::size_t>(round.num_parts) * cut.longest();
     const std::size_t messages = num_chunks(run, chunk_length);
     const std::size_t passing_the_end = round.num_parts > 1 ? 1 : 0;
@@ -108,7 +108,7 @@ Passage passage_of(const Cut& cut, std::size_t chunk_length) {
 
 void doubling_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own,
                              std::size_t chunk_length) {
-  std::vector<Round> rounds = rounds_of(team.size());
+  std::vector<DoublingRound> rounds = rounds_of(team.size());
   if (rounds.empty()) return builder.copy(source.part(team.me), own);
   const Region sums = begin_sums(builder, team, source, rounds.back(), chunk_length);
   rounds.pop_back();
@@ -119,7 +119,7 @@ void doubling_reduce_scatter(ScheduleBuilder& builder, const Team& team, const C
     const Region arrived = builder.scratch(kept);
     for (std::size_t chunk = 0; chunk < num_chunks(kept, chunk_length); ++chunk) {
       const Region came = chunk_of(arrived, chunk, chunk_length);
-      builder.receive(team.at(team.me - round->distance), came);
+      builder.recv(team.at(team.me - round->distance), came);
       builder.combine(came, chunk_of(slice(sums, 0, kept), chunk, chunk_length), Order::kToFirst);
     }
   }
@@ -128,13 +128,13 @@ void doubling_reduce_scatter(ScheduleBuilder& builder, const Team& team, const C
 
 void doubling_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data,
                          std::size_t chunk_length) {
-  for (const Round& round : rounds_of(team.size())) {
+  for (const DoublingRound& round : rounds_of(team.size())) {
     for (const Region part : data.around(team.me, round.num_parts)) {
       send_in_chunks(builder, team.at(team.me - round.distance), part, chunk_length);
     }
     for (const Region part : data.around(team.me + round.distance, round.num_parts)) {
       for (const Region chunk : chunks_of(part, chunk_length)) {
-        builder.receive(team.at(team.me + round.distance), chunk);
+        builder.recv(team.at(team.me + round.distance), chunk);
       }
     }
   }

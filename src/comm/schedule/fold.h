@@ -7,14 +7,14 @@
 
 namespace cohort::comm {
 
-/// How many arriving numbers a fold keeps room for at a time.
+/// How many arriving inputs a fold has scratch memory for at a time.
 enum class FoldRoom { kTwo, kAll };
 
-/// Receives `own.count` numbers from every other member, in chunks, and combines them, with those in `own`,
-/// in the order of positions from the left: `own` = ((x[0] ∘ x[1]) ∘ …) ∘ x[n−1].
+/// Receives `own.count` elements from every other member, in chunks, and combines them with `own` in the
+/// order of positions, from the left: `own` = ((x[0] ∘ x[1]) ∘ …) ∘ x[n−1].
 void fold_in_order(ScheduleBuilder& builder, const Team& team, Region own, FoldRoom room,
                    std::size_t chunk_length);
-/// The scratch it takes, when `me` of `size` members folds `count` elements.
+/// Elements of scratch that fold_in_order() takes on member `me` of `size` for `count` elements.
 std::size_t fold_scratch(int me, int size, std::size_t count, FoldRoom room);
 
 }  // namespace cohort::comm

@@ -8,7 +8,7 @@
 namespace cohort::comm {
 namespace {
 
-// Which ranks stay when the world is folded to a power of two.
+// The ranks that take part in the butterfly when n is not a power of two.
 struct Fold {
   explicit Fold(int world) {
     while (2 * num_staying <= world) num_staying *= 2;
@@ -25,15 +25,15 @@ struct Fold {
   int num_leaving = 0;
 };
 
-struct Round {
+struct HalvingRound {
   int peer = 0;
   Order order = Order::kToFirst;
   Region kept{};
   Region given{};
 };
 
-std::vector<Round> rounds_of(const Fold& fold, int position, Region whole) {
-  std::vector<Round> rounds;
+std::vector<HalvingRound> rounds_of(const Fold& fold, int position, Region whole) {
+  std::vector<HalvingRound> rounds;
   for (int distance = 1; distance < fold.num_staying; distance *= 2) {
     const bool is_lower = (position & distance) == 0;
     const Part low = even_part(whole.count, 0, 2);
@@ -53,32 +53,32 @@ Region in_input(Region region) {
   return {Memory::kInput, region.first, region.count};
 }
 
-// Places for all rounds side by side: what arrives early finds its place.
-Region place_for(ScheduleBuilder& builder, const std::vector<Round>& rounds, std::size_t at_least) {
+// Scratch for all rounds side by side, so that an early message has its own buffer.
+Region buffer_for(ScheduleBuilder& builder, const std::vector<HalvingRound>& rounds, std::size_t at_least) {
   std::size_t count = 0;
-  for (const Round& round : rounds) count += round.kept.count;
+  for (const HalvingRound& round : rounds) count += round.kept.count;
   return builder.scratch(std::max(count, at_least));
 }
 
-// The first round sends what it gives straight from the input, and only the half that is kept is copied to
-// the output; unless somebody's numbers were folded in there already.
+// The first round sends straight from the input, and only the kept half is copied to the output; unless the
+// input of a folded rank was already combined in the output.
 enum class Beginning { kInput, kFolded };
 
-void halve(ScheduleBuilder& builder, const std::vector<Round>& rounds, Region place, const CallFacts& facts,
-           Beginning beginning) {
+void halve(ScheduleBuilder& builder, const std::vector<HalvingRound>& rounds, Region buffer,
+           const CallFacts& facts, Beginning beginning) {
   std::size_t used = 0;
-  for (const Round& round : rounds) {
+  for (const HalvingRound& round : rounds) {
     const bool from_input = beginning == Beginning::kInput && &round == &rounds.front();
     const std::size_t exchanges =
         num_chunks(std::max(round.kept.count, round.given.count), facts.chunk_length);
-    const Region arrived = slice(place, used, round.kept.count);
+    const Region arrived = slice(buffer, used, round.kept.count);
     for (std::size_t chunk = 0; chunk < exchanges; ++chunk) {
       const Region given = chunk_of(round.given, chunk, facts.chunk_length);
       const Region kept = chunk_of(round.kept, chunk, facts.chunk_length);
       const Region came = chunk_of(arrived, chunk, facts.chunk_length);
       builder.send(round.peer, from_input ? in_input(given) : given);
       if (from_input) builder.copy(in_input(kept), kept);
-      builder.receive(round.peer, came);
+      builder.recv(round.peer, came);
       builder.combine(came, kept, round.order);
       if (&round == &rounds.back()) builder.round(kept);
     }
@@ -86,32 +86,33 @@ void halve(ScheduleBuilder& builder, const std::vector<Round>& rounds, Region pl
   }
 }
 
-void double_back(ScheduleBuilder& builder, const std::vector<Round>& rounds, std::size_t chunk_length) {
+void double_back(ScheduleBuilder& builder, const std::vector<HalvingRound>& rounds,
+                 std::size_t chunk_length) {
   for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
     const std::size_t exchanges = num_chunks(std::max(round->kept.count, round->given.count), chunk_length);
     for (std::size_t chunk = 0; chunk < exchanges; ++chunk) {
       builder.send(round->peer, chunk_of(round->kept, chunk, chunk_length));
-      builder.receive(round->peer, chunk_of(round->given, chunk, chunk_length));
+      builder.recv(round->peer, chunk_of(round->given, chunk, chunk_length));
     }
   }
 }
 
-// The odd one of a pair takes in the numbers of the even one.
-void take_in(ScheduleBuilder& builder, int peer, Region place, const CallFacts& facts) {
+// The odd rank of a folded pair receives and combines the input of the even rank.
+void take_in(ScheduleBuilder& builder, int peer, Region buffer, const CallFacts& facts) {
   const Region output{Memory::kOutput, 0, facts.count};
   for (const Region chunk : chunks_of(output, facts.chunk_length)) {
-    const Region came = slice(place, chunk.first, chunk.count);
+    const Region came = slice(buffer, chunk.first, chunk.count);
     builder.copy(in_input(chunk), chunk);
-    builder.receive(peer, came);
+    builder.recv(peer, came);
     builder.combine(came, chunk, Order::kFromFirst);
   }
 }
 
-// The even one of a pair only gives and gets.
+// The even rank of a folded pair only sends its input and receives the result.
 void stand_aside(ScheduleBuilder& builder, int peer, const CallFacts& facts) {
   const Region output{Memory::kOutput, 0, facts.count};
   for (const Region chunk : chunks_of(output, facts.chunk_length)) builder.send(peer, in_input(chunk));
-  for (const Region chunk : chunks_of(output, facts.chunk_length)) builder.receive(peer, chunk);
+  for (const Region chunk : chunks_of(output, facts.chunk_length)) builder.recv(peer, chunk);
 }
 
 }  // namespace
@@ -126,11 +127,11 @@ Schedule halving_doubling_schedule(const CallFacts& facts) {
     return std::move(builder).finish();
   }
   const bool is_folded = fold.is_pair(facts.rank);
-  const std::vector<Round> rounds = rounds_of(fold, fold.position_of(facts.rank), output);
-  const Region place = place_for(builder, rounds, is_folded ? facts.count : 0);
-  if (is_folded) take_in(builder, facts.rank - 1, slice(place, 0, facts.count), facts);
+  const std::vector<HalvingRound> rounds = rounds_of(fold, fold.position_of(facts.rank), output);
+  const Region buffer = buffer_for(builder, rounds, is_folded ? facts.count : 0);
+  if (is_folded) take_in(builder, facts.rank - 1, slice(buffer, 0, facts.count), facts);
   if (rounds.empty()) builder.copy(in_input(output), output);
-  halve(builder, rounds, place, facts, is_folded ? Beginning::kFolded : Beginning::kInput);
+  halve(builder, rounds, buffer, facts, is_folded ? Beginning::kFolded : Beginning::kInput);
   double_back(builder, rounds, facts.chunk_length);
   if (is_folded) {
     for (const Region chunk : chunks_of(output, facts.chunk_length)) builder.send(facts.rank - 1, chunk);
@@ -141,7 +142,7 @@ Schedule halving_doubling_schedule(const CallFacts& facts) {
 Effort halving_doubling_effort(const CallFacts& facts) {
   const Fold fold(facts.world);
   Effort effort;
-  std::size_t width = facts.count;  // of the rank that always keeps the longer half
+  std::size_t width = facts.count;  // on the rank that always keeps the longer half
   for (int distance = 1; distance < fold.num_staying; distance *= 2) {
     effort.moved += width;
     width = even_part(width, 0, 2).count;
@@ -155,7 +156,7 @@ Effort halving_doubling_effort(const CallFacts& facts) {
   if (fold.num_leaving == 0) return effort;
   ++effort.peers;
   effort.steps += 2 * num_chunks(facts.count, facts.chunk_length);
-  effort.moved += 2 * facts.count;  // in at the beginning, out at the end
+  effort.moved += 2 * facts.count;  // the input of the folded rank at the beginning, its result at the end
   effort.combined += facts.count;
   effort.exposed += longest_chunk(facts.count, facts.chunk_length);
   effort.longest = facts.count;

@@ -13,24 +13,24 @@
 namespace cohort::comm {
 namespace {
 
-// Ranks beyond the smallest host's have empty lanes.
-Cut lanes_of(Memory memory, std::size_t count, int num_lanes, int num_ranks) {
+// Ranks at positions that the smallest host does not have get empty segments.
+Cut segments_of(Memory memory, std::size_t count, int num_segments, int num_ranks) {
   std::vector<std::size_t> counts;
   for (int rank = 0; rank < num_ranks; ++rank) {
-    counts.push_back(rank < num_lanes ? even_part(count, rank, num_lanes).count : 0);
+    counts.push_back(rank < num_segments ? even_part(count, rank, num_segments).count : 0);
   }
   return Cut::by(memory, counts);
 }
 
 void all_reduce(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& hosts) {
   const Team local = hosts.local_team(facts.rank);
-  const Cut from = lanes_of(Memory::kInput, facts.count, hosts.smallest(), local.size());
-  const Cut to = lanes_of(Memory::kOutput, facts.count, hosts.smallest(), local.size());
-  const Region lane = to.part(local.me);
-  direct_reduce_scatter(builder, local, from, lane, facts.chunk_length);
+  const Cut from = segments_of(Memory::kInput, facts.count, hosts.smallest(), local.size());
+  const Cut to = segments_of(Memory::kOutput, facts.count, hosts.smallest(), local.size());
+  const Region segment = to.part(local.me);
+  direct_reduce_scatter(builder, local, from, segment, facts.chunk_length);
   if (local.me < hosts.smallest()) {
-    const Team across = hosts.lane(local.me, facts.rank);
-    const Cut parts = Cut::evenly(lane, across.size());
+    const Team across = hosts.team_across(local.me, facts.rank);
+    const Cut parts = Cut::evenly(segment, across.size());
     doubling_reduce_scatter(builder, across, parts, parts.part(across.me), facts.chunk_length);
     round_in_chunks(builder, parts.part(across.me), facts.chunk_length);
     doubling_all_gather(builder, across, parts, facts.chunk_length);
@@ -43,7 +43,7 @@ void broadcast(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& ho
   if (facts.rank == facts.root) builder.copy({Memory::kInput, 0, facts.count}, output);
   const int root_host = hosts.host_of(facts.root);
   const int own_host = hosts.host_of(facts.rank);
-  // The root stands for its host, the first rank for every other.
+  // One rank per host: the root for its own host, the first rank for every other.
   Team leaders{.ranks = {}, .me = own_host};
   for (int host = 0; host < hosts.num_hosts(); ++host) {
     leaders.ranks.push_back(host == root_host ? facts.root : hosts.members(host).front());
@@ -53,7 +53,7 @@ void broadcast(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& ho
   tree_broadcast(builder, hosts.local_team(facts.rank), hosts.position_of(leader), output);
 }
 
-// Who on a host receives the part of a rank of another host.
+// The rank of a host that receives the part of a rank on another host.
 int receiver_of(const Hosts& hosts, int part, int host) {
   const auto& members = hosts.members(host);
   return members[static_cast<std::size_t>(hosts.position_of(part)) % members.size()];
@@ -74,26 +74,28 @@ void all_gather(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& h
   for (int distance = 1; distance < hosts.num_hosts(); ++distance) {
     builder.send(receiver_of(hosts, facts.rank, around(own_host, distance, hosts.num_hosts())), own);
   }
-  // Everybody hands parts on in the order of hosts and ranks: messages of a pair meet.
+  // All ranks forward parts in the order of hosts and ranks, so that sends and receives of a pair match.
   hand_on(builder, local, own);
   for (const int rank : local.ranks) {
-    if (rank != facts.rank) builder.receive(rank, to.part(rank));
+    if (rank != facts.rank) builder.recv(rank, to.part(rank));
   }
   for (int distance = 1; distance < hosts.num_hosts(); ++distance) {
     for (const int part : hosts.members(around(own_host, -distance, hosts.num_hosts()))) {
       const int receiver = receiver_of(hosts, part, own_host);
-      builder.receive(receiver == facts.rank ? part : receiver, to.part(part));
+      builder.recv(receiver == facts.rank ? part : receiver, to.part(part));
       if (receiver == facts.rank) hand_on(builder, local, to.part(part));
     }
   }
 }
 
-// Who on a host adds up what its ranks have of a part: whose part it is, or who hands it on to another host.
+// The rank of a host that reduces a part over its host: the owner of the part, or the rank that sends it to
+// the owner's host.
 int collector_of(const Hosts& hosts, int part, int host) {
   return hosts.host_of(part) == host ? part : receiver_of(hosts, part, host);
 }
 
-// The parts of other hosts come first, in everybody's order, so that messages of a pair meet.
+// Parts of other hosts come first, in the same order on all ranks, so that sends and receives of a pair
+// match.
 std::vector<int> parts_in_order(const Hosts& hosts, int world, int host) {
   std::vector<int> parts;
   for (int part = 0; part < world; ++part) {
@@ -142,11 +144,11 @@ void barrier(ScheduleBuilder& builder, const CallFacts& facts, const Hosts& host
   for (std::size_t other = 1; other < local.size(); ++other) {
     known.push_back(builder.receive_signal(local[other]));
   }
-  known = disseminate(builder, hosts.lane(0, facts.rank), known);
+  known = disseminate(builder, hosts.team_across(0, facts.rank), known);
   for (std::size_t other = 1; other < local.size(); ++other) builder.send_signal(local[other], known);
 }
 
-// How many parts of other hosts one rank takes in and hands on, at most.
+// The most parts of other hosts that one rank receives and forwards.
 std::size_t num_handed_on(const Hosts& hosts) {
   const auto smallest = static_cast<std::size_t>(hosts.smallest());
   return static_cast<std::size_t>(hosts.num_hosts() - 1) *
@@ -155,24 +157,25 @@ std::size_t num_handed_on(const Hosts& hosts) {
 
 Effort all_reduce_effort(const CallFacts& facts, const Hosts& hosts) {
   const auto ranks = static_cast<std::size_t>(hosts.largest());
-  const std::size_t lane = even_part(facts.count, 0, hosts.smallest()).count;
+  const std::size_t segment = even_part(facts.count, 0, hosts.smallest()).count;
   const Effort across = doubling_effort({.operation = Operation::kAllReduce,
                                          .world = hosts.num_hosts(),
-                                         .count = lane,
+                                         .count = segment,
                                          .chunk_length = facts.chunk_length});
-  // A rank with a lane sends the other lanes and receives its own from everybody; then the opposite.
-  const std::size_t inside = (facts.count - lane) + (ranks - 1) * lane;
-  return {.steps = 2 * (ranks - 1) * num_chunks(lane, facts.chunk_length),
+  // Inside a host, a rank with a segment sends the other segments and receives its own from every rank; then
+  // the opposite.
+  const std::size_t inside = (facts.count - segment) + (ranks - 1) * segment;
+  return {.steps = 2 * (ranks - 1) * num_chunks(segment, facts.chunk_length),
           .moved = inside,
-          .combined = (ranks - 1) * lane + across.combined,
-          .exposed = (ranks - 1) * longest_chunk(lane, facts.chunk_length) + across.exposed,
-          .longest = lane,
-          .scratch = (ranks - 1) * lane + across.scratch,
+          .combined = (ranks - 1) * segment + across.combined,
+          .exposed = (ranks - 1) * longest_chunk(segment, facts.chunk_length) + across.exposed,
+          .longest = segment,
+          .scratch = (ranks - 1) * segment + across.scratch,
           .far_steps = across.steps,
           .far_moved = across.moved};
 }
 
-// The opposite of all_gather: what is handed on there is added up here.
+// The opposite of all_gather: a part that all_gather forwards is reduced here.
 Effort reduce_scatter_effort(const CallFacts& facts, const Hosts& hosts) {
   const std::size_t longest = *std::max_element(facts.parts.begin(), facts.parts.end());
   const auto others = static_cast<std::size_t>(hosts.num_hosts() - 1);

@@ -35,7 +35,7 @@ Team Hosts::local_team(int rank) const {
   return {.ranks = members(host_of(rank)), .me = position_of(rank)};
 }
 
-Team Hosts::lane(int position, int rank) const {
+Team Hosts::team_across(int position, int rank) const {
   Team team{.ranks = {}, .me = host_of(rank)};
   for (const auto& ranks : members_) team.ranks.push_back(ranks[static_cast<std::size_t>(position)]);
   return team;

@@ -11,7 +11,7 @@ namespace cohort::comm {
 Schedule neighbour_schedule(const Graph& graph, int rank, std::size_t count) {
   const auto world = static_cast<int>(graph.size());
   const std::vector<int>& mine = graph[static_cast<std::size_t>(rank)];
-  // As in all_to_all, output and input are apart.
+  // Planned as an all_to_all, whose input and output never overlap.
   ScheduleBuilder builder({.operation = Operation::kAllToAll, .rank = rank, .world = world});
   for (int distance = 1; distance < world; ++distance) {
     const int listener = around(rank, distance, world);
@@ -21,13 +21,13 @@ Schedule neighbour_schedule(const Graph& graph, int rank, std::size_t count) {
     }
   }
   for (std::size_t part = 0; part < mine.size(); ++part) {
-    COHORT_CHECK(mine[part] >= 0 && mine[part] < world, "rank {} has a neighbour {} in a world of {}", rank,
-                 mine[part], world);
+    COHORT_CHECK(mine[part] >= 0 && mine[part] < world, "rank {} has neighbour {}, expected a rank below {}",
+                 rank, mine[part], world);
     const Region to{Memory::kOutput, part * count, count};
     if (mine[part] == rank) {
       builder.copy({Memory::kInput, 0, count}, to);
     } else {
-      builder.receive(mine[part], to);
+      builder.recv(mine[part], to);
     }
   }
   return std::move(builder).finish();

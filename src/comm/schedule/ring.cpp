@@ -7,11 +7,11 @@
 namespace cohort::comm {
 namespace {
 
-// Places for arriving partial sums, used in turn. One more than there are chunks: a place is free again only
-// when its sum was passed on, and with a single one every rank would wait for the next.
-class Places {
+// Buffers for arriving partial sums, used in turn. There is one more than chunks: a buffer is free again only
+// when its sum was sent on, and with a single buffer every rank would wait for the next rank.
+class RingSlots {
  public:
-  Places(ScheduleBuilder& builder, std::size_t length, std::size_t number)
+  RingSlots(ScheduleBuilder& builder, std::size_t length, std::size_t number)
       : length_(length), number_(number) {
     whole_ = builder.scratch(length * number);
   }
@@ -23,7 +23,7 @@ class Places {
   std::size_t used_ = 0;
 };
 
-std::size_t num_places(int world, std::size_t chunks) {
+std::size_t num_ring_slots(int world, std::size_t chunks) {
   return std::min(chunks + 1, static_cast<std::size_t>(world - 1) * chunks);
 }
 
@@ -35,7 +35,7 @@ void ring_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& 
   const std::size_t chunks = num_chunks(source.longest(), chunk_length);
   copy_in_chunks(builder, source.part(team.me), own, chunk_length);
   if (n == 1) return;
-  Places places(builder, std::min(source.longest(), chunk_length), num_places(n, chunks));
+  RingSlots slots(builder, std::min(source.longest(), chunk_length), num_ring_slots(n, chunks));
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
     builder.send(team.at(team.me + 1), chunk_of(source.part(team.me - 1), chunk, chunk_length));
   }
@@ -43,8 +43,8 @@ void ring_reduce_scatter(ScheduleBuilder& builder, const Team& team, const Cut& 
     const int segment = team.me - 2 - step;
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
       const Region mine = chunk_of(source.part(segment), chunk, chunk_length);
-      const Region sum = places.next(mine.count);
-      builder.receive(team.at(team.me - 1), sum);
+      const Region sum = slots.next(mine.count);
+      builder.recv(team.at(team.me - 1), sum);
       if (step == n - 2) {
         builder.combine(sum, chunk_of(own, chunk, chunk_length), Order::kFromFirst);
       } else {
@@ -60,7 +60,7 @@ void ring_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data
   for (int step = 0; step < team.size() - 1; ++step) {
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
       builder.send(team.at(team.me + 1), chunk_of(data.part(team.me - step), chunk, chunk_length));
-      builder.receive(team.at(team.me - 1), chunk_of(data.part(team.me - 1 - step), chunk, chunk_length));
+      builder.recv(team.at(team.me - 1), chunk_of(data.part(team.me - 1 - step), chunk, chunk_length));
     }
   }
 }
@@ -97,10 +97,10 @@ Effort ring_effort(const CallFacts& facts) {
   const std::size_t chunks = num_chunks(longest, facts.chunk_length);
   const std::size_t chunk = std::min(longest, facts.chunk_length);
   const auto others = static_cast<std::size_t>(n - 1);
-  const std::size_t scratch = num_places(n, chunks) * chunk;
+  const std::size_t scratch = num_ring_slots(n, chunks) * chunk;
   if (is_even) {
-    // A rank never moves its own segment in one half, a neighbour's in the other: the two last are the
-    // shortest.
+    // Each half of the ring leaves out one segment per rank: the own segment in one half, a neighbour's in
+    // the other. On the busiest rank these are the two last, which are the shortest.
     const std::size_t shortest = even_part(facts.count, n - 1, n).count;
     const std::size_t beside = even_part(facts.count, n - 2, n).count;
     const std::size_t combined = facts.count - shortest;

@@ -7,8 +7,9 @@
 namespace cohort::comm {
 namespace {
 
-// Input and output are the same memory, or one is this rank's part of the other.
-std::ptrdiff_t output_place(const CallFacts& facts) {
+// The first element of the output relative to the input, if they overlap: they are the same memory, or one is
+// this rank's part of the other.
+std::ptrdiff_t output_offset(const CallFacts& facts) {
   switch (facts.operation) {
     case Operation::kReduceScatter:
     case Operation::kScatter:
@@ -26,7 +27,7 @@ std::ptrdiff_t output_place(const CallFacts& facts) {
 ScheduleBuilder::ScheduleBuilder(const CallFacts& facts)
     : schedule_{.scratch_count = 0, .steps = {}, .wire = facts.wire},
       may_overlap_(facts.operation != Operation::kAllToAll),
-      output_in_input_(output_place(facts)) {
+      output_in_input_(output_offset(facts)) {
   for (int peer = 0; facts.wire != WireDType::kSame && peer < facts.world; ++peer) {
     widths_.push_back(is_rounded_between(facts, facts.rank, peer) ? Width::kNarrow : Width::kFull);
   }
@@ -40,30 +41,32 @@ Region ScheduleBuilder::scratch(std::size_t count) {
 
 std::optional<int> ScheduleBuilder::send(int peer, Region from, std::vector<int> after) {
   if (from.count == 0) return std::nullopt;
-  Step step{.verb = Verb::kSend, .peer = peer, .from = from, .width = width_to(peer)};
+  Step step{.kind = StepKind::kSend, .peer = peer, .from = from, .width = width_to(peer)};
   step.after = std::move(after);
   add(std::move(step), {from}, {});
   return static_cast<int>(schedule_.steps.size()) - 1;
 }
 
-void ScheduleBuilder::receive(int peer, Region to) {
-  if (to.count > 0) add({.verb = Verb::kReceive, .peer = peer, .to = to, .width = width_to(peer)}, {}, {to});
+void ScheduleBuilder::recv(int peer, Region to) {
+  if (to.count > 0) {
+    add({.kind = StepKind::kReceive, .peer = peer, .to = to, .width = width_to(peer)}, {}, {to});
+  }
 }
 
 void ScheduleBuilder::copy(Region from, Region to) {
   COHORT_CHECK_EQ(from.count, to.count);
   const bool same = from.memory == to.memory && from.first == to.first;
-  if (from.count > 0 && !same) add({.verb = Verb::kCopy, .from = from, .to = to}, {from}, {to});
+  if (from.count > 0 && !same) add({.kind = StepKind::kCopy, .from = from, .to = to}, {from}, {to});
 }
 
 void ScheduleBuilder::combine(Region from, Region to, Order order) {
   COHORT_CHECK_EQ(from.count, to.count);
-  if (from.count > 0) add({.verb = Verb::kCombine, .from = from, .to = to, .order = order}, {from}, {to});
+  if (from.count > 0) add({.kind = StepKind::kCombine, .from = from, .to = to, .order = order}, {from}, {to});
 }
 
 void ScheduleBuilder::round(Region region) {
   const bool rounds = schedule_.wire != WireDType::kSame;
-  if (rounds && region.count > 0) add({.verb = Verb::kRound, .to = region}, {}, {region});
+  if (rounds && region.count > 0) add({.kind = StepKind::kRound, .to = region}, {}, {region});
 }
 
 Width ScheduleBuilder::width_to(int peer) const {
@@ -71,12 +74,12 @@ Width ScheduleBuilder::width_to(int peer) const {
 }
 
 int ScheduleBuilder::send_signal(int peer, std::vector<int> after) {
-  schedule_.steps.push_back({.verb = Verb::kSend, .peer = peer, .after = std::move(after)});
+  schedule_.steps.push_back({.kind = StepKind::kSend, .peer = peer, .after = std::move(after)});
   return static_cast<int>(schedule_.steps.size()) - 1;
 }
 
 int ScheduleBuilder::receive_signal(int peer, std::vector<int> after) {
-  schedule_.steps.push_back({.verb = Verb::kReceive, .peer = peer, .after = std::move(after)});
+  schedule_.steps.push_back({.kind = StepKind::kReceive, .peer = peer, .after = std::move(after)});
   return static_cast<int>(schedule_.steps.size()) - 1;
 }
 
@@ -88,15 +91,17 @@ void ScheduleBuilder::add(Step step, std::initializer_list<Region> reads,
                           std::initializer_list<Region> writes) {
   const auto number = static_cast<int>(schedule_.steps.size());
   const auto end_of = [&](Region region) {
-    return place_of(region) + static_cast<std::ptrdiff_t>(region.count);
+    return offset_of(region) + static_cast<std::ptrdiff_t>(region.count);
   };
-  for (const Region region : reads) log_of(region).read(place_of(region), end_of(region), number, step.after);
+  for (const Region region : reads) {
+    log_of(region).read(offset_of(region), end_of(region), number, step.after);
+  }
   for (const Region region : writes) {
-    log_of(region).write(place_of(region), end_of(region), number, step.after);
+    log_of(region).write(offset_of(region), end_of(region), number, step.after);
   }
   std::sort(step.after.begin(), step.after.end());
   step.after.erase(std::unique(step.after.begin(), step.after.end()), step.after.end());
-  // A copy from input to output that overlap meets its own reading.
+  // A copy between overlapping input and output would wait for itself.
   if (!step.after.empty() && step.after.back() == number) step.after.pop_back();
   schedule_.steps.push_back(std::move(step));
 }
@@ -107,7 +112,7 @@ AccessLog& ScheduleBuilder::log_of(Region region) {
   return call_log_;
 }
 
-std::ptrdiff_t ScheduleBuilder::place_of(Region region) const {
+std::ptrdiff_t ScheduleBuilder::offset_of(Region region) const {
   const auto first = static_cast<std::ptrdiff_t>(region.first);
   return region.memory == Memory::kOutput ? first + output_in_input_ : first;
 }

@@ -10,30 +10,31 @@
 
 namespace cohort::comm {
 
-/// Writes down steps as one rank would take them one after another, and finds out which of them may overlap:
-/// a step waits for an earlier one only if both touch the same elements and one of them writes. Input and
-/// output count as overlapping where the call allows it.
+/// Builds a Schedule from steps in the order in which one rank would run them one by one, and finds out which
+/// of them may overlap: a step waits for an earlier step only if both touch the same elements and one of them
+/// writes. Input and output count as overlapping where the call allows that. Sending, copying or combining no
+/// elements adds no step.
 ///
-/// Moving or combining no elements leaves no step.
+/// Threads: one at a time.
 class ScheduleBuilder {
  public:
   explicit ScheduleBuilder(const CallFacts& facts);
 
-  /// Scratch memory that nobody else has.
+  /// Returns new scratch memory, which no other region overlaps.
   Region scratch(std::size_t count);
 
-  /// Not before `after` is done. Returns its step, if there is anything to send.
+  /// Sends `from` once the steps in `after` are done. Returns the step; nullopt if `from` is empty.
   std::optional<int> send(int peer, Region from, std::vector<int> after = {});
-  void receive(int peer, Region to);
+  void recv(int peer, Region to);
   void copy(Region from, Region to);
   /// `to` = `from` ∘ `to` (kFromFirst) or `to` ∘ `from` (kToFirst).
   void combine(Region from, Region to, Order order);
 
-  /// `region` is rounded as if it had travelled, if anything in this call is. Whoever completes a sum that
-  /// others get, too, does so: then everybody has the same bits.
+  /// Rounds `region` to the wire type, if any message of this call is rounded. A rank that completes a sum
+  /// for other ranks does this, so that all ranks get the same bits.
   void round(Region region);
 
-  /// Messages without elements, ordered by `after` alone. Return their step.
+  /// Messages without elements, ordered only by `after`. Return their step.
   int send_signal(int peer, std::vector<int> after = {});
   int receive_signal(int peer, std::vector<int> after = {});
 
@@ -42,22 +43,22 @@ class ScheduleBuilder {
  private:
   void add(Step step, std::initializer_list<Region> reads, std::initializer_list<Region> writes);
   AccessLog& log_of(Region region);
-  std::ptrdiff_t place_of(Region region) const;
+  std::ptrdiff_t offset_of(Region region) const;
 
   Width width_to(int peer) const;
 
   Schedule schedule_;
-  std::vector<Width> widths_;  // of messages, by peer; none where nothing is rounded
+  std::vector<Width> widths_;  // of messages, by peer; empty if nothing is rounded
   bool may_overlap_ = true;
-  std::ptrdiff_t output_in_input_ = 0;  // where the output begins, counted from the input, if they overlap
+  std::ptrdiff_t output_in_input_ = 0;  // first element of the output relative to the input
   AccessLog call_log_, output_log_, scratch_log_;
 };
 
-/// Chunk after chunk, so that what comes next can begin with the first.
+/// One step per chunk, so that later steps can begin with the first chunk.
 void copy_in_chunks(ScheduleBuilder& builder, Region from, Region to, std::size_t chunk_length);
 void round_in_chunks(ScheduleBuilder& builder, Region region, std::size_t chunk_length);
 
-/// Of a region: `count` elements from its `first`.
+/// `count` elements of a region, from its element `first` on.
 Region slice(Region region, std::size_t first, std::size_t count);
 
 }  // namespace cohort::comm

@@ -20,7 +20,7 @@ std::size_t own_count(const CallFacts& facts) {
 
 void broadcast(ScheduleBuilder& builder, const CallFacts& facts) {
   const Region output{Memory::kOutput, 0, facts.count};
-  if (facts.rank != facts.root) return builder.receive(facts.root, output);
+  if (facts.rank != facts.root) return builder.recv(facts.root, output);
   builder.copy({Memory::kInput, 0, facts.count}, output);
   for (const int rank : others(facts)) builder.send(rank, output);
 }
@@ -44,12 +44,12 @@ void gather(ScheduleBuilder& builder, const CallFacts& facts) {
   }
   const Cut to = Cut::by(Memory::kOutput, facts.parts);
   builder.copy(own, to.part(facts.rank));
-  for (const int rank : others(facts)) builder.receive(rank, to.part(rank));
+  for (const int rank : others(facts)) builder.recv(rank, to.part(rank));
 }
 
 void scatter(ScheduleBuilder& builder, const CallFacts& facts) {
   const Region own{Memory::kOutput, 0, own_count(facts)};
-  if (facts.rank != facts.root) return builder.receive(facts.root, own);
+  if (facts.rank != facts.root) return builder.recv(facts.root, own);
   const Cut from = Cut::by(Memory::kInput, facts.parts);
   for (const int rank : others(facts)) builder.send(rank, from.part(rank));
   builder.copy(from.part(facts.rank), own);

@@ -61,8 +61,8 @@ std::size_t Cut::longest() const {
 }
 
 int around(int position, int offset, int size) {
-  const int place = (position + offset) % size;
-  return place < 0 ? place + size : place;
+  const int shifted = (position + offset) % size;
+  return shifted < 0 ? shifted + size : shifted;
 }
 
 int num_doublings(int size) {

@@ -8,16 +8,17 @@
 namespace cohort::comm {
 namespace {
 
-// One member's place in the tree, counted from the root.
-class Place {
+// One member's position in the tree, counted from the root.
+class TreePosition {
  public:
-  Place(const Team& team, int root) : team_(team), root_(root), here_(around(team.me, -root, team.size())) {}
+  TreePosition(const Team& team, int root)
+      : team_(team), root_(root), here_(around(team.me, -root, team.size())) {}
 
   int here() const { return here_; }
   bool is_root() const { return here_ == 0; }
   int parent_rank() const { return rank_of(here_ & (here_ - 1)); }
-  int rank_of(int place) const { return team_.at(root_ + place); }
-  /// From the nearest, whose branch is the smallest.
+  int rank_of(int position) const { return team_.at(root_ + position); }
+  /// In the order of distance: the nearest child has the smallest branch.
   std::vector<int> children() const {
     std::vector<int> children;
     for (int distance = 1; distance < team_.size() && (here_ & distance) == 0; distance *= 2) {
@@ -25,10 +26,10 @@ class Place {
     }
     return children;
   }
-  /// How many members the branch of a place has.
-  int branch_size(int place) const {
-    const int rest = team_.size() - place;
-    return place == 0 ? rest : std::min(place & -place, rest);
+  /// The number of members in the branch of a position.
+  int branch_size(int position) const {
+    const int rest = team_.size() - position;
+    return position == 0 ? rest : std::min(position & -position, rest);
   }
 
  private:
@@ -36,25 +37,25 @@ class Place {
   const int root_, here_;
 };
 
-// The parts of a branch, as they lie in the root's memory and, from the root round the circle, in scratch.
+// The parts of a branch as they lie in the root's buffer and, counted from the root, in scratch.
 class Branch {
  public:
-  Branch(const CallFacts& facts, const Place& place)
-      : at_root_(Cut::by(Memory::kOutput, facts.parts)), root_(facts.root), place_(place) {}
+  Branch(const CallFacts& facts, const TreePosition& position)
+      : at_root_(Cut::by(Memory::kOutput, facts.parts)), root_(facts.root), position_(position) {}
 
-  std::vector<Region> pieces(int place) const {
-    return at_root_.around(root_ + place, place_.branch_size(place));
+  std::vector<Region> pieces(int position) const {
+    return at_root_.around(root_ + position, position_.branch_size(position));
   }
-  std::size_t length(int place) const {
+  std::size_t length(int position) const {
     std::size_t count = 0;
-    for (const Region piece : pieces(place)) count += piece.count;
+    for (const Region piece : pieces(position)) count += piece.count;
     return count;
   }
 
  private:
   const Cut at_root_;
   const int root_;
-  const Place& place_;
+  const TreePosition& position_;
 };
 
 Region in(Memory memory, Region region) {
@@ -69,31 +70,32 @@ Schedule broadcast(const CallFacts& facts) {
   return std::move(builder).finish();
 }
 
-// The children of a member each have a place of their own: what arrives early finds it.
-std::vector<Region> places_of_children(ScheduleBuilder& builder, const Place& place, std::size_t count) {
-  std::vector<Region> places;
-  for (std::size_t child = 0; child < place.children().size(); ++child) {
-    places.push_back(builder.scratch(count));
+// Scratch for each child, so that an early message has its own buffer.
+std::vector<Region> buffers_of_children(ScheduleBuilder& builder, const TreePosition& position,
+                                        std::size_t count) {
+  std::vector<Region> buffers;
+  for (std::size_t child = 0; child < position.children().size(); ++child) {
+    buffers.push_back(builder.scratch(count));
   }
-  return places;
+  return buffers;
 }
 
-// Where there is no output, what arrives first is where the sum grows.
+// On ranks without an output, the sum grows in the buffer of the first message.
 Schedule reduce(const CallFacts& facts) {
   ScheduleBuilder builder(facts);
   const Team team = whole_world(facts);
-  const Place place(team, facts.root);
-  const std::vector<int> children = place.children();
-  const std::vector<Region> places = places_of_children(builder, place, facts.count);
+  const TreePosition position(team, facts.root);
+  const std::vector<int> children = position.children();
+  const std::vector<Region> buffers = buffers_of_children(builder, position, facts.count);
   for (const Region input : chunks_of({Memory::kInput, 0, facts.count}, facts.chunk_length)) {
     Region sum = input;
-    if (place.is_root()) {
+    if (position.is_root()) {
       sum = in(Memory::kOutput, input);
       builder.copy(input, sum);
     }
     for (std::size_t child = 0; child < children.size(); ++child) {
-      const Region arrived = slice(places[child], input.first, input.count);
-      builder.receive(place.rank_of(children[child]), arrived);
+      const Region arrived = slice(buffers[child], input.first, input.count);
+      builder.recv(position.rank_of(children[child]), arrived);
       if (sum.memory == Memory::kInput) {
         builder.combine(input, arrived, Order::kFromFirst);
         sum = arrived;
@@ -101,7 +103,7 @@ Schedule reduce(const CallFacts& facts) {
         builder.combine(arrived, sum, Order::kToFirst);
       }
     }
-    if (!place.is_root()) builder.send(place.parent_rank(), sum);
+    if (!position.is_root()) builder.send(position.parent_rank(), sum);
   }
   return std::move(builder).finish();
 }
@@ -109,31 +111,31 @@ Schedule reduce(const CallFacts& facts) {
 Schedule gather(const CallFacts& facts) {
   ScheduleBuilder builder(facts);
   const Team team = whole_world(facts);
-  const Place place(team, facts.root);
-  const Branch branch(facts, place);
+  const TreePosition position(team, facts.root);
+  const Branch branch(facts, position);
   const Region own{Memory::kInput, 0, facts.parts[static_cast<std::size_t>(facts.rank)]};
-  if (place.is_root()) {
+  if (position.is_root()) {
     builder.copy(own, Cut::by(Memory::kOutput, facts.parts).part(facts.rank));
-    for (const int child : place.children()) {
-      for (const Region piece : branch.pieces(child)) builder.receive(place.rank_of(child), piece);
+    for (const int child : position.children()) {
+      for (const Region piece : branch.pieces(child)) builder.recv(position.rank_of(child), piece);
     }
     return std::move(builder).finish();
   }
   Region room = own;
-  if (!place.children().empty()) {
-    room = builder.scratch(branch.length(place.here()));
+  if (!position.children().empty()) {
+    room = builder.scratch(branch.length(position.here()));
     builder.copy(own, slice(room, 0, own.count));
   }
   std::size_t used = own.count;
-  for (const int child : place.children()) {
+  for (const int child : position.children()) {
     for (const Region piece : branch.pieces(child)) {
-      builder.receive(place.rank_of(child), slice(room, used, piece.count));
+      builder.recv(position.rank_of(child), slice(room, used, piece.count));
       used += piece.count;
     }
   }
   used = 0;
-  for (const Region piece : branch.pieces(place.here())) {
-    builder.send(place.parent_rank(), slice(room, used, piece.count));
+  for (const Region piece : branch.pieces(position.here())) {
+    builder.send(position.parent_rank(), slice(room, used, piece.count));
     used += piece.count;
   }
   return std::move(builder).finish();
@@ -142,31 +144,31 @@ Schedule gather(const CallFacts& facts) {
 Schedule scatter(const CallFacts& facts) {
   ScheduleBuilder builder(facts);
   const Team team = whole_world(facts);
-  const Place place(team, facts.root);
-  const Branch branch(facts, place);
+  const TreePosition position(team, facts.root);
+  const Branch branch(facts, position);
   const Region own{Memory::kOutput, 0, facts.parts[static_cast<std::size_t>(facts.rank)]};
-  std::vector<int> children = place.children();
+  std::vector<int> children = position.children();
   std::reverse(children.begin(), children.end());
-  if (place.is_root()) {
+  if (position.is_root()) {
     for (const int child : children) {
       for (const Region piece : branch.pieces(child)) {
-        builder.send(place.rank_of(child), in(Memory::kInput, piece));
+        builder.send(position.rank_of(child), in(Memory::kInput, piece));
       }
     }
     builder.copy(Cut::by(Memory::kInput, facts.parts).part(facts.rank), own);
     return std::move(builder).finish();
   }
-  const Region room = children.empty() ? own : builder.scratch(branch.length(place.here()));
+  const Region room = children.empty() ? own : builder.scratch(branch.length(position.here()));
   std::size_t used = 0;
-  for (const Region piece : branch.pieces(place.here())) {
-    builder.receive(place.parent_rank(), slice(room, used, piece.count));
+  for (const Region piece : branch.pieces(position.here())) {
+    builder.recv(position.parent_rank(), slice(room, used, piece.count));
     used += piece.count;
   }
   for (const int child : children) {
     used -= branch.length(child);
     std::size_t first = used;
     for (const Region piece : branch.pieces(child)) {
-      builder.send(place.rank_of(child), slice(room, first, piece.count));
+      builder.send(position.rank_of(child), slice(room, first, piece.count));
       first += piece.count;
     }
   }
@@ -174,14 +176,14 @@ Schedule scatter(const CallFacts& facts) {
   return std::move(builder).finish();
 }
 
-// The longest branch below the root is what somebody keeps in scratch; leaves keep nothing.
+// The longest branch below the root; its top rank keeps it in scratch. Leaves keep nothing.
 std::size_t branch_scratch(const CallFacts& facts) {
   const Team team = whole_world(facts);
-  const Place place(team, facts.root);
-  const Branch branch(facts, place);
+  const TreePosition position(team, facts.root);
+  const Branch branch(facts, position);
   std::size_t longest = 0;
   for (int here = 1; here < facts.world; ++here) {
-    if (place.branch_size(here) > 1) longest = std::max(longest, branch.length(here));
+    if (position.branch_size(here) > 1) longest = std::max(longest, branch.length(here));
   }
   return longest;
 }
@@ -189,11 +191,11 @@ std::size_t branch_scratch(const CallFacts& facts) {
 }  // namespace
 
 void tree_broadcast(ScheduleBuilder& builder, const Team& team, int root, Region data) {
-  const Place place(team, root);
-  if (!place.is_root()) builder.receive(place.parent_rank(), data);
-  std::vector<int> children = place.children();
+  const TreePosition position(team, root);
+  if (!position.is_root()) builder.recv(position.parent_rank(), data);
+  std::vector<int> children = position.children();
   std::reverse(children.begin(), children.end());
-  for (const int child : children) builder.send(place.rank_of(child), data);
+  for (const int child : children) builder.send(position.rank_of(child), data);
 }
 
 Schedule tree_schedule(const CallFacts& facts) {

@@ -5,32 +5,32 @@
 #include "comm/schedule/schedule_builder.h"
 #include "comm/schedule/team.h"
 
-// The binomial tree: who has the numbers gives them on, so that in every step twice as many ranks have them.
-// With ranks counted from the root, v gets them from v without its lowest bit. n = 8:
+// The binomial tree: every rank that has the data sends it on, so that each step doubles the number of ranks
+// that have it. With ranks counted from the root, the parent of v is v without its lowest bit. n = 8:
 //
 //     0 ──────────── 4 ────── 6 ── 7
 //     │              └ 5
 //     ├────── 2 ── 3
 //     └ 1
 //
-// Broadcast and scatter go from the root outwards, the greatest branch first; reduce and gather come back the
-// same way, the smallest first. A branch holds the ranks from v on, round the circle, so gather and scatter
-// move it in one message, or two where it passes the last rank.
+// broadcast and scatter go from the root outwards, the greatest branch first; reduce and gather run
+// backwards, the smallest branch first. A branch holds the ranks from v on, modulo n, so gather and scatter
+// move it in one message, or in two if it wraps around the last rank.
 //
 // Order of summation: sum(v) = ((x[v] ∘ sum(v+1)) ∘ sum(v+2)) ∘ sum(v+4) …, counted from the root: a tree
-// over the ranks in their order, from the root round the circle.
+// over the ranks in their order, from the root on, modulo n.
 //
-// broadcast: ⌈log₂ n⌉ α + ⌈log₂ n⌉ S β.
-// reduce: the same + ⌈log₂ n⌉ S γ, memory ⌈log₂ n⌉ S at the root, less elsewhere; in c chunks c times the α,
-// a c-th of the γ. gather, scatter: ⌈log₂ n⌉ α + (n−1)/n S β, one more α at the most for every branch that is
-// cut in two; memory: the branch, at most S / 2. All ranks must know the lengths of all parts.
+// Cost of broadcast: ⌈log₂ n⌉ α + ⌈log₂ n⌉ S β. reduce: ⌈log₂ n⌉ S γ more, scratch ⌈log₂ n⌉ S at the root,
+// less elsewhere; in c chunks c times the α, 1/c of the γ.
+// Cost of gather and scatter: ⌈log₂ n⌉ α + (n−1)/n S β, at most one more α for every branch that wraps
+// around; scratch: the branch, at most S / 2. All ranks must know the lengths of all parts.
 
 namespace cohort::comm {
 
-/// `data` of the member at `root` reaches every member's.
+/// Copies `data` of the member at position `root` to `data` of every member.
 void tree_broadcast(ScheduleBuilder& builder, const Team& team, int root, Region data);
 
-/// Of broadcast, reduce, gather, scatter.
+/// For broadcast, reduce, gather and scatter.
 Schedule tree_schedule(const CallFacts& facts);
 Effort tree_effort(const CallFacts& facts);
 

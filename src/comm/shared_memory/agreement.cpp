@@ -9,7 +9,7 @@
 namespace cohort::comm {
 namespace {
 
-// operation 8 | dtype 8 | reduce op 8 | flags 8 | root 32
+// Layout of Posting::call, from the lowest bit: operation 8 | dtype 8 | reduce op 8 | flags 8 | root 32.
 enum Flag : std::uint64_t { kInline = 1, kInputInArena = 2, kOutputInArena = 4, kRagged = 8 };
 constexpr int kFlagShift = 24;
 constexpr std::uint64_t kOfferMask = std::uint64_t{kInline | kInputInArena | kOutputInArena} << kFlagShift;
@@ -24,7 +24,7 @@ bool is_combining(Operation operation) {
          operation == Operation::kReduceScatter;
 }
 
-// Only counts that every rank has to give count as ragged here.
+// A call is ragged here only if every rank has to give counts.
 bool is_ragged(const Call& call) {
   switch (call.operation) {
     case Operation::kReduceScatter:
@@ -37,7 +37,7 @@ bool is_ragged(const Call& call) {
   }
 }
 
-/// What a peer must post, seen from `rank`; nothing if this rank cannot know.
+/// The count that `peer` must post for its call to match ours; nullopt if `rank` cannot know.
 std::optional<std::size_t> expected_count(const Call& call, int rank, int peer) {
   const auto index = static_cast<std::size_t>(peer);
   switch (call.operation) {
@@ -79,8 +79,8 @@ std::uint64_t pack(const Call& call, Offer offer) {
          root << 32;
 }
 
-Offer offer_in(std::uint64_t what) {
-  const std::uint64_t flags = what >> kFlagShift;
+Offer offer_in(std::uint64_t word) {
+  const std::uint64_t flags = word >> kFlagShift;
   return {.is_inline = (flags & kInline) != 0,
           .input_in_arena = (flags & kInputInArena) != 0,
           .output_in_arena = (flags & kOutputInArena) != 0};
@@ -88,15 +88,15 @@ Offer offer_in(std::uint64_t what) {
 
 Call call_in(const Posting& posting) {
   Call call;
-  const std::uint64_t what = posting.what;
+  const std::uint64_t word = posting.call;
   call.operation =
-      static_cast<Operation>(std::min<std::uint64_t>(what & 0xff, std::size(kAllOperations) - 1));
+      static_cast<Operation>(std::min<std::uint64_t>(word & 0xff, std::size(kAllOperations) - 1));
   const auto dtype =
-      static_cast<DType>(std::min<std::uint64_t>((what >> 8) & 0xff, std::size(kAllDTypes) - 1));
+      static_cast<DType>(std::min<std::uint64_t>((word >> 8) & 0xff, std::size(kAllDTypes) - 1));
   call.input.dtype = call.output.dtype = dtype;
   call.reduce_op =
-      static_cast<ReduceOp>(std::min<std::uint64_t>((what >> 16) & 7, std::size(kAllReduceOps) - 1));
-  call.peer = static_cast<int>(what >> 32);
+      static_cast<ReduceOp>(std::min<std::uint64_t>((word >> 16) & 7, std::size(kAllReduceOps) - 1));
+  call.peer = static_cast<int>(word >> 32);
   return call;
 }
 
@@ -123,14 +123,17 @@ std::uint32_t posted_detail(const Call& call) {
 std::optional<std::string> disagreement(const Call& ours, int rank, const Posting& theirs, int peer) {
   const std::uint64_t mine = pack(ours, {});
   const std::optional<std::size_t> expected = expected_count(ours, rank, peer);
-  const bool same_call = (theirs.what & ~kOfferMask) == mine;
+  const bool same_call = (theirs.call & ~kOfferMask) == mine;
   const bool same_count = !expected || *expected == theirs.count;
   if (same_call && same_count && theirs.detail == posted_detail(ours)) return std::nullopt;
   const std::string both =
       shown(call_in(theirs), peer, theirs.count) + ", " + shown(ours, rank, posted_count(ours));
   if (!same_call) return both;
-  if (!same_count) return both + fmt::format("; {} elements were expected of rank {}", *expected, peer);
-  return both + " with other counts";
+  if (!same_count) {
+    return both + fmt::format("; expected {} elements of rank {}, found {}", *expected, peer, theirs.count);
+  }
+  return both + fmt::format("; counts of parts: checksum {:#010x} on rank {}, {:#010x} on rank {}",
+                            theirs.detail, peer, posted_detail(ours), rank);
 }
 
 }  // namespace cohort::comm

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/call.h"
+#include "comm/group/call.h"
 #include "comm/shared_memory/layout.h"
 
 #include <cstdint>
@@ -9,25 +9,28 @@
 
 namespace cohort::comm {
 
-/// What a member can offer the others of a call.
+/// The buffers of a member that the other members can read or write in a call.
 struct Offer {
-  bool is_inline = false;  ///< its input is in the posting
+  bool is_inline = false;  ///< the input was copied into the posting
   bool input_in_arena = false;
   bool output_in_arena = false;
 };
 
-/// The word of an posting that says what is called, and back.
+/// Posting::call: operation, dtype, reduce op, root and offer of a call in one word, and the offer in it
+/// again.
 std::uint64_t pack(const Call& call, Offer offer);
-Offer offer_in(std::uint64_t what);
-/// The operation, type, reduce op and root again, for messages.
+Offer offer_in(std::uint64_t word);
+/// The operation, dtype, reduce op and root of a posting, for error messages.
 Call call_in(const Posting& posting);
 
-/// What of `call` is posted as its count: what others can compare with theirs.
+/// Posting::count: the number of elements that other ranks compare with their own call.
 std::size_t posted_count(const Call& call);
-/// A hash of counts that must be the same on all ranks; 0 without.
+/// Posting::detail: a checksum of the counts of all parts, where they must be equal on all ranks; otherwise
+/// 0.
 std::uint32_t posted_detail(const Call& call);
 
-/// Whether `theirs`, posted by `peer`, fits our call; nothing if it does, else what does not.
+/// Compares the posting of `peer` with our call. Returns nullopt if they match, else both calls in words and
+/// the field that differs.
 std::optional<std::string> disagreement(const Call& ours, int rank, const Posting& theirs, int peer);
 
 }  // namespace cohort::comm

@@ -19,7 +19,7 @@ namespace cohort {
 namespace comm {
 namespace {
 
-// 37 pages: the lower bits of any two colours differ in more than one place.
+// A stride of 37 pages: the lower address bits of any two colours differ in more than one bit.
 constexpr std::size_t kColourStride = std::size_t{37} * 4096;
 constexpr std::size_t kColours = 256;
 
@@ -32,7 +32,7 @@ std::size_t rounded_up(std::size_t value, std::size_t multiple) {
 }  // namespace
 
 Result<Mapping> Mapping::of(const Descriptor& file, std::size_t size_bytes, int colour) {
-  // Room is reserved, the file put where its colour says, and the rest of the room given back.
+  // Reserves more addresses than needed, maps the file at the address of its colour, and unmaps the rest.
   const std::size_t room_bytes = size_bytes + kColours * kColourStride;
   void* room = ::mmap(nullptr, room_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) return system_error("cannot reserve addresses for shared memory", errno);
@@ -71,19 +71,20 @@ ArenaMemory::ArenaMemory(Descriptor file, Mapping mapping, std::uint64_t first_f
 
 Result<std::span<std::byte>> ArenaMemory::take(std::size_t size_bytes) {
   if (::getpid() != owner_) {
-    return Error(ErrorCode::kUsage, "shared memory belongs to the process that made it, not to its children");
+    return Error(ErrorCode::kUsage,
+                 "an arena was used in a forked child; only the process that made it can allocate");
   }
-  const std::size_t boundary = size_bytes >= kPage ? kPage : kLine;
-  // More than the whole is as impossible as the whole and a page.
+  const std::size_t boundary = size_bytes >= kPage ? kPage : kCacheLine;
+  // Clamped so that rounding up cannot overflow; the clamped size does not fit either.
   const std::size_t wanted = std::min(size_bytes, mapping_.size_bytes() + kPage);
-  const std::size_t length = std::max(rounded_up(wanted, boundary), kLine);
+  const std::size_t length = std::max(rounded_up(wanted, boundary), kCacheLine);
   const std::lock_guard lock(mutex_);
   for (auto it = free_.begin(); it != free_.end(); ++it) {
     const auto [offset, free_length] = *it;
     const std::uint64_t first = rounded_up(offset, boundary);
     if (first + length > offset + free_length) continue;
     if (::fallocate(file_.number(), 0, static_cast<off_t>(first), static_cast<off_t>(length)) != 0) {
-      return system_error("cannot get " + format_bytes(length) + " of shared memory", errno);
+      return system_error("cannot allocate " + format_bytes(length) + " of shared memory", errno);
     }
     free_.erase(it);
     if (first > offset) free_.emplace(offset, first - offset);
@@ -94,8 +95,9 @@ Result<std::span<std::byte>> ArenaMemory::take(std::size_t size_bytes) {
     std::memset(mapping_.data() + first, 0, length);
     return std::span(mapping_.data() + first, length);
   }
-  return Error(ErrorCode::kExhausted, "the arena has no " + format_bytes(length) + " left of its " +
-                                          format_bytes(mapping_.size_bytes()))
+  return Error(ErrorCode::kExhausted, "the arena has no free block of " + format_bytes(length) +
+                                          " (capacity " + format_bytes(mapping_.size_bytes()) + ", in use " +
+                                          format_bytes(taken_bytes_) + ")")
       .with_remedy("Make the arena larger: launch.shared_memory_per_rank.");
 }
 
@@ -104,7 +106,7 @@ void ArenaMemory::give_back(std::span<std::byte> bytes) {
   const auto first = static_cast<std::uint64_t>(bytes.data() - mapping_.data());
   const std::lock_guard lock(mutex_);
   taken_bytes_ -= bytes.size();
-  // Whole pages go back to the machine.
+  // Whole pages are returned to the kernel.
   const std::uint64_t page_first = rounded_up(first, kPage);
   const std::uint64_t page_last = (first + bytes.size()) / kPage * kPage;
   if (page_last > page_first) {
@@ -136,7 +138,7 @@ namespace {
 using comm::kPage;
 
 Status kill_and_wait(pid_t process, const Descriptor& pidfd, TimePoint deadline) {
-  // The descriptor stands for that very process, even if its number has been given to another since.
+  // A pidfd cannot hit another process that was given the same process id since.
   if (::syscall(SYS_pidfd_send_signal, pidfd.number(), SIGKILL, nullptr, 0) != 0 && errno != ESRCH) {
     return system_error("cannot kill process " + std::to_string(process) + " of an earlier generation",
                         errno);
@@ -151,7 +153,8 @@ Status kill_and_wait(pid_t process, const Descriptor& pidfd, TimePoint deadline)
       return Error(ErrorCode::kTimedOut, "process " + std::to_string(process) +
                                              " of an earlier generation was killed but has not ended")
           .with_remedy(
-              "It may be stuck in the kernel: its shared memory cannot be used again before it ends.");
+              "The process may be stuck in the kernel. Its shared memory can be used again once it has "
+              "ended.");
     }
   }
 }
@@ -178,9 +181,9 @@ std::uint64_t ArenaBlock::offset() const {
 Result<std::unique_ptr<Arena>> Arena::create(std::size_t capacity_bytes) {
   const std::size_t capacity = std::max(comm::rounded_up(capacity_bytes, kPage), 2 * kPage);
   Descriptor file(::memfd_create("cohort-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file.is_open()) return system_error("cannot make shared memory", errno);
+  if (!file.is_open()) return system_error("cannot create shared memory (memfd_create)", errno);
   if (::ftruncate(file.number(), static_cast<off_t>(capacity)) != 0) {
-    return system_error("cannot make shared memory of " + format_bytes(capacity), errno);
+    return system_error("cannot set the size of shared memory to " + format_bytes(capacity), errno);
   }
   if (::fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return system_error("cannot seal shared memory", errno);
@@ -195,7 +198,8 @@ Result<std::unique_ptr<Arena>> Arena::create(std::size_t capacity_bytes) {
 }
 
 Arena::~Arena() {
-  // Not given back: others may still read them, and the memory goes when the last of them unmaps it.
+  // Retired blocks are not given back: other members may still read them. The kernel frees the file when the
+  // last process unmaps it.
   for (ArenaBlock& block : retired_) block.memory_ = nullptr;
 }
 
@@ -208,7 +212,7 @@ void Arena::shared_with(pid_t process, Descriptor pidfd) {
   const std::lock_guard lock(mutex_);
   for (Sharer& sharer : sharers_) {
     if (sharer.process == process) {
-      sharer.pidfd = std::move(pidfd);  // an earlier process of that number must have ended
+      sharer.pidfd = std::move(pidfd);  // the process id was reused: the earlier process has ended
       return;
     }
   }
@@ -221,7 +225,7 @@ void Arena::retire(ArenaBlock block) {
 }
 
 Status Arena::fence(const std::vector<pid_t>& staying, TimePoint deadline) {
-  std::vector<ArenaBlock> retired;  // given back after the lock
+  std::vector<ArenaBlock> retired;  // freed after the lock is released
   const std::lock_guard lock(mutex_);
   for (auto it = sharers_.begin(); it != sharers_.end();) {
     if (std::find(staying.begin(), staying.end(), it->process) != staying.end()) {

@@ -23,12 +23,14 @@ class Arena;
 
 namespace comm {
 
-/// A memory file seen by this process: mapped whole, for as long as this lives.
+/// A memory file mapped into this process as a whole.
+///
+/// Lifetime: the destructor unmaps it.
 class Mapping {
  public:
-  /// Mappings of different `colour` lie at addresses whose lower bits differ, too. A core finds a line in its
-  /// first-level cache by a few of those bits: loops over the same place in two arenas run at half the speed
-  /// if they are equal.
+  /// Mappings of different `colour` begin at addresses whose lower bits differ. Some cores choose the set of
+  /// their first-level cache by these bits: with equal bits, a loop over the same offset of two arenas runs
+  /// at half the speed.
   static Result<Mapping> of(const Descriptor& file, std::size_t size_bytes, int colour);
   ~Mapping();
   Mapping(Mapping&& other) noexcept;
@@ -44,15 +46,15 @@ class Mapping {
   std::size_t size_bytes_ = 0;
 };
 
-/// The memory of an arena, and which of it is free. Blocks hold it: what lies in one is there as long as the
-/// block is, whatever becomes of the arena.
+/// The memory of an arena and its list of free blocks.
 ///
 /// Threads: every method from any thread.
+/// Lifetime: shared by the arena and its blocks, so a block stays valid after its arena is gone.
 class ArenaMemory {
  public:
   ArenaMemory(Descriptor file, Mapping mapping, std::uint64_t first_free);
 
-  /// The bytes of a new block, zeroed.
+  /// Returns a new block, zeroed.
   Result<std::span<std::byte>> take(std::size_t size_bytes);
   void give_back(std::span<std::byte> bytes);
   std::size_t taken_bytes() const;
@@ -64,19 +66,20 @@ class ArenaMemory {
   const Descriptor file_;
   const Mapping mapping_;
   const ForkGuard guard_{mapping_.data(), mapping_.size_bytes(), file_.number()};
-  // A process that inherited it by fork takes nothing and gives nothing back: it is in use elsewhere.
+  // A child made by fork() neither takes nor gives back memory: the parent uses it.
   const pid_t owner_ = ::getpid();
   mutable std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> free_;  // offset → length of what is free; neighbours are joined
+  std::map<std::uint64_t, std::uint64_t>
+      free_;  // offset → length of each free range; adjacent ranges are merged
   std::size_t taken_bytes_ = 0;
 };
 
 }  // namespace comm
 
-/// A piece of an arena, given back when it dies.
+/// A block of arena memory; the destructor gives it back.
 ///
-/// Threads: as its memory is used.
-/// Lifetime: may outlive its arena, but no other rank reads it then.
+/// Threads: one at a time; its bytes as their users agree.
+/// Lifetime: may outlive its arena, but then no other rank reads it any more.
 class ArenaBlock {
  public:
   ArenaBlock() = default;
@@ -100,14 +103,14 @@ class ArenaBlock {
   std::span<std::byte> bytes_;
 };
 
-/// Memory that the other members on this host can read and write: a memory file without a name, so that
-/// nothing of it is left when the last process that maps it is gone, however that happens.
+/// Memory that the other ranks on this host can read and write. It is a memory file without a name (memfd),
+/// so nothing is left behind when the last process that maps it ends, however it ends.
 ///
 /// Threads: every method from any thread.
-/// Lifetime: one per process, outlives generations; must outlive every communicator made with it.
-/// Failure: allocate() says kExhausted when the arena or the machine has no more; memory that was given is
-/// there, so touching it cannot fail. The file is sealed: no peer can cut it short under our feet.
-/// Cost: address space for all of it, memory only for what is allocated.
+/// Lifetime: one per process, for all generations; must outlive every communicator made with it.
+/// Failure: allocate() returns kExhausted when the arena or the machine has no memory left. An allocated
+/// block is backed by memory, so touching it cannot fail. The file is sealed: no peer can shrink it.
+/// Cost: address space for the whole capacity, memory only for allocated blocks.
 class Arena {
  public:
   static constexpr std::size_t kDefaultCapacity = std::size_t{8} << 30;
@@ -117,10 +120,10 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// Zeroed memory on a boundary of 64 bytes, or of a page if it is that long.
+  /// Returns zeroed memory, aligned to 64 bytes, or to a page if `size_bytes` is at least a page.
   Result<ArenaBlock> allocate(std::size_t size_bytes);
 
-  /// Where these bytes lie in the arena; nothing if they do not.
+  /// The offset of these bytes in the arena; nullopt if they are not in the arena.
   std::optional<std::uint64_t> offset_of(const void* memory, std::size_t size_bytes) const {
     const auto* first = static_cast<const std::byte*>(memory);
     if (first < data() || size_bytes > capacity_bytes()) return std::nullopt;
@@ -135,15 +138,15 @@ class Arena {
   std::byte* data() const { return memory_->mapping().data(); }
   comm::ArenaHeader& header() const { return *reinterpret_cast<comm::ArenaHeader*>(data()); }
 
-  /// Keeps a block that others may still read, until the arena serves a new generation.
+  /// Keeps a block that other members may still read, until the next generation begins (see fence()).
   void retire(ArenaBlock block);
-  /// Remembers a process that maps this arena.
+  /// Records that `process` maps this arena.
   void shared_with(pid_t process, Descriptor pidfd);
-  /// That process has said that it will not touch this arena any more.
+  /// Records that `process` promised not to touch this arena any more.
   void no_longer_shared_with(pid_t process);
-  /// Before the arena serves a new generation: what was retired is given back, and every process that mapped
-  /// it and is not among `staying` is killed and its end waited for, because one that was only frozen could
-  /// wake up and write. kTimedOut if it does not end by `deadline`.
+  /// Prepares the arena for a new generation: kills every process that maps it and is not among `staying`,
+  /// waits for its end, and frees all retired blocks. A process that was only frozen could otherwise wake up
+  /// and write. kTimedOut if a process has not ended by `deadline`.
   Status fence(const std::vector<pid_t>& staying, TimePoint deadline);
 
  private:

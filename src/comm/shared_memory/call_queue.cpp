@@ -1,6 +1,6 @@
 #include "comm/shared_memory/call_queue.h"
 
-#include "comm/rank_text.h"
+#include "comm/group/rank_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -11,8 +11,9 @@ CallQueue::CallQueue(GroupFacts facts, GroupView view, GroupFailure& failure, Ho
     : facts_(std::move(facts)), view_(std::move(view)), failure_(failure), hooks_(std::move(hooks)) {}
 
 CallQueue::~CallQueue() {
-  settle_all(Error(ErrorCode::kAborted,
-                   fmt::format("rank {}: the group '{}' was closed", facts_.rank, facts_.name)));
+  settle_all(
+      Error(ErrorCode::kAborted, fmt::format("rank {}: group '{}' was closed before its pending calls ended",
+                                             facts_.rank, facts_.name)));
 }
 
 Work CallQueue::enqueue(const Call& call, const std::function<void()>& wake) {
@@ -65,7 +66,7 @@ bool CallQueue::advance() {
   return advance_first(*first) || end_if_late();
 }
 
-/// A call that waits for its turn has a deadline, too.
+/// Calls that wait for their turn have deadlines, too.
 bool CallQueue::end_if_late() {
   const Queued* late = nullptr;
   {
@@ -98,7 +99,7 @@ void CallQueue::finish_first(Status outcome) {
     first = std::move(queue_.front());
     queue_.pop_front();
   }
-  // One that never began does not have the turn: somebody else may.
+  // A call that never began does not hold the turn; another call may.
   if (first->collective) busy_.store(false, std::memory_order_release);
   num_queued_.fetch_sub(1, std::memory_order_release);
   first->completion->settle(std::move(outcome));
@@ -134,19 +135,22 @@ std::string CallQueue::context(const Call& call, std::uint64_t sequence) const {
 }
 
 Error CallQueue::timed_out(const Call& call, const Collective* collective, std::uint64_t sequence) const {
-  std::string what = "it did not end in time";
+  std::string what = "the call did not end before its deadline";
+  std::optional<int> late;
   if (collective != nullptr) {
     const std::vector<int> absent = collective->not_arrived();
     const std::vector<int> slow = collective->waited_for();
+    if (!absent.empty() || !slow.empty()) late = absent.empty() ? slow.front() : absent.front();
     if (!absent.empty()) {
       what = ranks_have(absent) + " not arrived";
     } else if (!slow.empty()) {
-      what = ranks_have(slow) + " arrived but not gone on";
+      what = ranks_have(slow) + " arrived but not made progress";
     }
   }
-  return Error(ErrorCode::kTimedOut, what)
-      .within(context(call, sequence))
-      .with_remedy("Look what that rank does instead, or give the call a longer limit.");
+  const Error error = Error(ErrorCode::kTimedOut, what)
+                          .within(context(call, sequence))
+                          .with_remedy("Look at what that rank is doing, or give the call a longer limit.");
+  return late ? error.with_rank(*late) : error;
 }
 
 Error CallQueue::broken_off(const Call& call, const Collective* collective, std::uint64_t sequence) {
@@ -159,15 +163,14 @@ Error CallQueue::broken_off(const Call& call, const Collective* collective, std:
     }
   }
   const Error error = cause->within(std::move(where));
-  return failure_.has_failed() ? error : fail(error);  // a member that left, and was needed
+  return failure_.has_failed() ? error : fail(error);  // the call needed a member that has left
 }
 
 Error CallQueue::disagreed(const Call& call, const Collective& collective, std::uint64_t sequence) const {
-  return Error(ErrorCode::kUsage, "the ranks do not make the same call: " + *collective.fault())
+  return Error(ErrorCode::kUsage, "the ranks made different calls: " + *collective.fault())
       .within(context(call, sequence))
       .with_remedy(
-          "Let every rank of the group make the same calls in the same order, with the same sizes and "
-          "types.");
+          "Make the same calls in the same order on every rank of the group, with equal sizes and dtypes.");
 }
 
 Error CallQueue::fail(const Error& error) {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "comm/communicator.h"
-#include "comm/group_failure.h"
-#include "comm/progress.h"
+#include "comm/group/communicator.h"
+#include "comm/group/group_failure.h"
+#include "comm/progress/progress.h"
 #include "comm/shared_memory/collective.h"
 
 #include <atomic>
@@ -14,22 +14,22 @@
 
 namespace cohort::comm {
 
-/// The calls of one group in their order. One collective of a group goes on at a time: either a blocking call
-/// on its caller's thread, or the first of the queue on the progress thread.
+/// The collective calls of one group, in order. One collective of a group runs at a time: either a blocking
+/// call on its caller's thread, or the first call of the queue on the progress thread.
 ///
-/// Threads: every method from any thread; advance() as of every task.
-/// Lifetime: the group's view, failure and neighbours must outlive it.
+/// Threads: every method from any thread; advance() as for every Task.
+/// Lifetime: the members that the view shows and the GroupFailure must outlive it.
+/// Failure: the first error of a call fails the group; calls that are queued then end with it.
 class CallQueue final : public Task {
  public:
   struct Hooks {
-    std::function<void(const Error&)> tell_others{};  ///< of a failure that was noticed here
-    std::function<void(const Error&)> on_failure{};   ///< of any failure; on the progress thread, once
+    std::function<void(const Error&)> tell_others{};  ///< called with a failure that this rank noticed first
+    std::function<void(const Error&)> on_failure{};  ///< called once with any failure, on the progress thread
   };
   CallQueue(GroupFacts facts, GroupView view, GroupFailure& failure, Hooks hooks);
   ~CallQueue() override;
 
-  /// The right to make a collective call now, on this thread; nothing if another call goes on or waits.
-  /// Cheap.
+  /// The right to run a collective call on this thread now.
   class Turn {
    public:
     ~Turn() {
@@ -45,6 +45,7 @@ class CallQueue final : public Task {
     explicit Turn(CallQueue* queue) : queue_(queue) {}
     CallQueue* queue_;
   };
+  /// Takes the turn; nullopt if another call runs or waits. Cheap.
   std::optional<Turn> try_turn() {
     if (num_queued_.load(std::memory_order_acquire) != 0 || busy_.exchange(true, std::memory_order_acquire)) {
       return std::nullopt;
@@ -53,24 +54,24 @@ class CallQueue final : public Task {
     return Turn(this);
   }
 
-  /// A collective has begun and not ended.
+  /// Whether a collective call has begun and not ended.
   bool is_busy() const { return busy_.load(std::memory_order_acquire); }
 
-  /// Puts a call behind all others. The progress thread must know this queue.
+  /// Appends a call to the queue. The queue must have been added to the progress thread.
   Work enqueue(const Call& call, const std::function<void()>& wake);
-  /// Settles all that is queued with this error.
+  /// Ends every queued call with this error.
   void settle_all(const Error& error);
 
   bool advance() override;
   TimePoint wanted_at() const override;
 
-  // What is said about a call that went wrong; each names rank, operation, sequence number and generation.
+  // Errors of a call; each names the rank, operation, sequence number, group and generation.
   std::string context(const Call& call, std::uint64_t sequence) const;
   Error timed_out(const Call& call, const Collective* collective, std::uint64_t sequence) const;
-  /// The group has failed while this call was going on, or before it.
+  /// The error of a call that was pending when the group failed, or that came after.
   Error broken_off(const Call& call, const Collective* collective, std::uint64_t sequence);
   Error disagreed(const Call& call, const Collective& collective, std::uint64_t sequence) const;
-  /// Makes the group fail with this error, here and for the others; returns it.
+  /// Fails the group with this error, here and on the other members; returns the error.
   Error fail(const Error& error);
 
  private:
@@ -88,11 +89,11 @@ class CallQueue final : public Task {
   bool end_if_late();
 
   const GroupFacts facts_;
-  GroupView view_;              // of whoever has the turn
-  std::uint64_t sequence_ = 0;  // of whoever has the turn
+  GroupView view_;              // used only by the holder of the turn
+  std::uint64_t sequence_ = 0;  // used only by the holder of the turn
   GroupFailure& failure_;
   const Hooks hooks_;
-  bool failure_was_told_ = false;  // of the progress thread
+  bool failure_was_told_ = false;  // used only by the progress thread
   std::atomic<bool> busy_{false};
   std::atomic<int> num_queued_{0};
 

@@ -1,7 +1,7 @@
 #include "comm/shared_memory/collective.h"
 
-#include "comm/combine.h"
-#include "comm/copy.h"
+#include "comm/numbers/combine.h"
+#include "comm/numbers/copy.h"
 #include "comm/shared_memory/agreement.h"
 #include "comm/shared_memory/parts.h"
 
@@ -13,10 +13,10 @@
 namespace cohort::comm {
 namespace {
 
-// What is larger and lies in the arena is better read where it is.
+// A larger input that lies in the arena is read in place instead of being copied into the posting.
 constexpr std::size_t kAlwaysInline = 1024;
 
-// What a consumer gets at once: half of the first-level cache of most cores.
+// A reduction is handed to its consumer in pieces of half the first-level cache of most cores.
 constexpr std::size_t kPieceBytes = std::size_t{16} << 10;
 
 bool gives_root_only(Operation operation) {
@@ -47,7 +47,7 @@ bool Collective::advance() {
       choose_way();
       return phase_ == Phase::kOver || advance();
     case Phase::kFinish:
-      for (; next_ < view_.world(); ++next_) {
+      for (; next_ < view_.size(); ++next_) {
         if (view_.member(next_).block->counters.finished.load(std::memory_order_acquire) < sequence_) {
           return false;
         }
@@ -69,7 +69,7 @@ bool Collective::contributes(int rank) const {
   return call_.operation != Operation::kBarrier && (!gives_root_only(call_.operation) || rank == call_.peer);
 }
 
-/// Whether others cannot know how this rank's input is cut.
+/// Whether this rank alone knows how its input is cut into parts, so that it has to publish their positions.
 bool Collective::lays_out_parts() const {
   if (call_.operation == Operation::kScatter) return view_.rank() == call_.peer;
   return call_.operation == Operation::kAllToAll && !call_.input_counts.empty();
@@ -94,34 +94,34 @@ void Collective::post() {
     offer.output_in_arena = output.has_value() || !needed;
     mine.output = output.value_or(0);
   }
-  mine.rounds = rounds_needed(call_, view_.rank(), view_.world());
+  mine.rounds = rounds_needed(call_, view_.rank(), view_.size());
   if (lays_out_parts()) {
-    for (int rank = 0; rank < view_.world(); ++rank) {
-      view_.mine().parts[parity_][rank] = part_of(call_.input.count, call_.input_counts, rank, view_.world());
+    for (int rank = 0; rank < view_.size(); ++rank) {
+      view_.mine().parts[parity_][rank] = part_of(call_.input.count, call_.input_counts, rank, view_.size());
     }
   }
   mine.count = posted_count(call_);
   mine.detail = posted_detail(call_);
-  mine.what = pack(call_, offer);
+  mine.call = pack(call_, offer);
   view_.publish(mine.sequence, sequence_);
 }
 
 bool Collective::all_posted() {
-  for (; next_ < view_.world(); ++next_) {
+  for (; next_ < view_.size(); ++next_) {
     if (posted_by(next_).sequence.load(std::memory_order_acquire) < sequence_) return false;
   }
   return true;
 }
 
 bool Collective::agree() {
-  for (int rank = 0; rank < view_.world(); ++rank) {
+  for (int rank = 0; rank < view_.size(); ++rank) {
     if (rank == view_.rank()) continue;
     fault_ = disagreement(call_, view_.rank(), posted_by(rank), rank);
     if (fault_) return false;
   }
   if (call_.operation == Operation::kScatter) return agree_on_part(call_.peer, call_.output.count);
   if (call_.operation != Operation::kAllToAll || call_.input_counts.empty()) return true;
-  for (int rank = 0; rank < view_.world(); ++rank) {
+  for (int rank = 0; rank < view_.size(); ++rank) {
     if (!agree_on_part(rank, call_.output_counts[static_cast<std::size_t>(rank)])) return false;
   }
   return true;
@@ -130,21 +130,21 @@ bool Collective::agree() {
 bool Collective::agree_on_part(int from, std::size_t expected) {
   const std::uint64_t theirs = view_.member(from).parts[parity_][view_.rank()].count;
   if (theirs == expected) return true;
-  fault_ = fmt::format("in {} rank {} gives {} elements to rank {}, which expects {}", name(call_.operation),
+  fault_ = fmt::format("{}: rank {} gives {} elements to rank {}, which expected {}", name(call_.operation),
                        from, theirs, view_.rank(), expected);
   return false;
 }
 
 bool Collective::everywhere(bool (*holds)(const Offer&)) const {
-  for (int rank = 0; rank < view_.world(); ++rank) {
-    if (contributes(rank) && !holds(offer_in(posted_by(rank).what))) return false;
+  for (int rank = 0; rank < view_.size(); ++rank) {
+    if (contributes(rank) && !holds(offer_in(posted_by(rank).call))) return false;
   }
   return true;
 }
 
 void Collective::choose_way() {
   if (everywhere([](const Offer& offer) { return offer.is_inline; })) {
-    for (int rank = 0; rank < view_.world(); ++rank) {
+    for (int rank = 0; rank < view_.size(); ++rank) {
       view_.sources[static_cast<std::size_t>(rank)] = posted_by(rank).payload.data();
     }
     take();
@@ -158,22 +158,22 @@ void Collective::choose_way() {
   if (inputs && outputs) {
     move_direct();
     phase_ = Phase::kFinish;
-    // A member that gave up may have changed its numbers while they were read. Then this call never ends
-    // well: nothing is published, and the failure of that member, which it told everybody, ends it.
-    if (!somebody_gave_up()) view_.publish(view_.mine().block->counters.finished, sequence_);
+    // A member that gave up may have changed its buffers while they were read here. Such a call must never
+    // succeed: the counter is not published, and the failure that the member announced ends the call.
+    if (!any_rank_gave_up()) view_.publish(view_.mine().block->counters.finished, sequence_);
     return;
   }
   std::uint32_t rounds = 0;
-  for (int rank = 0; rank < view_.world(); ++rank) {
+  for (int rank = 0; rank < view_.size(); ++rank) {
     rounds = std::max(rounds, posted_by(rank).rounds);
   }
   staged_.emplace(view_, call_, rounds);
   phase_ = Phase::kStaged;
 }
 
-bool Collective::somebody_gave_up() const {
+bool Collective::any_rank_gave_up() const {
   std::atomic_thread_fence(std::memory_order_acquire);
-  for (int rank = 0; rank < view_.world(); ++rank) {
+  for (int rank = 0; rank < view_.size(); ++rank) {
     if (view_.member(rank).block->counters.given_up.load(std::memory_order_acquire) != 0) return true;
   }
   return false;
@@ -185,10 +185,10 @@ void Collective::give_up() {
 }
 
 void Collective::move_direct() {
-  for (int rank = 0; rank < view_.world(); ++rank) {
+  for (int rank = 0; rank < view_.size(); ++rank) {
     const Posting& theirs = posted_by(rank);
     view_.sources[static_cast<std::size_t>(rank)] =
-        offer_in(theirs.what).is_inline ? theirs.payload.data() : view_.member(rank).memory + theirs.input;
+        offer_in(theirs.call).is_inline ? theirs.payload.data() : view_.member(rank).memory + theirs.input;
   }
   if (is_whole_reduction(call_.operation)) {
     combine_slices();
@@ -199,11 +199,11 @@ void Collective::move_direct() {
 
 void Collective::combine_slices() {
   const std::size_t element_bytes = size_bytes(call_.input.dtype);
-  const PartEntry mine = slice_of(call_.input.count, element_bytes, view_.rank(), view_.world());
+  const PartEntry mine = slice_of(call_.input.count, element_bytes, view_.rank(), view_.size());
   const std::size_t first_byte = mine.first * element_bytes;
   for (const std::byte*& source : view_.sources) source += first_byte;
   std::size_t num_targets = 0;
-  for (int rank = 0; rank < view_.world(); ++rank) {
+  for (int rank = 0; rank < view_.size(); ++rank) {
     if (call_.operation == Operation::kReduce && rank != call_.peer) continue;
     view_.targets[num_targets++] = view_.member(rank).memory + posted_by(rank).output + first_byte;
   }
@@ -211,7 +211,7 @@ void Collective::combine_slices() {
           mine.count);
 }
 
-// Neither written to memory nor read from it again.
+// The combined elements are handed to the consumer piece by piece, without passing through memory.
 void Collective::combine_for_consumer(std::size_t count) {
   alignas(64) std::array<std::byte, kPieceBytes> piece;
   const std::size_t element_bytes = size_bytes(call_.input.dtype);
@@ -227,7 +227,7 @@ void Collective::combine_for_consumer(std::size_t count) {
 
 void Collective::take() {
   const int rank = view_.rank();
-  const int world = view_.world();
+  const int world = view_.size();
   const std::size_t element_bytes = size_bytes(call_.dtype());
   const auto source = [&](int from) { return view_.sources[static_cast<std::size_t>(from)]; };
   switch (call_.operation) {
@@ -286,7 +286,7 @@ void Collective::take() {
 
 std::vector<int> Collective::not_arrived() const {
   std::vector<int> ranks;
-  for (int rank = 0; rank < view_.world(); ++rank) {
+  for (int rank = 0; rank < view_.size(); ++rank) {
     if (posted_by(rank).sequence.load(std::memory_order_acquire) < sequence_) ranks.push_back(rank);
   }
   return ranks;
@@ -296,7 +296,7 @@ std::vector<int> Collective::waited_for() const {
   if (phase_ == Phase::kMeet || phase_ == Phase::kPost) return not_arrived();
   if (phase_ == Phase::kStaged) return staged_->waited_for();
   std::vector<int> ranks;
-  for (int rank = 0; rank < view_.world(); ++rank) {
+  for (int rank = 0; rank < view_.size(); ++rank) {
     if (view_.member(rank).block->counters.finished.load(std::memory_order_acquire) < sequence_) {
       ranks.push_back(rank);
     }

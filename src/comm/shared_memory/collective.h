@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/call.h"
+#include "comm/group/call.h"
 #include "comm/shared_memory/agreement.h"
 #include "comm/shared_memory/group_view.h"
 #include "comm/shared_memory/staged.h"
@@ -11,30 +11,30 @@
 
 namespace cohort::comm {
 
-/// One collective call of one rank, as a machine that goes on whenever it is asked. Every call begins alike:
-/// all members post what they call and see what the others posted. Then one of three ways, the same on
-/// all ranks:
+/// One collective call on one rank, as a state machine that advance() moves on. Every call begins in the same
+/// way: each member posts its call and waits until it has seen the postings of all others. The data then
+/// moves in one of three ways, the same on all ranks:
 ///
-///     inline   a small input came with the posting: whoever needs it reads it there, and that is all
+///     inline   every input is small and was copied into the postings: each rank reads them there
 ///     direct   inputs (and outputs of reductions) lie in the arenas: read, combined and written in place
-///     staged   else: chunk by chunk through the members' stages
+///     staged   otherwise: chunk by chunk through staging buffers in the arenas
 ///
-/// Combinations are made from rank 0 to the last, from the left, on each of the three ways.
+/// All three ways combine in the order of the ranks, from the left.
 ///
 /// Threads: one at a time.
-/// Lifetime: call, view and the call's numbers must outlive it.
-/// Failure: advance() never waits; fault() says what members disagree about.
+/// Lifetime: the view, the call and the buffers of the call must outlive it.
+/// Failure: advance() never waits; fault() tells how the calls of the members differ.
 class Collective {
  public:
   Collective(GroupView& view, const Call& call, std::uint64_t sequence);
 
-  /// Does what can be done now. True once the call is over, or members disagree.
+  /// Does all work that needs no waiting. True once the call is over, or the members' calls differ.
   bool advance();
-  /// What members disagree about, if they do: both calls in words.
+  /// How the members' calls differ: both calls in words; nullopt if they are the same.
   const std::optional<std::string>& fault() const { return fault_; }
-  /// This rank leaves the call: from now on the numbers are its caller's again, whatever the others do.
+  /// This rank leaves the call: its caller may use the buffers again, whatever the other ranks still do.
   void give_up();
-  /// Ranks for which this one waits, and whether they have not even called.
+  /// The ranks that have not posted this call, and all ranks that this one waits for.
   std::vector<int> not_arrived() const;
   std::vector<int> waited_for() const;
 
@@ -48,10 +48,10 @@ class Collective {
   bool lays_out_parts() const;
   void choose_way();
   void move_direct();
-  bool somebody_gave_up() const;
+  bool any_rank_gave_up() const;
   void combine_slices();
   void combine_for_consumer(std::size_t count);
-  /// Takes over what other members' inputs hold for this one, from where sources_ says they are.
+  /// Copies or combines the part of every input that is meant for this rank, from the addresses in `sources`.
   void take();
   const Posting& posted_by(int rank) const { return view_.member(rank).block->postings[parity_]; }
   bool everywhere(bool (*holds)(const Offer&)) const;
@@ -62,7 +62,7 @@ class Collective {
   const std::uint64_t sequence_;
   const std::size_t parity_;
   Phase phase_ = Phase::kPost;
-  int next_ = 0;  // ranks before this one are known to have come
+  int next_ = 0;  // all ranks below this one have posted
   std::optional<std::string> fault_;
   std::optional<Staged> staged_;
 };

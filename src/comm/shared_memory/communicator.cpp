@@ -1,7 +1,7 @@
 #include "comm/shared_memory/communicator.h"
 
-#include "comm/exchange_mailbox.h"
-#include "comm/spin.h"
+#include "comm/exchange/exchange_mailbox.h"
+#include "comm/progress/progress.h"
 
 #include <fmt/format.h>
 #include <numeric>
@@ -13,12 +13,13 @@ namespace {
 
 using comm::Collective;
 
-// How often a waiting call looks before it gives up its core: long where every rank has a core of its own.
+// How often a waiting call checks before it yields its core: more often where every rank has a core of its
+// own.
 constexpr int kSpinsAlone = 2'000;
 constexpr int kSpinsCrowded = 100;
 constexpr int kYields = 200;
 
-constexpr int kMaxWorld = 1024;  // every rank has a place on every stage
+constexpr int kMaxWorld = 1024;  // every staging buffer is divided among all ranks
 
 constexpr std::uint64_t kWorldGroup = 1;
 
@@ -35,7 +36,7 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   return x ^ (x >> 32);
 }
 
-/// Others may know of these blocks and look at them.
+/// Other members may already know the offsets of these blocks and read them.
 Error keep_for_others(Arena& arena, comm::OwnBlocks own, Error error) {
   arena.retire(std::move(own.block));
   arena.retire(std::move(own.stages));
@@ -52,8 +53,9 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& aren
                                                                      const SharedMemoryOptions& options) {
   const GroupFacts& facts = options.facts;
   if (facts.world > kMaxWorld) {
-    return Error(ErrorCode::kUsage, fmt::format("{} ranks on one host", facts.world))
-        .with_remedy(fmt::format("Shared memory serves up to {}.", kMaxWorld));
+    return Error(ErrorCode::kUsage,
+                 fmt::format("{} ranks on one host, at most {} are supported", facts.world, kMaxWorld))
+        .with_remedy("Start fewer ranks on this host.");
   }
   COHORT_ASSIGN_OR_RETURN(std::shared_ptr<comm::Neighbours> neighbours,
                           comm::Neighbours::meet(arena, {.name = options.rendezvous,
@@ -61,7 +63,8 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& aren
                                                          .world = facts.world,
                                                          .generation = facts.generation,
                                                          .liveness = options.liveness,
-                                                         .meeting_limit = options.meeting_limit}));
+                                                         .meeting_limit = options.meeting_limit,
+                                                         .warn = options.warn}));
   COHORT_ASSIGN_OR_RETURN(comm::OwnBlocks own, comm::OwnBlocks::allocate(arena, facts.world));
   const Result<std::vector<std::uint64_t>> offsets = neighbours->exchange_first_blocks(own.block.offset());
   if (!offsets) return keep_for_others(arena, std::move(own), offsets.error());
@@ -83,7 +86,7 @@ SharedMemoryCommunicator::SharedMemoryCommunicator(const GroupFacts& facts, std:
       neighbours_(*host_.neighbours),
       members_(std::move(members)),
       own_(std::move(own)),
-      spins_(neighbours_.world() <= usable_cores() ? kSpinsAlone : kSpinsCrowded),
+      spins_(neighbours_.size() <= usable_cores() ? kSpinsAlone : kSpinsCrowded),
       calls_(facts, std::move(view), failure_,
              {.tell_others = [this](const Error& error) { neighbours_.tell(id_, error); },
               .on_failure = [this](const Error& error) { fail_messages(error); }}) {
@@ -97,10 +100,10 @@ SharedMemoryCommunicator::~SharedMemoryCommunicator() {
     messages_->leave();
     messages_.reset();
   }
-  // Whoever has not noticed yet why the group failed shall not take our leaving for the cause.
+  // A member that has not heard of the failure yet must not take our leaving for its cause.
   neighbours_.tell(id_, failure_.failure().value_or(Error(ErrorCode::kPeerLost, "")));
   neighbours_.leave(id_);
-  // Others may still read what was posted last; the stages only in a call that did not end well here.
+  // Other members may still read the last posting. They read the stages only in a call that failed here.
   neighbours_.arena().retire(std::move(own_.block));
   if (failure_.has_failed() || calls_.is_busy()) neighbours_.arena().retire(std::move(own_.stages));
 }
@@ -111,18 +114,22 @@ CommunicatorTraits SharedMemoryCommunicator::traits() const {
 
 Result<std::byte*> SharedMemoryCommunicator::see(int owner, std::span<std::byte> mine) {
   constexpr std::int64_t kElsewhere = -1;
-  std::array<std::int64_t, 2> place = {kElsewhere, 0};
+  std::array<std::int64_t, 2> span = {kElsewhere, 0};
   if (rank() == owner) {
     const auto offset = neighbours_.arena().offset_of(mine.data(), mine.size());
-    if (offset) place = {static_cast<std::int64_t>(*offset), static_cast<std::int64_t>(mine.size())};
+    if (offset) span = {static_cast<std::int64_t>(*offset), static_cast<std::int64_t>(mine.size())};
   }
-  COHORT_RETURN_IF_ERROR(run(broadcast(std::span<std::int64_t>(place), owner)));
+  COHORT_RETURN_IF_ERROR(run(broadcast(std::span<std::int64_t>(span), owner)));
   const int neighbour = members_[static_cast<std::size_t>(owner)];
-  const auto offset = static_cast<std::uint64_t>(place[0]);
+  const auto offset = static_cast<std::uint64_t>(span[0]);
   const std::size_t size_bytes = neighbours_.memory_bytes_of(neighbour);
-  if (place[0] == kElsewhere) return nullptr;
-  if (offset > size_bytes || static_cast<std::uint64_t>(place[1]) > size_bytes - offset) {
-    return Error(ErrorCode::kCorrupt, fmt::format("rank {} shows memory outside its arena", owner));
+  if (span[0] == kElsewhere) return nullptr;
+  if (offset > size_bytes || static_cast<std::uint64_t>(span[1]) > size_bytes - offset) {
+    return Error(
+        ErrorCode::kCorrupt,
+        fmt::format(
+            "corrupt address from rank {}: offset {} and length {}, expected within its arena of {} bytes",
+            owner, offset, span[1], size_bytes));
   }
   return neighbours_.memory_of(neighbour) + offset;
 }
@@ -165,7 +172,8 @@ Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& c
   comm::ArenaDoorbell& doorbell = neighbours_.doorbell();
   while (true) {
     for (int i = 0; i < kYields; ++i) {
-      // Asked before the last look: what the others did before they failed may be all this call needs.
+      // Read before the last check: the work that the others did before they failed may be all that this call
+      // needs.
       const bool over = failure_.is_over();
       if (collective.advance()) return outcome(collective, call, sequence);
       if (over) {
@@ -184,9 +192,9 @@ Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& c
   }
 }
 
-Work SharedMemoryCommunicator::do_start(const Call& call) {
+comm::Work SharedMemoryCommunicator::do_start(const Call& call) {
   if (is_message(call.operation) ? failure_.has_failed() : failure_.is_over()) {
-    return Work::finished(calls_.broken_off(call, nullptr, 0));
+    return comm::Work::finished(calls_.broken_off(call, nullptr, 0));
   }
   comm::Progress& progress = neighbours_.progress();
   if (!queued_.exchange(true)) progress.add(calls_);
@@ -195,23 +203,25 @@ Work SharedMemoryCommunicator::do_start(const Call& call) {
 }
 
 comm::Group& SharedMemoryCommunicator::messages() {
-  // The progress thread takes our lock while it holds its own: never the other way round.
+  // Lock order: the progress thread takes messages_mutex_ while it holds its own lock, so never the other way
+  // round.
   comm::Exchange& exchange = host_.messages->exchange();
   comm::Group* made = nullptr;
   {
     const std::lock_guard lock(messages_mutex_);
     if (messages_) return *messages_;
-    const comm::Line::Place place{.group = static_cast<std::uint32_t>(id_),
-                                  .generation = generation(),
-                                  .members = members_,
-                                  .rank = rank()};
-    comm::ScheduledOptions options;
+    const comm::Line::Membership membership{.group = static_cast<std::uint32_t>(id_),
+                                            .generation = generation(),
+                                            .members = members_,
+                                            .rank = rank()};
+    comm::MessagePassingOptions options;
     options.on_failure = [this](const Error& error) { (void)calls_.fail(error); };
-    messages_ = std::make_unique<comm::Group>(exchange, host_.messages->progress(), facts(), place, options);
+    messages_ =
+        std::make_unique<comm::Group>(exchange, host_.messages->progress(), facts(), membership, options);
     made = messages_.get();
   }
   host_.messages->progress().add(*made);
-  // A failure before it was made passed it by.
+  // A failure that came before this group of messages existed did not reach it.
   if (const std::optional<Error> error = failure_.failure()) made->abort(*error);
   return *made;
 }
@@ -227,7 +237,7 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::do_split(const G
   if (!members.empty()) {
     Result<comm::OwnBlocks> allocated = comm::OwnBlocks::allocate(neighbours_.arena(), facts.world);
     if (!allocated) {
-      abort(allocated.error());  // the others would wait
+      abort(allocated.error());  // the other ranks would wait for this one
       return allocated.error();
     }
     own = std::move(*allocated);
@@ -235,7 +245,7 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::do_split(const G
   ++num_splits_;
   const std::array<std::int64_t, 1> mine = {members.empty() ? 0
                                                             : static_cast<std::int64_t>(own.block.offset())};
-  std::vector<std::int64_t> all(static_cast<std::size_t>(world()));
+  std::vector<std::int64_t> all(static_cast<std::size_t>(size()));
   if (const Status told = run(all_gather(std::span<const std::int64_t>(mine), std::span(all))); !told) {
     return keep_for_others(neighbours_.arena(), std::move(own), told.error());
   }

@@ -1,38 +1,46 @@
 #pragma once
 
-#include "comm/communicator.h"
-#include "comm/scheduled/group.h"
+#include "comm/group/communicator.h"
+#include "comm/message_passing/group.h"
 #include "comm/shared_memory/call_queue.h"
 #include "comm/shared_memory/collective.h"
 #include "comm/shared_memory/messages.h"
+#include <cohort/default_limit.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <string>
 
 namespace cohort {
 
+/// How the ranks of one host find each other.
 struct SharedMemoryOptions {
-  std::string rendezvous{};  ///< the same for all ranks of the job, and for nobody else
+  std::string rendezvous{};  ///< a name that all ranks of the job share, and no other job uses
   GroupFacts facts{};
-  std::chrono::nanoseconds liveness = std::chrono::milliseconds(500);  ///< how long a rank may be frozen
-  std::chrono::nanoseconds meeting_limit = std::chrono::seconds(30);  ///< how long all ranks may take to come
+  /// A rank without a heartbeat for this long is lost.
+  std::chrono::nanoseconds liveness = DefaultLimit::kLiveness;
+  /// How long to wait for all ranks to connect.
+  std::chrono::nanoseconds meeting_limit = DefaultLimit::kMeeting;
+  /// Receives warnings about ranks that show no sign of life; called from other threads.
+  std::function<void(const std::string&)> warn{};
 };
 
-/// The communicator of ranks on one host. Numbers in the arena are neither copied nor sent: each rank
-/// combines its slice of everybody's buffers and writes it back. Other numbers pass through the arena chunk
-/// by chunk.
+/// The communicator of ranks on one host. Buffers in the arena are not copied: each rank combines its slice
+/// of all ranks' buffers and writes the result back. Other buffers pass through the arena in chunks.
 ///
-/// Order of combination: from rank 0 to the last, from the left, for every element, operation, size and place
-/// of memory.
+/// Order of combination: from rank 0 to the last, from the left, for every element, operation, size and
+/// location of the buffers.
 ///
-/// Threads: as every communicator. A blocking call works on the caller's thread; asynchronous ones on the
+/// Threads: as every communicator. A blocking call works on the caller's thread, asynchronous calls on the
 /// progress thread, in order. Waiting is a bounded spin, then yielding the core, then sleep in the kernel.
 /// Lifetime: the arena must outlive it and its sub-groups.
-/// Failure: a killed rank is noticed by the end of its line, a frozen one by its heartbeat.
+/// Failure: a killed rank is noticed when the kernel closes its control socket, a frozen one by its missing
+/// heartbeat.
 /// Cost: two threads per process; half a MiB of arena per group, kept until the generation is over.
 class SharedMemoryCommunicator final : public Communicator {
  public:
-  /// Meets the other ranks. kTimedOut names those that have not come.
+  /// Connects to all other ranks. kTimedOut names the ranks that did not connect.
   static Result<std::unique_ptr<Communicator>> meet(Arena& arena, const SharedMemoryOptions& options);
   ~SharedMemoryCommunicator() override;
 
@@ -43,7 +51,7 @@ class SharedMemoryCommunicator final : public Communicator {
   std::optional<Error> failure() const override { return failure_.failure(); }
 
  private:
-  /// What the groups of one process share.
+  /// Shared by all groups of one process.
   struct Host {
     std::shared_ptr<comm::Neighbours> neighbours;
     std::shared_ptr<comm::HostMessages> messages;
@@ -53,12 +61,12 @@ class SharedMemoryCommunicator final : public Communicator {
 
   bool hands_over() const override { return true; }
   Status do_run(const Call& call) override;
-  Work do_start(const Call& call) override;
+  comm::Work do_start(const Call& call) override;
   Result<std::unique_ptr<Communicator>> do_split(const GroupFacts& facts,
                                                  const std::vector<int>& members) override;
 
   Status outcome(const comm::Collective& collective, const Call& call, std::uint64_t sequence);
-  /// Send and receive: made when first asked for.
+  /// The messages of this group (send and receive), made by the first call.
   comm::Group& messages();
   void fail_messages(const Error& error);
   Status wait_long(comm::Collective& collective, const Call& call, std::uint64_t sequence);
@@ -66,12 +74,12 @@ class SharedMemoryCommunicator final : public Communicator {
   const std::uint64_t id_;
   const Host host_;
   comm::Neighbours& neighbours_;
-  const std::vector<int> members_;  // ranks among the neighbours
+  const std::vector<int> members_;  // index: rank in this group; value: rank on this host
   comm::OwnBlocks own_;
   comm::GroupFailure failure_;
   const int spins_;
   std::uint64_t num_splits_ = 0;
-  std::atomic<bool> queued_{false};  // the progress thread knows the queue
+  std::atomic<bool> queued_{false};  // calls_ was added to the progress thread
   comm::CallQueue calls_;
   std::mutex messages_mutex_;
   std::unique_ptr<comm::Group> messages_;

@@ -11,8 +11,7 @@
 namespace cohort::comm {
 namespace {
 
-// Nobody sleeps longer than this without a look: a bell that a dying peer did not ring costs this much at
-// most.
+// The longest sleep without a check. A peer that died before it rang costs at most this much.
 constexpr std::chrono::milliseconds kLongestNap(50);
 
 std::uint32_t* word_of(std::atomic<std::uint32_t>& bell) {
@@ -33,8 +32,8 @@ void ring_now(ArenaHeader& header) {
 
 std::uint32_t ArenaDoorbell::arm() {
   header_.sleepers.fetch_add(1, std::memory_order_seq_cst);
-  // From here on a peer either sees that somebody sleeps, or what it published before is seen by the next
-  // look.
+  // After this barrier, either a peer sees the sleeper, or the sleeper's next check sees the value that the
+  // peer published before.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (header_.passes_barriers != 0) ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
   return header_.doorbell.load(std::memory_order_seq_cst);

@@ -1,26 +1,27 @@
 #pragma once
 
-#include "comm/progress.h"
+#include "comm/progress/progress.h"
 #include "comm/shared_memory/layout.h"
 
 namespace cohort::comm {
 
-/// Asks the kernel to make threads of this process pass a memory barrier whenever a peer wants it; false if
-/// it cannot. With it, whoever publishes needs no barrier of its own before it looks for sleepers: the
-/// sleeper makes one for everybody.
+/// Registers this process with membarrier(), so that a peer can force a memory barrier on its threads; false
+/// if the kernel cannot. A publisher then needs no barrier of its own before it looks for sleepers: the
+/// sleeper forces one on every core.
 bool allow_barriers();
 
-/// Changes the bell and wakes whoever sleeps at it, in any process.
+/// Rings: changes the doorbell and wakes every thread that sleeps at it, in any process.
 void ring_now(ArenaHeader& header);
 
-/// After something was published that the owner of `header` may wait for: rings only if somebody sleeps
-/// there. The caller has passed a sequentially consistent fence since it published.
+/// Rings only if a thread sleeps at the doorbell of `header`. Called after publishing a value that the owner
+/// of `header` may wait for; the caller must have passed a sequentially consistent fence since.
 inline void ring_if_asleep(ArenaHeader& header) {
   if (header.sleepers.load(std::memory_order_relaxed) != 0) ring_now(header);
 }
 
-/// The bell of this process's arena: other processes ring it. A futex.
+/// The doorbell in this process's arena, a futex that other processes ring.
 ///
+/// Threads: as every Doorbell; other processes ring it, too.
 /// Lifetime: the arena must outlive it.
 class ArenaDoorbell final : public Doorbell {
  public:

@@ -6,7 +6,8 @@
 
 namespace cohort::comm {
 
-/// All guards of the process. A list through them: a child may not allocate between fork and exec.
+/// All guards of the process, linked through the guards themselves: a child must not allocate between fork
+/// and exec.
 class GuardedMappings {
  public:
   GuardedMappings() { ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child); }
@@ -23,7 +24,7 @@ class GuardedMappings {
     (guard.previous_ != nullptr ? guard.previous_->next_ : first_) = guard.next_;
   }
 
-  // Never destroyed: a process may fork while it ends.
+  // Never destroyed: a process may fork while it exits.
   static GuardedMappings& of_process() {
     static auto& only = *new GuardedMappings;
     return only;

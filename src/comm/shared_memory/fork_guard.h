@@ -4,15 +4,15 @@
 
 namespace cohort::comm {
 
-/// As long as it lives, a child that fork() makes of this process has a mapping of shared memory for itself:
-/// what it writes there reaches nobody, least of all its parent. Of what it has not written it sees what is
-/// written elsewhere.
+/// Makes a mapping of shared memory private in every child that fork() makes of this process: writes of the
+/// child reach no other process. Pages that the child has not written still show writes of others.
 ///
-/// Threads: every one may make and destroy them, and fork.
-/// Cost: a system call in every child.
+/// Threads: any thread may create and destroy guards, and fork.
+/// Lifetime: the mapping must outlive it.
+/// Cost: one system call in every child.
 class ForkGuard {
  public:
-  /// Of `size_bytes` from `data` on, where the file was mapped from its beginning.
+  /// Guards `size_bytes` from `data` on, where `file` was mapped from its beginning.
   ForkGuard(std::byte* data, std::size_t size_bytes, int file);
   ~ForkGuard();
   ForkGuard(const ForkGuard&) = delete;

@@ -1,12 +1,13 @@
 #include "comm/shared_memory/group_view.h"
 
+#include <fmt/format.h>
 #include <new>
 
 namespace cohort::comm {
 namespace {
 
 std::size_t rounded_up(std::size_t value) {
-  return (value + kLine - 1) / kLine * kLine;
+  return (value + kCacheLine - 1) / kCacheLine * kCacheLine;
 }
 
 std::size_t parts_bytes(int world) {
@@ -17,7 +18,7 @@ std::size_t block_bytes(int world) {
   return sizeof(MemberBlock) + 2 * parts_bytes(world);
 }
 
-// Twice what is given, twice the slice of what was combined.
+// Two stages and two results; see MemberView.
 std::size_t stages_bytes() {
   return 4 * kStageBytes;
 }
@@ -46,8 +47,10 @@ Result<GroupView> GroupView::of(Neighbours& neighbours, std::span<const int> mem
   for (std::size_t i = 0; i < members.size(); ++i) {
     std::byte* memory = neighbours.memory_of(members[i]);
     const std::size_t memory_bytes = neighbours.memory_bytes_of(members[i]);
-    if (!lies_in(offsets[i], block_bytes(world), memory_bytes) || offsets[i] % kLine != 0) {
-      return Error(ErrorCode::kCorrupt, "rank " + std::to_string(i) + " posted a block outside its arena");
+    if (!lies_in(offsets[i], block_bytes(world), memory_bytes) || offsets[i] % kCacheLine != 0) {
+      return Error(ErrorCode::kCorrupt,
+                   fmt::format("corrupt block offset from rank {}: {}, expected a multiple of {} below {}", i,
+                               offsets[i], kCacheLine, memory_bytes - block_bytes(world)));
     }
     MemberView member;
     member.memory = memory;
@@ -56,7 +59,9 @@ Result<GroupView> GroupView::of(Neighbours& neighbours, std::span<const int> mem
     std::byte* behind = memory + offsets[i] + sizeof(MemberBlock);
     const std::uint64_t stages = member.block->stages;
     if (!lies_in(stages, stages_bytes(), memory_bytes)) {
-      return Error(ErrorCode::kCorrupt, "rank " + std::to_string(i) + " posted stages outside its arena");
+      return Error(ErrorCode::kCorrupt,
+                   fmt::format("corrupt stages offset from rank {}: {}, expected below {}", i, stages,
+                               memory_bytes - stages_bytes()));
     }
     for (std::size_t parity = 0; parity < 2; ++parity) {
       member.parts[parity] = reinterpret_cast<PartEntry*>(behind + parity * parts_bytes(world));

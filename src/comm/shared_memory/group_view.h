@@ -8,49 +8,49 @@
 
 namespace cohort::comm {
 
-/// How much a member lays down at a time of a call that cannot be done in place.
+/// Bytes that a member stages at a time in a call that cannot work in place.
 inline constexpr std::size_t kStageBytes = std::size_t{128} << 10;
 
-/// What this process sees of one member of a group.
+/// Addresses of one group member's shared memory, as mapped in this process.
 struct MemberView {
   MemberBlock* block = nullptr;
-  PartEntry* parts[2] = {};   ///< of a ragged input, one entry per rank; by parity of the call
-  std::byte* stage[2] = {};   ///< what it gives; by parity of the chunk
-  std::byte* result[2] = {};  ///< its slice of what was combined; by parity of the chunk
+  PartEntry* parts[2] = {};   ///< parts of a ragged input, one per rank; two calls in turn
+  std::byte* stage[2] = {};   ///< chunks of its input; two chunks in turn
+  std::byte* result[2] = {};  ///< its slice of the combined chunk; two chunks in turn
   std::byte* memory = nullptr;
   ArenaHeader* header = nullptr;
 };
 
-/// Where this member's own block and stages are.
+/// The block and the stages that this member shares with a group.
 struct OwnBlocks {
   ArenaBlock block{};
   ArenaBlock stages{};
 
-  /// Allocates both for a group of `world`, ready to be seen by others.
+  /// Allocates and initializes both for a group of `world`.
   static Result<OwnBlocks> allocate(Arena& arena, int world);
 };
 
-/// All members of a group, by rank in the group, and how far the group has come. One collective at a time
-/// uses it.
+/// All members of a group by their rank in the group, and how many chunks the group has staged.
 ///
-/// Lifetime: the neighbours must outlive it.
+/// Threads: one collective at a time uses it.
+/// Lifetime: the Neighbours must outlive it.
 class GroupView {
  public:
-  /// `members`: ranks among the neighbours, `offsets`: of their blocks. Fails with kCorrupt if one lies
-  /// outside its arena.
+  /// `members`: ranks on this host; `offsets`: of their blocks. kCorrupt if a block lies outside its arena.
   static Result<GroupView> of(Neighbours& neighbours, std::span<const int> members,
                               std::span<const std::uint64_t> offsets, int rank);
 
   int rank() const { return rank_; }
-  int world() const { return static_cast<int>(members_.size()); }
+  int size() const { return static_cast<int>(members_.size()); }
   const MemberView& member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
   const MemberView& mine() const { return member(rank_); }
   const Arena& arena() const { return *arena_; }
 
-  /// Makes what was stored before visible and wakes who sleeps.
+  /// Stores `value` with release, then wakes sleeping members.
   void publish(std::atomic<std::uint64_t>& counter, std::uint64_t value) const {
     counter.store(value, std::memory_order_release);
-    // Whoever goes to sleep has made every core of its peers pass a barrier: see Doorbell of the arena.
+    // A thread that goes to sleep forces a barrier on every core of its peers (see doorbell.h), so a compiler
+    // fence is enough here.
     if (needs_fence_) {
       std::atomic_thread_fence(std::memory_order_seq_cst);
     } else {
@@ -59,8 +59,8 @@ class GroupView {
     for (ArenaHeader* header : other_headers_) ring_if_asleep(*header);
   }
 
-  std::uint64_t chunks = 0;  ///< staged so far in all calls together: the same on all ranks between calls
-  // Room for one pointer per member, so that a call allocates nothing.
+  std::uint64_t chunks = 0;  ///< staged by all calls so far; equal on all ranks between calls
+  // One pointer per member, kept so that a call allocates nothing.
   std::vector<const std::byte*> sources{};
   std::vector<std::byte*> targets{};
 
@@ -69,7 +69,7 @@ class GroupView {
   const Arena* arena_ = nullptr;
   std::vector<MemberView> members_;
   std::vector<ArenaHeader*> other_headers_;
-  bool needs_fence_ = false;  // a member cannot be made to pass a barrier from outside
+  bool needs_fence_ = false;  // a member could not register with membarrier()
 };
 
 }  // namespace cohort::comm

@@ -1,8 +1,8 @@
 #include "comm/shared_memory/meeting.h"
 
 #include "base/system_error.h"
-#include "comm/rank_text.h"
-#include "comm/shared_memory/hello.h"
+#include "comm/group/rank_text.h"
+#include "comm/shared_memory/control_packets.h"
 #include "comm/shared_memory/packet_socket.h"
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace cohort::comm {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenTries(2);
-// A stranger that connects and says nothing holds us up no longer than this.
+// A process that connects and sends no hello is dropped after this time.
 constexpr std::chrono::milliseconds kHelloLimit(2000);
 
 std::string name_of(const MeetingOptions& options, int rank) {
   return fmt::format("{}.{}.{}", options.name, options.generation, rank);
 }
 
-/// One rank on its way to all others.
+/// Connects one rank to all others.
 class Meeting {
  public:
   Meeting(const MeetingOptions& options, Arena& arena) : options_(options), arena_(arena) {
@@ -47,14 +47,16 @@ class Meeting {
     return ranks;
   }
 
-  Error nobody_came() const {
-    return Error(ErrorCode::kTimedOut,
-                 fmt::format("rank {}: {} not come to the meeting '{}' (generation {})", options_.rank,
-                             ranks_have(missing()), options_.name, options_.generation))
-        .with_remedy("Look whether those ranks were started and still run.");
+  Error not_connected() const {
+    return Error(
+               ErrorCode::kTimedOut,
+               fmt::format("rank {}: {} not connected to rendezvous '{}' (generation {}) before the deadline",
+                           options_.rank, ranks_have(missing()), options_.name, options_.generation))
+        .with_rank(missing().front())
+        .with_remedy("Check that those ranks were started and are still running.");
   }
 
-  /// Our hello, then theirs.
+  /// Connects to a lower rank; retries until that rank listens.
   Status call_on(int rank) {
     while (true) {
       COHORT_ASSIGN_OR_RETURN(std::optional<Descriptor> socket, try_connect(name_of(options_, rank)));
@@ -62,29 +64,29 @@ class Meeting {
         COHORT_ASSIGN_OR_RETURN(const bool met, greet(*std::move(socket), options_.deadline, rank));
         if (met) return {};
       }
-      if (std::chrono::steady_clock::now() >= options_.deadline) return nobody_came();
+      if (std::chrono::steady_clock::now() >= options_.deadline) return not_connected();
       std::this_thread::sleep_for(kBetweenTries);
     }
   }
 
   Status receive_one(const Descriptor& listener) {
     Result<Descriptor> socket = accept_by(listener, options_.deadline);
-    if (!socket) return socket.error().code() == ErrorCode::kTimedOut ? nobody_came() : socket.error();
+    if (!socket) return socket.error().code() == ErrorCode::kTimedOut ? not_connected() : socket.error();
     const TimePoint limit =
         std::min(options_.deadline, deadline_after(std::chrono::steady_clock::now(), kHelloLimit));
     COHORT_ASSIGN_OR_RETURN(const bool met, greet(*std::move(socket), limit, std::nullopt));
-    (void)met;  // a stranger: forgotten
+    (void)met;  // false: the other end is not a rank of this job, and its connection is closed
     return {};
   }
 
-  /// False if the other end is not one of us.
+  /// Exchanges hellos. False if the other end is not a rank of this job.
   Result<bool> greet(Descriptor socket, TimePoint deadline, std::optional<int> expected) {
     COHORT_ASSIGN_OR_RETURN(const PeerCredentials peer, credentials_of(socket));
     if (peer.user != ::geteuid()) {
       if (!expected) return false;
       return Error(ErrorCode::kPermission,
-                   fmt::format("rank {}: the name of rank {} is held by process {} of user {}", options_.rank,
-                               *expected, peer.process, peer.user))
+                   fmt::format("rank {}: the socket name of rank {} is taken by process {} of user {}",
+                               options_.rank, *expected, peer.process, peer.user))
           .with_remedy("Choose another rendezvous name.");
     }
     const Hello mine{.rank = static_cast<std::uint32_t>(options_.rank),
@@ -105,22 +107,22 @@ class Meeting {
   Result<bool> admit(Descriptor socket, const PeerCredentials& peer, const Hello& hello, Descriptor file) {
     if (hello.world != static_cast<std::uint32_t>(options_.world)) {
       return Error(ErrorCode::kUsage,
-                   fmt::format("rank {} counts {} ranks, process {} (rank {}) counts {}", options_.rank,
-                               options_.world, peer.process, hello.rank, hello.world))
+                   fmt::format("rank {} was started with {} ranks, rank {} (process {}) with {}",
+                               options_.rank, options_.world, hello.rank, peer.process, hello.world))
           .with_remedy("Start all ranks with the same number of ranks.");
     }
     if (hello.generation != options_.generation || hello.rank >= hello.world) return false;
-    std::optional<Neighbour>& place = found_[hello.rank];
-    if (place || hello.rank == static_cast<std::uint32_t>(options_.rank)) return false;
+    std::optional<Neighbour>& neighbour = found_[hello.rank];
+    if (neighbour || hello.rank == static_cast<std::uint32_t>(options_.rank)) return false;
     if (!file.is_open() || !is_sealed(file, hello.arena_bytes)) return false;
     COHORT_ASSIGN_OR_RETURN(Mapping mapping,
                             Mapping::of(file, hello.arena_bytes, 1 + static_cast<int>(hello.rank)));
     COHORT_RETURN_IF_ERROR(remember(hello.rank, peer.process));
-    place.emplace(Neighbour{std::move(mapping), std::move(socket), peer.process});
+    neighbour.emplace(Neighbour{std::move(mapping), std::move(socket), peer.process});
     return true;
   }
 
-  /// Only a file that cannot shrink is safe to touch.
+  /// A file that could shrink would end every access of ours with SIGBUS.
   static bool is_sealed(const Descriptor& file, std::uint64_t size_bytes) {
     struct stat facts {};
     if (::fstat(file.number(), &facts) != 0 || static_cast<std::uint64_t>(facts.st_size) != size_bytes) {
@@ -135,10 +137,12 @@ class Meeting {
     Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
     if (!pidfd.is_open() && errno == ESRCH) {
       return Error(ErrorCode::kPeerLost,
-                   fmt::format("rank {} (process {}) ended while ranks met", rank, process))
-          .with_remedy("Its own output says why.");
+                   fmt::format("rank {} (process {}) ended while the ranks were connecting", rank, process))
+          .with_remedy(fmt::format("Look at the output of rank {}.", rank));
     }
-    if (!pidfd.is_open()) return system_error(fmt::format("cannot open process {}", process), errno);
+    if (!pidfd.is_open()) {
+      return system_error(fmt::format("cannot open a pidfd of process {}", process), errno);
+    }
     arena_.shared_with(process, std::move(pidfd));
     return {};
   }

@@ -10,28 +10,28 @@
 
 namespace cohort::comm {
 
-/// Another member of this host: its arena, and the line by which its end is noticed.
+/// Another member on this host: its arena, and the control socket to it.
 struct Neighbour {
   Mapping arena;
-  Descriptor line;  ///< a socket that lives as long as it does; carries aborts
+  Descriptor socket;  ///< the kernel closes it when the process ends; carries ControlMessage packets
   pid_t process = 0;
 
   ArenaHeader& header() const { return *reinterpret_cast<ArenaHeader*>(arena.data()); }
 };
 
 struct MeetingOptions {
-  std::string name{};  ///< the same for all ranks of the job, and for nobody else
+  std::string name{};  ///< a name that all ranks of the job share, and no other job uses
   int rank = 0;
   int world = 1;
   std::uint32_t generation = 0;
   TimePoint deadline{};
 };
 
-/// Meets every other rank at the kernel's own names `<name>.<generation>.<rank>` and exchanges arenas.
-/// Connections of other users, and those that do not speak our tongue, are closed and forgotten.
+/// Connects to every other rank over abstract unix sockets named `<name>.<generation>.<rank>` and exchanges
+/// arenas. Connections of other users, and those that do not send a valid hello, are closed and ignored.
 ///
-/// Returns one entry per rank; our own is empty.
-/// Failure: kTimedOut names the ranks that have not come.
+/// Returns one entry per rank; the entry of the own rank is empty.
+/// Failure: kTimedOut names the ranks that did not connect.
 Result<std::vector<std::optional<Neighbour>>> meet(const MeetingOptions& options, Arena& arena);
 
 }  // namespace cohort::comm

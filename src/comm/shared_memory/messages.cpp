@@ -13,7 +13,7 @@ HostMessages::~HostMessages() {
 Exchange& HostMessages::exchange() {
   const std::lock_guard lock(mutex_);
   if (!exchange_) {
-    // Whether members live is the neighbours' affair: the exchange never finds out by itself.
+    // Neighbours watches whether members are alive; the exchange must not judge by silence.
     constexpr std::chrono::hours kNever(24 * 365);
     exchange_ = std::make_unique<Exchange>(std::make_unique<SharedMemoryTransport>(*neighbours_), clock_,
                                            Exchange::Options{.liveness = kNever});

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/exchange.h"
+#include "comm/exchange/exchange.h"
 #include "comm/shared_memory/neighbours.h"
 
 #include <memory>
@@ -8,11 +8,11 @@
 
 namespace cohort::comm {
 
-/// The exchange of messages between the members of a host, for all groups of this process; made when it is
-/// first asked for.
+/// The exchange of messages between the members on this host, shared by all groups of this process and made
+/// by the first call of exchange().
 ///
 /// Threads: every method from any thread.
-/// Lifetime: shared by groups and mailboxes; the last of them ends it.
+/// Lifetime: shared by groups and mailboxes; the last owner closes it.
 class HostMessages {
  public:
   explicit HostMessages(std::shared_ptr<Neighbours> neighbours) : neighbours_(std::move(neighbours)) {}

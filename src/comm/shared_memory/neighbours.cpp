@@ -1,9 +1,12 @@
 #include "comm/shared_memory/neighbours.h"
 
 #include "base/system_error.h"
+#include "base/units.h"
 #include "comm/shared_memory/packet_socket.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fstream>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -11,23 +14,47 @@
 namespace cohort::comm {
 namespace {
 
-// So often within the liveness limit every member shows a sign of life, and looks for those of the others.
-constexpr int kLooks = 10;
+// Each member beats, and checks the heartbeats of the others, at least this many times per liveness limit.
+constexpr std::int64_t kFewestLooks = 10;
+constexpr std::chrono::nanoseconds kLongestBetweenLooks = std::chrono::milliseconds(50);
+
+std::chrono::nanoseconds between_looks(std::chrono::nanoseconds liveness) {
+  return std::clamp<std::chrono::nanoseconds>(liveness / kFewestLooks, std::chrono::milliseconds(1),
+                                              kLongestBetweenLooks);
+}
+
+// Why a process that exists shows no sign of life.
+std::string likely_reason(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  std::getline(file, text);
+  // The state follows the name, which may contain anything, in brackets.
+  const std::size_t end = text.rfind(')');
+  const char state = end == std::string::npos || end + 2 >= text.size() ? '?' : text[end + 2];
+  if (state == 'T') return "it is stopped (SIGSTOP)";
+  if (state == 't') return "a debugger has stopped it";
+  if (state == 'D') return "it waits for a disk or for memory";
+  return "it gets no CPU time";
+}
 
 Error ended(int rank, pid_t process) {
-  return Error(ErrorCode::kPeerLost, fmt::format("rank {} (process {}) ended", rank, process))
-      .with_remedy("Its own output says why; a signal such as SIGKILL may come from a lack of memory.");
+  return Error(ErrorCode::kPeerLost,
+               fmt::format("rank {} (process {}) ended without leaving the group", rank, process))
+      .with_rank(rank)
+      .with_remedy(fmt::format(
+          "Look at the output of rank {}; a SIGKILL may come from the kernel's out-of-memory killer.", rank));
 }
 
 Error left(int rank) {
   return Error(ErrorCode::kPeerLost, fmt::format("rank {} has left the group", rank))
-      .with_remedy("Let every rank make the same calls before it ends.");
+      .with_rank(rank)
+      .with_remedy("Make the same calls on every rank before one of them ends.");
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, const NeighboursOptions& options) {
-  // Of an earlier generation.
+  // Values of an earlier generation are cleared.
   arena.header().heartbeat.store(0, std::memory_order_relaxed);
   arena.header().first_block.store(0, std::memory_order_relaxed);
   arena.header().rings.store(0, std::memory_order_relaxed);
@@ -44,7 +71,7 @@ Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, const Neighbo
   }
   COHORT_RETURN_IF_ERROR(arena.fence(staying, meeting.deadline));
   Descriptor stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!stop.is_open()) return system_error("cannot make an event", errno);
+  if (!stop.is_open()) return system_error("cannot create an eventfd", errno);
   return std::unique_ptr<Neighbours>(new Neighbours(arena, options, std::move(others), std::move(stop)));
 }
 
@@ -67,7 +94,7 @@ Neighbours::~Neighbours() {
   (void)!::write(stop_.number(), &one, sizeof one);
   watcher_.join();
   for (const auto& other : others_) {
-    if (other) (void)send_packet(other->line, encode(Farewell{}), Descriptor());
+    if (other) (void)send_packet(other->socket, encode(Farewell{}), Descriptor());
   }
 }
 
@@ -90,16 +117,20 @@ std::optional<int> Neighbours::without_first_block() const {
 
 Result<std::vector<std::uint64_t>> Neighbours::exchange_first_blocks(std::uint64_t own_offset) {
   const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), options_.meeting_limit);
+  // The first heartbeat: the watcher thread may not have run yet, and a member that stops from now on is
+  // lost.
+  arena_.header().heartbeat.fetch_add(1, std::memory_order_relaxed);
   arena_.header().first_block.store(own_offset, std::memory_order_release);
   for (int rank = 0; rank < options_.world; ++rank) ring_now(header_of(rank));
   while (const std::optional<int> missing = without_first_block()) {
     if (const std::optional<Error> loss = loss_of(*missing)) return *loss;
     if (std::chrono::steady_clock::now() >= deadline) {
       return Error(ErrorCode::kTimedOut,
-                   fmt::format("rank {}: rank {} came to the meeting '{}' (generation {}) "
-                               "and has not gone on",
+                   fmt::format("rank {}: rank {} connected to rendezvous '{}' (generation {}) "
+                               "but did not publish its first block before the deadline",
                                options_.rank, *missing, options_.name, options_.generation))
-          .with_remedy("Look what that rank does instead.");
+          .with_rank(*missing)
+          .with_remedy("Look at what that rank is doing.");
     }
     const std::uint32_t ticket = doorbell_.arm();
     if (without_first_block() && !loss_of(*missing)) doorbell_.sleep(ticket, deadline);
@@ -143,55 +174,54 @@ void Neighbours::tell(std::uint64_t group, const Error& why) {
     const std::lock_guard lock(mutex_);
     if (const auto it = groups_.find(group); it != groups_.end()) members = it->second.members;
   }
-  const std::vector<std::byte> bytes = encode(AbortNotice{group, why.code(), why.text()});
+  const std::vector<std::byte> bytes = encode(AbortNotice{group, why.code(), why.rank(), why.text()});
   for (const int member : members) {
     const auto& other = others_[static_cast<std::size_t>(member)];
-    // A line that is full or closed belongs to somebody who will notice by other means.
-    if (other) (void)send_packet(other->line, bytes, Descriptor());
+    // If the socket is full or closed, that member notices by its own deadline or has ended.
+    if (other) (void)send_packet(other->socket, bytes, Descriptor());
   }
 }
 
 void Neighbours::watch() {
-  const auto between_looks =
-      std::max<std::chrono::nanoseconds>(options_.liveness / kLooks, std::chrono::milliseconds(1));
+  const std::chrono::nanoseconds interval = between_looks(options_.liveness);
   TimePoint next_look = std::chrono::steady_clock::now();
   while (true) {
-    std::vector<pollfd> lines{{.fd = stop_.number(), .events = POLLIN, .revents = 0}};
+    std::vector<pollfd> sockets{{.fd = stop_.number(), .events = POLLIN, .revents = 0}};
     std::vector<int> ranks{options_.rank};
     for (int rank = 0; rank < options_.world; ++rank) {
       if (!watched_[static_cast<std::size_t>(rank)]) continue;
-      lines.push_back(
-          {.fd = others_[static_cast<std::size_t>(rank)]->line.number(), .events = POLLIN, .revents = 0});
+      sockets.push_back(
+          {.fd = others_[static_cast<std::size_t>(rank)]->socket.number(), .events = POLLIN, .revents = 0});
       ranks.push_back(rank);
     }
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(next_look - std::chrono::steady_clock::now());
     const int ready =
-        ::poll(lines.data(), lines.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
-    if (ready > 0 && lines[0].revents != 0) return;
-    for (std::size_t i = 1; ready > 0 && i < lines.size(); ++i) {
-      if (lines[i].revents != 0) listen_to(ranks[i]);
+        ::poll(sockets.data(), sockets.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    if (ready > 0 && sockets[0].revents != 0) return;
+    for (std::size_t i = 1; ready > 0 && i < sockets.size(); ++i) {
+      if (sockets[i].revents != 0) listen_to(ranks[i]);
     }
     if (const TimePoint now = std::chrono::steady_clock::now(); now >= next_look) {
       look_at_heartbeats();
-      next_look = now + between_looks;
+      next_look = now + interval;
     }
   }
 }
 
 void Neighbours::listen_to(int rank) {
   const Neighbour& other = *others_[static_cast<std::size_t>(rank)];
-  Result<std::optional<Packet>> packet = receive_packet(other.line, kLineMessageCap, TimePoint{});
+  Result<std::optional<Packet>> packet = receive_packet(other.socket, kControlMessageCap, TimePoint{});
   if (!packet && packet.error().code() == ErrorCode::kTimedOut) return;
   if (!packet || !*packet) {
     watched_[static_cast<std::size_t>(rank)] = false;
     lose(rank, ended(rank, other.process));
     return;
   }
-  if (const Result<LineMessage> message = decode_line_message((*packet)->bytes)) hear(rank, *message);
+  if (const Result<ControlMessage> message = decode_control_message((*packet)->bytes)) hear(rank, *message);
 }
 
-void Neighbours::hear(int rank, const LineMessage& message) {
+void Neighbours::hear(int rank, const ControlMessage& message) {
   if (const auto* abort = std::get_if<AbortNotice>(&message)) {
     const std::lock_guard lock(mutex_);
     befall_locked(rank, *abort);
@@ -206,7 +236,16 @@ void Neighbours::hear(int rank, const LineMessage& message) {
   }
 }
 
+void Neighbours::warn_of(int rank) const {
+  if (!options_.warn) return;
+  const pid_t process = others_[static_cast<std::size_t>(rank)]->process;
+  options_.warn(fmt::format(
+      "rank {} (process {}) has shown no sign of life for {}: {}. It counts as lost after {}.", rank, process,
+      format_duration(DefaultLimit::kSilence), likely_reason(process), format_duration(options_.liveness)));
+}
+
 void Neighbours::look_at_heartbeats() {
+  const std::chrono::nanoseconds interval = between_looks(options_.liveness);
   arena_.header().heartbeat.fetch_add(1, std::memory_order_relaxed);
   for (int rank = 0; rank < options_.world; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
@@ -215,18 +254,25 @@ void Neighbours::look_at_heartbeats() {
     const std::uint64_t heartbeat = header_of(rank).heartbeat.load(std::memory_order_relaxed);
     sighting.silent_looks = heartbeat == sighting.heartbeat ? sighting.silent_looks + 1 : 0;
     sighting.heartbeat = heartbeat;
-    // Before its first beat it may still be meeting others.
+    const std::int64_t looks = std::max(kFewestLooks, options_.liveness / interval);
+    // A member without a first heartbeat may still be connecting to others.
     const std::int64_t patience =
-        heartbeat == 0 ? kLooks * (1 + options_.meeting_limit / options_.liveness) : kLooks - 1;
+        heartbeat == 0 ? looks * (1 + options_.meeting_limit / options_.liveness) : looks - 1;
+    if (heartbeat != 0 && sighting.silent_looks == DefaultLimit::kSilence / interval &&
+        looks > sighting.silent_looks) {
+      warn_of(rank);
+    }
     if (sighting.silent_looks < patience) continue;
     watched_[index] = false;
-    lose(rank,
-         Error(ErrorCode::kPeerLost,
-               fmt::format("rank {} (process {}) has shown no sign of life for {} ms", rank,
-                           others_[index]->process,
-                           std::chrono::duration_cast<std::chrono::milliseconds>(options_.liveness).count()))
-             .with_remedy("It is stopped (SIGSTOP, a debugger) or starved; allow it more with the liveness "
-                          "limit (launch.liveness of a job, COHORT_LIVENESS of torch's groups)."));
+    lose(
+        rank,
+        Error(ErrorCode::kPeerLost, fmt::format("rank {} (process {}) has shown no sign of life for {}", rank,
+                                                others_[index]->process, format_duration(options_.liveness)))
+            .with_rank(rank)
+            .with_remedy(
+                "The process is stopped (SIGSTOP, a debugger) or gets no CPU time. A longer liveness limit "
+                "tolerates that: --liveness, COHORT_LIVENESS, launch.liveness of a job, or "
+                "ContextOptions::liveness."));
   }
 }
 
@@ -261,7 +307,8 @@ void Neighbours::befall_locked(int rank, const AbortNotice& notice) {
     if (failure.depart(left(rank))) doorbell_.ring();
     return;
   }
-  const Error error = Error(notice.code, fmt::format("rank {} ended the group: {}", rank, notice.text))
+  const Error error = Error(notice.code, fmt::format("rank {} failed the group: {}", rank, notice.text))
+                          .with_rank(notice.about.value_or(rank))
                           .with_remedy(fmt::format("Look at rank {} first.", rank));
   if (failure.fail(error)) doorbell_.ring();
 }

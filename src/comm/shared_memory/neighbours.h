@@ -1,12 +1,14 @@
 #pragma once
 
-#include "comm/group_failure.h"
-#include "comm/progress.h"
+#include "comm/group/group_failure.h"
+#include "comm/progress/progress.h"
+#include "comm/shared_memory/control_packets.h"
 #include "comm/shared_memory/doorbell.h"
-#include "comm/shared_memory/line_message.h"
 #include "comm/shared_memory/meeting.h"
+#include <cohort/default_limit.h>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,51 +24,57 @@ struct NeighboursOptions {
   int rank = 0;
   int world = 1;
   std::uint32_t generation = 0;
-  std::chrono::nanoseconds liveness = std::chrono::milliseconds(500);
-  std::chrono::nanoseconds meeting_limit = std::chrono::seconds(30);
+  std::chrono::nanoseconds liveness = DefaultLimit::kLiveness;
+  std::chrono::nanoseconds meeting_limit = DefaultLimit::kMeeting;
+  /// Receives warnings about ranks that show no sign of life; called from other threads.
+  std::function<void(const std::string&)> warn{};
 };
 
-/// All members of a job on this host, as one of them sees them: their arenas, and whether they live.
+/// All ranks of a job on this host, as one of them sees them: their arenas, and whether their processes are
+/// alive.
 ///
-/// A thread watches: the end of a process closes its line, which is seen at once; a process that is frozen
-/// stops its heartbeat, which is seen within the liveness limit. The limit is counted in looks of our own, so
-/// that a pause of the whole machine is not taken for the death of all others.
+/// One thread watches. When a process ends, the kernel closes its control socket, which the thread sees at
+/// once. A frozen process stops its heartbeat, which the thread sees within the liveness limit. The limit
+/// counts checks of this process instead of time, so a pause of the whole machine does not look like the
+/// death of all others.
 ///
 /// Threads: every method from any thread.
-/// Lifetime: belongs to one generation. The arena must outlive it. The destructor says farewell and waits for
-/// nobody.
-/// Failure: a member that ended without a farewell fails every group; one that left fails the groups it was
-/// in; an abort fails the group it names.
+/// Lifetime: belongs to one generation. The arena must outlive it. The destructor sends a farewell and does
+/// not wait.
+/// Failure: a member that ended without a farewell fails every group; a member that left fails the groups it
+/// was in; an abort fails the group it names.
 class Neighbours {
  public:
-  /// Waits for all of them: kTimedOut names those that did not come. When it returns nobody of an earlier
-  /// generation can write to the arena any more.
+  /// Connects to all other ranks; kTimedOut names the ranks that did not connect. When this returns, no
+  /// process of an earlier generation can write to the arena any more.
   static Result<std::unique_ptr<Neighbours>> meet(Arena& arena, const NeighboursOptions& options);
   ~Neighbours();
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
 
   int rank() const { return options_.rank; }
-  int world() const { return options_.world; }
+  int size() const { return options_.world; }
   Arena& arena() const { return arena_; }
-  /// What `rank` lays open; for our own rank, ours.
+  /// The arena of `rank`, as mapped in this process.
   std::byte* memory_of(int rank) const;
   std::size_t memory_bytes_of(int rank) const;
   ArenaHeader& header_of(int rank) const { return *reinterpret_cast<ArenaHeader*>(memory_of(rank)); }
-  /// Tells the others where our block of the first group lies and waits for theirs: one per rank. It is not
-  /// told when they meet, because what is laid down before the fence could still be written by somebody else.
+  /// Publishes the offset of our block of the first group and waits for the offsets of all ranks. The offset
+  /// is not part of the hello, because a process of an earlier generation could still write to memory that
+  /// was allocated before the fence.
   Result<std::vector<std::uint64_t>> exchange_first_blocks(std::uint64_t own_offset);
   ArenaDoorbell& doorbell() { return doorbell_; }
-  /// The progress thread, started when it is first asked for.
+  /// The progress thread; the first call starts it.
   Progress& progress();
 
-  /// From now on what befalls the group of these ranks reaches `failure`; also what befell it before.
+  /// From now on failures of the group of these ranks reach `failure`, including those that were noticed
+  /// before.
   void join(std::uint64_t group, std::span<const int> members, GroupFailure& failure);
   void leave(std::uint64_t group);
-  /// How many members are gone, and why one is.
+  /// How many members were lost or have left, and the error of one of them.
   int num_losses() const { return num_losses_.load(std::memory_order_acquire); }
   std::optional<Error> loss_of(int rank) const;
-  /// Tells the members of a group that it has failed for us. Does not wait.
+  /// Tells the members of a group that it failed on this rank. Does not wait.
   void tell(std::uint64_t group, const Error& why);
 
  private:
@@ -85,7 +93,8 @@ class Neighbours {
   void watch();
   void listen_to(int rank);
   void look_at_heartbeats();
-  void hear(int rank, const LineMessage& message);
+  void warn_of(int rank) const;
+  void hear(int rank, const ControlMessage& message);
   void lose(int rank, const Error& why);
   void remember_locked(int rank, const Error& why);
   void befall_locked(int rank, const AbortNotice& notice);
@@ -96,16 +105,17 @@ class Neighbours {
   ArenaDoorbell doorbell_;
   std::vector<std::optional<Neighbour>> others_;
   Descriptor stop_;                  // an eventfd
-  std::vector<bool> watched_;        // by the watching thread
-  std::vector<Sighting> sightings_;  // by the watching thread
+  std::vector<bool> watched_;        // used only by the watching thread
+  std::vector<Sighting> sightings_;  // used only by the watching thread
 
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Membership> groups_;
-  std::set<std::uint64_t> closed_;                                 // groups that were left here
-  std::map<std::uint64_t, std::pair<int, AbortNotice>> befallen_;  // before the group was joined here
-  std::map<int, Error> losses_;                                    // of those that left, and those that ended
+  std::set<std::uint64_t> closed_;  // groups that this rank has left
+  std::map<std::uint64_t, std::pair<int, AbortNotice>>
+      befallen_;                 // aborts of groups that were not joined here yet
+  std::map<int, Error> losses_;  // of members that left or ended
   std::atomic<int> num_losses_{0};
-  std::optional<Error> lost_;  // ends every group
+  std::optional<Error> lost_;  // fails every group
   std::unique_ptr<Progress> progress_;
 
   std::thread watcher_;

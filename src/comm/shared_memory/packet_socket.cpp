@@ -21,11 +21,12 @@ Result<Address> address_of(const std::string& name) {
   Address address;
   address.value.sun_family = AF_UNIX;
   if (name.empty() || name.size() + 1 > sizeof address.value.sun_path) {
-    return Error(ErrorCode::kUsage, "the rendezvous name '" + name + "' is empty or longer than " +
-                                        std::to_string(sizeof address.value.sun_path - 1) + " characters")
-        .with_remedy("Use a shorter name.");
+    return Error(ErrorCode::kUsage, "rendezvous name '" + name + "': length " + std::to_string(name.size()) +
+                                        ", expected 1 to " +
+                                        std::to_string(sizeof address.value.sun_path - 1) + " bytes")
+        .with_remedy("Choose a name of a permitted length.");
   }
-  // A leading zero byte: the name is the kernel's, not a file's.
+  // A leading zero byte makes the name abstract: it lives in the kernel, not in the file system.
   std::memcpy(address.value.sun_path + 1, name.data(), name.size());
   address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   return address;
@@ -60,7 +61,7 @@ Result<Descriptor> listen_at(const std::string& name) {
     return number == EADDRINUSE
                ? Error(ErrorCode::kAlreadyExists, error.message())
                      .with_remedy(
-                         "Another rank has the same number, or another job the same rendezvous name.")
+                         "Another process has the same rank, or another job uses the same rendezvous name.")
                : error;
   }
   if (::listen(socket.number(), SOMAXCONN) != 0) {
@@ -82,11 +83,11 @@ Result<std::optional<Descriptor>> try_connect(const std::string& name) {
 Result<Descriptor> accept_by(const Descriptor& listener, TimePoint deadline) {
   while (true) {
     COHORT_ASSIGN_OR_RETURN(const bool ready, wait_readable(listener, deadline));
-    if (!ready) return Error(ErrorCode::kTimedOut, "nobody connected");
+    if (!ready) return Error(ErrorCode::kTimedOut, "no connection arrived before the deadline");
     Descriptor socket(::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.is_open()) return socket;
     if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-      return system_error("cannot accept", errno);
+      return system_error("cannot accept a connection on a unix socket", errno);
     }
   }
 }
@@ -95,7 +96,7 @@ Result<PeerCredentials> credentials_of(const Descriptor& socket) {
   ucred credentials{};
   socklen_t length = sizeof credentials;
   if (::getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
-    return system_error("cannot ask who is at the other end of a unix socket", errno);
+    return system_error("cannot read the peer credentials of a unix socket", errno);
   }
   return PeerCredentials{.process = credentials.pid, .user = credentials.uid};
 }
@@ -124,8 +125,8 @@ Status send_packet(const Descriptor& socket, std::span<const std::byte> bytes, c
 
 namespace {
 
-/// The first descriptor that came along, or a closed one. Room for one is, by alignment, room for two: what
-/// came besides is closed.
+/// The first descriptor of the message, or a closed one. The control buffer for one descriptor has, by
+/// alignment, space for two: further descriptors are closed.
 Descriptor first_descriptor(msghdr& message) {
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (header == nullptr || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) return {};
@@ -156,7 +157,7 @@ Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size
   ssize_t length = -1;
   while (length < 0) {
     COHORT_ASSIGN_OR_RETURN(const bool ready, wait_readable(socket, deadline));
-    if (!ready) return Error(ErrorCode::kTimedOut, "nothing came from a unix socket");
+    if (!ready) return Error(ErrorCode::kTimedOut, "no packet arrived on a unix socket before the deadline");
     length = ::recvmsg(socket.number(), &message, MSG_CMSG_CLOEXEC);
     if (length < 0 && errno == ECONNRESET) return std::optional<Packet>();
     if (length < 0 && errno != EAGAIN && errno != EINTR) {
@@ -166,7 +167,8 @@ Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size
   packet.descriptor = first_descriptor(message);
   if (length == 0) return std::optional<Packet>();
   if ((message.msg_flags & MSG_TRUNC) != 0) {
-    return Error(ErrorCode::kCorrupt, "a packet longer than allowed came");
+    return Error(ErrorCode::kCorrupt, "corrupt packet on a unix socket: longer than the cap of " +
+                                          std::to_string(cap_bytes) + " bytes");
   }
   packet.bytes.resize(static_cast<std::size_t>(length));
   return std::optional<Packet>(std::move(packet));

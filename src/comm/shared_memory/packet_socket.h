@@ -11,12 +11,12 @@
 #include <sys/types.h>
 #include <vector>
 
-// Unix sockets of this host that carry whole packets and descriptors. Their names live in the kernel only:
-// nothing is left on disk. The kernel tells who is at the other end.
+// Unix sockets (SOCK_SEQPACKET) that carry whole packets and file descriptors. Their names are abstract, so
+// nothing is left on disk. The kernel vouches for the process and user of the peer.
 
 namespace cohort::comm {
 
-/// Who is at the other end, by the kernel's word.
+/// Process and user of the peer, as told by the kernel.
 struct PeerCredentials {
   pid_t process = 0;
   uid_t user = 0;
@@ -24,22 +24,22 @@ struct PeerCredentials {
 
 struct Packet {
   std::vector<std::byte> bytes{};
-  Descriptor descriptor{};  ///< one that came along, or closed
+  Descriptor descriptor{};  ///< sent with the packet; closed if the packet had no descriptor
 };
 
-/// Opens `name` for others to connect to. kAlreadyExists if somebody else has it.
+/// Listens at `name`. kAlreadyExists if the name is taken.
 Result<Descriptor> listen_at(const std::string& name);
-/// Connects, or returns nothing if nobody listens there (yet).
+/// Connects to `name`; nullopt if no process listens there yet.
 Result<std::optional<Descriptor>> try_connect(const std::string& name);
-/// The next connection; kTimedOut at `deadline`.
+/// Accepts the next connection; kTimedOut at `deadline`.
 Result<Descriptor> accept_by(const Descriptor& listener, TimePoint deadline);
 
 Result<PeerCredentials> credentials_of(const Descriptor& socket);
 
-/// Sends one packet, with a descriptor if `descriptor` is open.
+/// Sends one packet, together with `descriptor` if that is open.
 Status send_packet(const Descriptor& socket, std::span<const std::byte> bytes, const Descriptor& descriptor);
-/// The next packet; nothing if the other end is gone. kTimedOut at `deadline`. What is longer than
-/// `cap_bytes` is kCorrupt.
+/// Receives the next packet; nullopt if the peer has closed the socket. kTimedOut at `deadline`, kCorrupt for
+/// a packet longer than `cap_bytes`.
 Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size_t cap_bytes,
                                              TimePoint deadline);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/call.h"
+#include "comm/group/call.h"
 #include "comm/shared_memory/layout.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace cohort::comm {
 
-/// Where part `rank` of `total` elements lies, cut by counts or evenly.
+/// Part `rank` of `total` elements, cut by `counts`, or evenly if `counts` is empty.
 inline PartEntry part_of(std::size_t total, const std::vector<std::size_t>& counts, int rank, int world) {
   if (counts.empty()) {
     const std::size_t each = total / static_cast<std::size_t>(world);
@@ -21,10 +21,10 @@ inline PartEntry part_of(std::size_t total, const std::vector<std::size_t>& coun
   return part;
 }
 
-/// The slice of `count` elements that `rank` combines: even, and on boundaries of cache lines, so that no
-/// line is written by two.
+/// The slice of `count` elements that `rank` combines. Slices are even and begin on cache lines, so that no
+/// line is written by two ranks.
 inline PartEntry slice_of(std::size_t count, std::size_t element_bytes, int rank, int world) {
-  const std::size_t grain = kLine / element_bytes;
+  const std::size_t grain = kCacheLine / element_bytes;
   const std::size_t num_grains = (count + grain - 1) / grain;
   const auto w = static_cast<std::size_t>(world);
   const auto r = static_cast<std::size_t>(rank);

@@ -8,18 +8,20 @@
 
 namespace cohort::comm {
 
-/// Bytes from one member to another, first in, first out: it lies in the writer's arena. Both counters only
-/// grow; each has one writer. What lies between them belongs to the reader, the rest to the writer.
+/// A ring buffer of bytes from one member to another, in the writer's arena. Both counters only grow, and
+/// each has one writer. Bytes between `read` and `written` belong to the reader, the rest to the writer.
+///
+/// Threads: one writer and one reader, in any process.
 struct Ring {
   static constexpr std::size_t kBytes = std::size_t{128} << 10;
 
-  alignas(kLine) std::atomic<std::uint64_t> written{0};
-  std::atomic<std::uint32_t> closed{0};  ///< by the writer: nothing more comes
-  alignas(kLine) std::atomic<std::uint64_t> read{0};
-  std::atomic<std::uint32_t> refused{0};  ///< by the reader: nothing more is read
-  alignas(kLine) std::byte data[kBytes];
+  alignas(kCacheLine) std::atomic<std::uint64_t> written{0};
+  std::atomic<std::uint32_t> closed{0};  ///< set by the writer: no more bytes will be written
+  alignas(kCacheLine) std::atomic<std::uint64_t> read{0};
+  std::atomic<std::uint32_t> refused{0};  ///< set by the reader: no more bytes will be read
+  alignas(kCacheLine) std::byte data[kBytes];
 
-  /// Puts in as much of `bytes` as there is room for; returns how many.
+  /// Writes as many of `bytes` as fit; returns how many.
   std::size_t put(std::span<const std::byte> bytes) {
     const std::uint64_t at = written.load(std::memory_order_relaxed);
     const std::size_t room = kBytes - static_cast<std::size_t>(at - read.load(std::memory_order_acquire));
@@ -38,7 +40,7 @@ struct Ring {
                                     read.load(std::memory_order_relaxed));
   }
 
-  /// Takes out up to `length` bytes; into nowhere if `into` is null. Returns how many.
+  /// Reads up to `length` bytes into `into`, or discards them if `into` is null. Returns how many.
   std::size_t take(std::byte* into, std::size_t length) {
     const std::uint64_t at = read.load(std::memory_order_relaxed);
     const std::size_t taken = std::min(length, available());

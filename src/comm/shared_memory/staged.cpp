@@ -1,7 +1,7 @@
 #include "comm/shared_memory/staged.h"
 
-#include "comm/combine.h"
-#include "comm/copy.h"
+#include "comm/numbers/combine.h"
+#include "comm/numbers/copy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +13,7 @@ bool is_combining_whole(Operation operation) {
   return operation == Operation::kAllReduce || operation == Operation::kReduce;
 }
 
-// The input is cut into a part for each rank, and each part has its place on the stage.
+// Whether the input is cut into one part per rank; each part then has its own section of the stage.
 bool is_cut(Operation operation) {
   return operation == Operation::kScatter || operation == Operation::kAllToAll ||
          operation == Operation::kReduceScatter;
@@ -22,8 +22,8 @@ bool is_cut(Operation operation) {
 std::size_t chunk_elements(const Call& call, int world) {
   const std::size_t element_bytes = size_bytes(call.dtype());
   if (!is_cut(call.operation)) return kStageBytes / element_bytes;
-  const std::size_t place = kStageBytes / static_cast<std::size_t>(world) / kLine * kLine;
-  return place / element_bytes;
+  const std::size_t section_bytes = kStageBytes / static_cast<std::size_t>(world) / kCacheLine * kCacheLine;
+  return section_bytes / element_bytes;
 }
 
 std::size_t longest(std::size_t total, const std::vector<std::size_t>& counts, int world) {
@@ -31,7 +31,7 @@ std::size_t longest(std::size_t total, const std::vector<std::size_t>& counts, i
   return *std::max_element(counts.begin(), counts.end());
 }
 
-/// The longest run of elements that this rank knows must pass through one place.
+/// The most elements that this rank knows must pass through one section of a stage.
 std::size_t longest_run(const Call& call, int rank, int world) {
   switch (call.operation) {
     case Operation::kBarrier:
@@ -55,7 +55,7 @@ std::size_t longest_run(const Call& call, int rank, int world) {
 std::uint32_t rounds_needed(const Call& call, int rank, int world) {
   const std::size_t run = longest_run(call, rank, world);
   if (run == 0) return 0;
-  if (run * size_bytes(call.dtype()) <= kLine) return 1;  // no place is smaller than a line
+  if (run * size_bytes(call.dtype()) <= kCacheLine) return 1;  // no section is smaller than a cache line
   const std::size_t chunk = chunk_elements(call, world);
   return static_cast<std::uint32_t>((run + chunk - 1) / chunk);
 }
@@ -66,7 +66,7 @@ Staged::Staged(GroupView& view, const Call& call, std::uint32_t rounds)
       rounds_(rounds),
       base_(view.chunks),
       element_bytes_(size_bytes(call.dtype())),
-      chunk_(chunk_elements(call, view.world())),
+      chunk_(chunk_elements(call, view.size())),
       combining_(is_combining_whole(call.operation)) {}
 
 bool Staged::advance() {
@@ -84,7 +84,7 @@ bool Staged::advance() {
 
 bool Staged::try_stage() {
   if (staged_ == rounds_) return false;
-  // The place was last used two rounds ago: everybody must have read it.
+  // The stage was last used two rounds ago: every reader must be done with it.
   const Counter readers = combining_ ? &Counters::reduced : &Counters::consumed;
   if (staged_ >= 2 && !all_reached(readers, base_ + staged_ - 1)) return false;
   stage(staged_);
@@ -126,7 +126,7 @@ bool Staged::takes() const {
 }
 
 bool Staged::all_reached(Counter counter, std::uint64_t value) const {
-  for (int rank = 0; rank < view_.world(); ++rank) {
+  for (int rank = 0; rank < view_.size(); ++rank) {
     if (!reached(rank, counter, value)) return false;
   }
   return true;
@@ -141,7 +141,7 @@ bool Staged::producers_reached(Counter counter, std::uint64_t value) const {
 std::vector<int> Staged::waited_for() const {
   std::vector<int> ranks;
   const std::uint64_t value = base_ + std::min(taken_ + 1, rounds_);
-  for (int rank = 0; rank < view_.world(); ++rank) {
+  for (int rank = 0; rank < view_.size(); ++rank) {
     if (rank != view_.rank() &&
         !(reached(rank, &Counters::staged, value) && reached(rank, &Counters::consumed, value))) {
       ranks.push_back(rank);
@@ -152,7 +152,7 @@ std::vector<int> Staged::waited_for() const {
 
 PartEntry Staged::input_part(int rank) const {
   if (!is_cut(call_.operation)) return {0, call_.input.count};
-  return part_of(call_.input.count, call_.input_counts, rank, view_.world());
+  return part_of(call_.input.count, call_.input_counts, rank, view_.size());
 }
 
 PartEntry Staged::output_part(int rank) const {
@@ -160,7 +160,7 @@ PartEntry Staged::output_part(int rank) const {
     case Operation::kAllGather:
     case Operation::kGather:
     case Operation::kAllToAll:
-      return part_of(call_.output.count, call_.output_counts, rank, view_.world());
+      return part_of(call_.output.count, call_.output_counts, rank, view_.size());
     default:
       return {0, call_.output.count};
   }
@@ -197,9 +197,9 @@ void Staged::stage(std::uint32_t round) {
       return;
     case Operation::kAllReduce:
     case Operation::kReduce: {
-      // All but the own slice, which nobody else reads.
+      // The own slice is left out: no other rank reads it.
       const PartEntry chunk = chunk_of({0, call_.input.count}, round);
-      const PartEntry mine = slice_of(chunk.count, element_bytes_, view_.rank(), view_.world());
+      const PartEntry mine = slice_of(chunk.count, element_bytes_, view_.rank(), view_.size());
       const std::byte* from = call_.input.data + chunk.first * element_bytes_;
       const std::size_t behind = (mine.first + mine.count) * element_bytes_;
       copy_bytes(stage, from, mine.first * element_bytes_);
@@ -211,7 +211,7 @@ void Staged::stage(std::uint32_t round) {
 
 void Staged::stage_parts(std::uint32_t round) {
   std::byte* stage = view_.mine().stage[round % 2];
-  for (int rank = 0; rank < view_.world(); ++rank) {
+  for (int rank = 0; rank < view_.size(); ++rank) {
     if (rank == view_.rank()) continue;
     const PartEntry chunk = chunk_of(input_part(rank), round);
     copy_bytes(stage + static_cast<std::size_t>(rank) * chunk_ * element_bytes_,
@@ -221,15 +221,15 @@ void Staged::stage_parts(std::uint32_t round) {
 
 void Staged::combine_slice(std::uint32_t round) {
   const PartEntry chunk = chunk_of({0, call_.input.count}, round);
-  const PartEntry mine = slice_of(chunk.count, element_bytes_, view_.rank(), view_.world());
-  for (int rank = 0; rank < view_.world(); ++rank) {
+  const PartEntry mine = slice_of(chunk.count, element_bytes_, view_.rank(), view_.size());
+  for (int rank = 0; rank < view_.size(); ++rank) {
     const std::byte* from = rank == view_.rank() ? call_.input.data + chunk.first * element_bytes_
                                                  : view_.member(rank).stage[round % 2];
     view_.sources[static_cast<std::size_t>(rank)] = from + mine.first * element_bytes_;
   }
   const bool root = call_.operation == Operation::kReduce && view_.rank() == call_.peer;
   const bool into_output = call_.operation == Operation::kAllReduce || root;
-  const bool for_others = view_.world() > 1 && !root;
+  const bool for_others = view_.size() > 1 && !root;
   std::size_t num_targets = 0;
   if (into_output) {
     view_.targets[num_targets++] = call_.output.data + (chunk.first + mine.first) * element_bytes_;
@@ -257,8 +257,8 @@ void Staged::take(std::uint32_t round) {
     case Operation::kAllGather:
     case Operation::kGather:
     case Operation::kAllToAll:
-      // Everybody begins with somebody else.
-      for (int i = 0; i < view_.world(); ++i) take_part((view_.rank() + 1 + i) % view_.world(), round);
+      // Each rank begins with another peer, so that they do not all read the same stage at once.
+      for (int i = 0; i < view_.size(); ++i) take_part((view_.rank() + 1 + i) % view_.size(), round);
       return;
   }
 }
@@ -276,17 +276,17 @@ void Staged::take_part(int from, std::uint32_t round) {
     copy_bytes(to, call_.input.data + own.first * element_bytes_, part.count * element_bytes_);
     return;
   }
-  const std::size_t place = is_cut(call_.operation) ? static_cast<std::size_t>(view_.rank()) * chunk_ : 0;
-  copy_bytes(to, view_.member(from).stage[round % 2] + place * element_bytes_, part.count * element_bytes_);
+  const std::size_t first = is_cut(call_.operation) ? static_cast<std::size_t>(view_.rank()) * chunk_ : 0;
+  copy_bytes(to, view_.member(from).stage[round % 2] + first * element_bytes_, part.count * element_bytes_);
 }
 
 void Staged::take_combined_part(std::uint32_t round) {
   const PartEntry own = chunk_of(input_part(view_.rank()), round);
-  const std::size_t place = static_cast<std::size_t>(view_.rank()) * chunk_ * element_bytes_;
-  for (int rank = 0; rank < view_.world(); ++rank) {
+  const std::size_t offset_bytes = static_cast<std::size_t>(view_.rank()) * chunk_ * element_bytes_;
+  for (int rank = 0; rank < view_.size(); ++rank) {
     view_.sources[static_cast<std::size_t>(rank)] = rank == view_.rank()
                                                         ? call_.input.data + own.first * element_bytes_
-                                                        : view_.member(rank).stage[round % 2] + place;
+                                                        : view_.member(rank).stage[round % 2] + offset_bytes;
   }
   const PartEntry to = chunk_of({0, call_.output.count}, round);
   view_.targets[0] = call_.output.data + to.first * element_bytes_;
@@ -295,9 +295,9 @@ void Staged::take_combined_part(std::uint32_t round) {
 
 void Staged::take_slices(std::uint32_t round) {
   const PartEntry chunk = chunk_of({0, call_.input.count}, round);
-  for (int i = 1; i < view_.world(); ++i) {
-    const int rank = (view_.rank() + i) % view_.world();
-    const PartEntry slice = slice_of(chunk.count, element_bytes_, rank, view_.world());
+  for (int i = 1; i < view_.size(); ++i) {
+    const int rank = (view_.rank() + i) % view_.size();
+    const PartEntry slice = slice_of(chunk.count, element_bytes_, rank, view_.size());
     copy_bytes(call_.output.data + (chunk.first + slice.first) * element_bytes_,
                view_.member(rank).result[round % 2], slice.count * element_bytes_);
   }

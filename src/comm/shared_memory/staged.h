@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/call.h"
+#include "comm/group/call.h"
 #include "comm/shared_memory/group_view.h"
 #include "comm/shared_memory/parts.h"
 
@@ -9,28 +9,30 @@
 
 namespace cohort::comm {
 
-/// How many chunks a call needs as far as this rank can tell; the largest number of all ranks counts.
+/// The chunks that a call needs as far as this rank can tell; the call uses the maximum over all ranks.
 std::uint32_t rounds_needed(const Call& call, int rank, int world);
 
-/// A collective whose numbers lie in ordinary memory, chunk by chunk through the stages, two chunks deep:
+/// A collective whose buffers lie in ordinary memory. Data passes chunk by chunk through stages in the
+/// arenas, two chunks deep:
 ///
-///     stage    lay down what others need of the next chunk      (reads the input)
-///     combine  add up the own slice of a chunk from all stages  (reductions to a whole vector only)
-///     take     take over what others laid down                  (writes the output)
+///     stage    copy the part of the next chunk that other ranks need  (reads the input)
+///     combine  combine the own slice of a chunk from all stages       (all_reduce and reduce only)
+///     take     copy the result, or the stages of others               (writes the output)
 ///
-/// While the others take one chunk the next is laid down: copying and combining overlap. Every kind of step
-/// has a counter per member; a step waits for the counters of those whose work it needs, or whose reading it
-/// would disturb.
+/// While other ranks take one chunk, the next is staged, so copying and combining overlap. Each kind of step
+/// has a counter per member. A step waits for the counters of the members whose work it needs, or whose
+/// reading it would disturb.
 ///
 /// Threads: one at a time.
+/// Lifetime: the view, the call and the buffers of the call must outlive it.
 /// Failure: advance() never waits.
 class Staged {
  public:
   Staged(GroupView& view, const Call& call, std::uint32_t rounds);
 
-  /// Does what can be done now. True once every member has taken over everything.
+  /// Does all work that needs no waiting. True once every member has read all chunks.
   bool advance();
-  /// Ranks whose counters hold this one up.
+  /// The ranks whose counters this rank waits for.
   std::vector<int> waited_for() const;
 
  private:
@@ -61,7 +63,7 @@ class Staged {
   PartEntry input_part(int rank) const;
   PartEntry output_part(int rank) const;
   PartEntry chunk_of(PartEntry part, std::uint32_t round) const;
-  /// The part of p's input that is for this rank, as p cut it.
+  /// The part of the input of `from` that is meant for this rank, as `from` cut it.
   PartEntry part_for_me(int from) const;
 
   GroupView& view_;
@@ -69,7 +71,7 @@ class Staged {
   const std::uint32_t rounds_;
   const std::uint64_t base_;
   const std::size_t element_bytes_;
-  const std::size_t chunk_;  // elements of one chunk, of each part where the input is cut into parts
+  const std::size_t chunk_;  // elements of one chunk; of each part, if the input is cut
   const bool combining_;     // all_reduce and reduce
   std::uint32_t staged_ = 0;
   std::uint32_t combined_ = 0;

@@ -9,25 +9,25 @@
 namespace cohort::comm {
 namespace {
 
-// Behind a payload: whether all of it is what was to be sent.
+// One byte after a payload tells whether the payload is complete or was withdrawn halfway.
 constexpr std::byte kWhole{1};
-constexpr std::byte kTakenBack{0};
+constexpr std::byte kWithdrawn{0};
 
 }  // namespace
 
 SharedMemoryTransport::SharedMemoryTransport(Neighbours& neighbours)
-    : neighbours_(neighbours), peers_(static_cast<std::size_t>(neighbours.world())) {}
+    : neighbours_(neighbours), peers_(static_cast<std::size_t>(neighbours.size())) {}
 
 SharedMemoryTransport::~SharedMemoryTransport() {
   close();
-  // Others may still read what was sent last.
+  // Peers may still read messages from the rings.
   if (!rings_.bytes().empty()) neighbours_.arena().retire(std::move(rings_));
 }
 
 void SharedMemoryTransport::open(FrameSink& sink, Doorbell& doorbell) {
   const std::lock_guard lock(mutex_);
   sink_ = &sink;
-  doorbell_ = &doorbell;  // others ring that of the arena
+  doorbell_ = &doorbell;  // other processes ring the doorbell of the arena
 }
 
 Status SharedMemoryTransport::make_rings() {
@@ -88,8 +88,8 @@ void SharedMemoryTransport::close() {
   }
 }
 
-/// The ring is how the other one learns of it, so it is made if nothing was ever sent. Where there is no room
-/// for it, it learns of our end only.
+/// Tells the peer through its ring that no more messages follow; the rings are made for that if nothing was
+/// sent before. Without memory for rings, the peer learns of our end from its control socket.
 void SharedMemoryTransport::close_ring_to(int member) {
   if (make_rings()) ring_to(member).closed.store(1, std::memory_order_release);
   ring_now(neighbours_.header_of(member));
@@ -171,7 +171,7 @@ bool SharedMemoryTransport::put(Ring& ring, Outgoing& message) {
   }
   if (message.payload.empty()) return true;
   if (!put_payload(ring, message)) return false;
-  const std::byte seal = message.withdrawn ? kTakenBack : kWhole;
+  const std::byte seal = message.withdrawn ? kWithdrawn : kWhole;
   const std::size_t length = ring.put({&seal, 1});
   message.num_put += length;
   return length == 1;
@@ -200,7 +200,7 @@ bool SharedMemoryTransport::deliver_to_self(std::vector<Receipt>& receipts) {
       message = std::move(self.outbox.front());
       self.outbox.pop_front();
     }
-    const std::span<std::byte> room = sink_->place(neighbours_.rank(), message.header);
+    const std::span<std::byte> room = sink_->buffer_for(neighbours_.rank(), message.header);
     if (!room.empty()) std::memcpy(room.data(), message.payload.data(), room.size());
     sink_->arrived(neighbours_.rank(), message.header);
     receipts.push_back({std::move(message.sent), {}});
@@ -228,7 +228,7 @@ bool SharedMemoryTransport::read_from(int member) {
       const Result<FrameHeader> header = decode_frame_header(head);
       if (!header) {
         const std::lock_guard lock(mutex_);
-        lose(from, header.error().within(fmt::format("rank {} sent nonsense", member)));
+        lose(from, header.error().within(fmt::format("message from rank {}", member)));
         return true;
       }
       from.incoming = {*header, 0};
@@ -244,24 +244,24 @@ bool SharedMemoryTransport::read_from(int member) {
   return moved;
 }
 
-/// True if the message is complete.
+/// Reads more of the current message. True once the message is complete.
 bool SharedMemoryTransport::take_payload(int member, Peer& from) {
   Incoming& incoming = from.incoming;
   const FrameHeader header = *incoming.header;
-  const std::span<std::byte> room = sink_->place(member, header);
+  const std::span<std::byte> room = sink_->buffer_for(member, header);
   while (incoming.num_taken < header.size_bytes) {
     std::byte* into = room.empty() ? nullptr : room.data() + incoming.num_taken;
     const std::size_t taken = from.in->take(into, header.size_bytes - incoming.num_taken);
     if (taken == 0) return false;
     incoming.num_taken += taken;
-    // The writer may be waiting for room.
+    // The writer may be waiting for free space.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     ring_if_asleep(neighbours_.header_of(member));
   }
   std::byte seal = kWhole;
   if (header.size_bytes > 0 && from.in->take(&seal, 1) == 0) return false;
   incoming = {};
-  seal == kWhole ? sink_->arrived(member, header) : sink_->taken_back(member, header);
+  seal == kWhole ? sink_->arrived(member, header) : sink_->withdrawn(member, header);
   return true;
 }
 

@@ -12,19 +12,20 @@
 
 namespace cohort::comm {
 
-/// Messages between members of one host: each has a ring of bytes to each other, in its own arena.
+/// Messages between ranks on one host: each rank has one ring of bytes to each other rank, in its own arena.
 ///
 /// Threads: as every transport.
-/// Lifetime: the neighbours must outlive it. Whoever has any opens it with a doorbell that the arena's rings.
-/// Failure: a neighbour that is lost is reported once what it had written is delivered.
-/// Cost: two copies of a payload, 128 KiB of arena per member once the first message is sent.
+/// Lifetime: the Neighbours must outlive it. It must be opened with a doorbell that the doorbell of the arena
+/// rings.
+/// Failure: a lost neighbour is reported after everything it wrote was delivered.
+/// Cost: two copies of a payload; 128 KiB of arena per member after the first message.
 class SharedMemoryTransport final : public Transport {
  public:
   explicit SharedMemoryTransport(Neighbours& neighbours);
   ~SharedMemoryTransport() override;
 
   int member() const override { return neighbours_.rank(); }
-  int num_members() const override { return neighbours_.world(); }
+  int num_members() const override { return neighbours_.size(); }
   void open(FrameSink& sink, Doorbell& doorbell) override;
   void send(int to, const FrameHeader& header, std::span<const std::byte> payload, Sent sent) override;
   void withdraw(std::uint32_t group, std::uint32_t generation) override;
@@ -37,15 +38,15 @@ class SharedMemoryTransport final : public Transport {
     FrameHeader header{};
     std::span<const std::byte> payload{};
     Sent sent{};
-    std::size_t num_put = 0;  // of header, payload and seal together
-    bool withdrawn = false;   // half of it is out: the rest goes out as zeros
+    std::size_t num_put = 0;  // bytes of header, payload and end byte written so far
+    bool withdrawn = false;   // after its first bytes were written: the rest is written as zeros
   };
   struct Incoming {
     std::optional<FrameHeader> header{};
-    std::size_t num_taken = 0;  // of the payload
+    std::size_t num_taken = 0;  // bytes of the payload
   };
   struct Peer {
-    Ring* in = nullptr;  // once the peer has made it
+    Ring* in = nullptr;  // null until the peer has made its rings
     std::deque<Outgoing> outbox{};
     Incoming incoming{};
     std::optional<Error> loss{};

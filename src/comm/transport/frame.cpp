@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little, "the wire is little en
 constexpr std::uint32_t kMagic = 0x46484f43;
 constexpr std::size_t kChecked = kFrameHeaderBytes - sizeof(std::uint32_t);
 
-constexpr std::array<std::string_view, 13> kNames = {
+constexpr std::array<std::string_view, 13> kChannelNames = {
     "collective", "announce", "message", "request",  "reply",   "query", "answer",
     "alive",      "abort",    "receipt", "farewell", "striped", "stripe"};
 
@@ -32,13 +32,13 @@ T get(std::span<const std::byte> bytes, std::size_t offset) {
 }
 
 Error corrupt(std::string words) {
-  return Error(ErrorCode::kCorrupt, std::move(words)).within("the header of a message cannot be read");
+  return Error(ErrorCode::kCorrupt, std::move(words)).within("corrupt frame header");
 }
 
 }  // namespace
 
 std::string_view name(Channel channel) {
-  return kNames[static_cast<std::size_t>(channel)];
+  return kChannelNames[static_cast<std::size_t>(channel)];
 }
 
 void encode(const FrameHeader& header, std::span<std::byte, kFrameHeaderBytes> bytes) {
@@ -58,22 +58,26 @@ void encode(const FrameHeader& header, std::span<std::byte, kFrameHeaderBytes> b
 
 Result<FrameHeader> decode_frame_header(std::span<const std::byte> bytes) {
   if (bytes.size() < kFrameHeaderBytes) {
-    return corrupt(fmt::format("it ends after {} of {} bytes", bytes.size(), kFrameHeaderBytes));
+    return corrupt(fmt::format("length is {}, expected {}", bytes.size(), kFrameHeaderBytes));
   }
-  if (get<std::uint32_t>(bytes, 0) != kMagic) return corrupt("it does not begin as one");
-  if (get<std::uint32_t>(bytes, kChecked) != crc32c(bytes.first(kChecked))) {
-    return corrupt("its checksum is wrong");
+  if (const auto magic = get<std::uint32_t>(bytes, 0); magic != kMagic) {
+    return corrupt(fmt::format("field magic is {:#010x}, expected {:#010x}", magic, kMagic));
+  }
+  const std::uint32_t expected = crc32c(bytes.first(kChecked));
+  if (const auto checksum = get<std::uint32_t>(bytes, kChecked); checksum != expected) {
+    return corrupt(fmt::format("field checksum is {:#010x}, expected {:#010x}", checksum, expected));
   }
   if (const auto version = get<std::uint8_t>(bytes, 4); version != kFrameVersion) {
     return Error(ErrorCode::kUnsupported,
-                 fmt::format("a message has format {}, this program speaks {}", version, kFrameVersion))
+                 fmt::format("frame header: field version is {}, expected {}", version, kFrameVersion))
         .with_remedy("Run the same version of Cohort on every member.");
   }
   const auto channel = get<std::uint8_t>(bytes, 5);
-  if (channel >= kNames.size()) return corrupt(fmt::format("there is no channel {}", channel));
-  if (get<std::uint16_t>(bytes, 6) != 0 || get<std::uint32_t>(bytes, 56) != 0) {
-    return corrupt("what must be zero is not");
+  if (channel >= kChannelNames.size()) {
+    return corrupt(fmt::format("field channel is {}, expected 0 … {}", channel, kChannelNames.size() - 1));
   }
+  const std::uint32_t reserved = get<std::uint16_t>(bytes, 6) | get<std::uint32_t>(bytes, 56);
+  if (reserved != 0) return corrupt(fmt::format("a reserved field is {:#x}, expected 0", reserved));
   const FrameHeader header = {.channel = static_cast<Channel>(channel),
                               .group = get<std::uint32_t>(bytes, 8),
                               .generation = get<std::uint32_t>(bytes, 12),
@@ -83,7 +87,8 @@ Result<FrameHeader> decode_frame_header(std::span<const std::byte> bytes) {
                               .sequence = get<std::uint64_t>(bytes, 40),
                               .size_bytes = get<std::uint64_t>(bytes, 48)};
   if (header.size_bytes > kFramePayloadCap) {
-    return corrupt(fmt::format("a payload of {} bytes is longer than any", header.size_bytes));
+    return corrupt(
+        fmt::format("field size_bytes is {}, expected {} or less", header.size_bytes, kFramePayloadCap));
   }
   return header;
 }

@@ -9,7 +9,7 @@
 
 namespace cohort::comm {
 
-/// What a message is for.
+/// The purpose of a message.
 enum class Channel : std::uint8_t {
   kCollective,
   kAnnounce,
@@ -20,14 +20,14 @@ enum class Channel : std::uint8_t {
   kAnswer,
   kAlive,
   kAbort,
-  // Between transports only.
+  // Used between transports only.
   kReceipt,
   kFarewell,
-  kStriped,  ///< the heading of a message whose payload comes as stripes: its header
-  kStripe,   ///< a part of that payload
+  kStriped,  ///< announces a message whose payload comes in stripes; the payload is that message's header
+  kStripe,   ///< a part of such a payload
 };
 
-/// Whether messages of this channel are for whoever uses a transport.
+/// Whether messages of this channel reach the user of a transport.
 constexpr bool is_for_users(Channel channel) {
   return channel < Channel::kReceipt;
 }
@@ -35,20 +35,24 @@ constexpr bool is_for_users(Channel channel) {
 /// `collective`, `announce`, …
 std::string_view name(Channel channel);
 
-/// What precedes the payload of every message.
+/// The header that precedes the payload of every message.
 struct FrameHeader {
   Channel channel = Channel::kMessage;
   std::uint32_t group = 0;
   std::uint32_t generation = 0;
-  std::uint64_t number = 0;     ///< which of the group's calls, requests, …
-  std::uint64_t tag = 0;        ///< which message of that call
-  std::uint64_t signature = 0;  ///< what the sender believes the call to be
-  /// Counts what one member sends to another, from 1; rises, may leave gaps. A message that repeats one is
-  /// dropped.
+  std::uint64_t number = 0;     ///< of the call or request, within the group
+  std::uint64_t tag = 0;        ///< of the message, within the call
+  std::uint64_t signature = 0;  ///< a hash of the sender's arguments of the call
+  /// Numbers the messages from one member to another, from 1, rising, perhaps with gaps. A message with a
+  /// number that has been seen is dropped.
   std::uint64_t sequence = 0;
-  std::uint64_t size_bytes = 0;  ///< of the payload
+  std::uint64_t size_bytes = 0;  ///< length of the payload
 
   bool operator==(const FrameHeader&) const = default;
+  /// Whether the message belongs to this group, and to this generation or an earlier one.
+  bool is_of(std::uint32_t other_group, std::uint32_t newest_generation) const {
+    return group == other_group && generation <= newest_generation;
+  }
 };
 
 // On the wire a header is 64 bytes, little endian, without padding:
@@ -68,17 +72,17 @@ struct FrameHeader {
 //       56      4  zero
 //       60      4  CRC-32C of bytes 0 … 59
 //
-// The payload follows; its own checksum is the affair of a transport that needs one.
+// The payload follows. A transport that needs a checksum of the payload adds one.
 
 inline constexpr std::size_t kFrameHeaderBytes = 64;
 inline constexpr std::uint8_t kFrameVersion = 1;
-/// No payload is longer: what claims to be is not a header.
+/// No payload is longer: a header with a longer one is corrupt.
 inline constexpr std::uint64_t kFramePayloadCap = std::uint64_t{1} << 40;
 
-/// Writes the header as it stands on the wire.
+/// Writes the header in the format of the wire.
 void encode(const FrameHeader& header, std::span<std::byte, kFrameHeaderBytes> bytes);
-/// Reads one back. kCorrupt for anything encode() of this version would not have written, kUnsupported for
-/// another version. `bytes` may be longer than a header; what follows is not looked at.
+/// Reads a header. kCorrupt for bytes that encode() does not write, kUnsupported for another version. Bytes
+/// behind the header are ignored.
 Result<FrameHeader> decode_frame_header(std::span<const std::byte> bytes);
 
 }  // namespace cohort::comm

@@ -8,13 +8,13 @@
 
 namespace cohort::comm {
 
-/// Two transports as one: a near one to some members, a far one to all others. Members are counted as the far
-/// one counts them; `near_members` says which of them the members of the near one are, in its order, this
-/// member among them.
+/// Two transports as one: a near one to some members, a far one to all others. Members have the numbers of
+/// the far transport; `near_members` lists those that the near transport reaches, this member included, in
+/// the order of its own numbers.
 ///
-/// Threads, Failure: as every transport.
-/// Lifetime: owns both.
-/// Cost: none of its own.
+/// Threads: as every transport.
+/// Lifetime: owns both transports.
+/// Failure: as every transport.
 class JoinedTransport final : public Transport {
  public:
   JoinedTransport(std::unique_ptr<Transport> near, std::unique_ptr<Transport> far,
@@ -31,17 +31,17 @@ class JoinedTransport final : public Transport {
   TimePoint wanted_at() const override { return std::min(near_->wanted_at(), far_->wanted_at()); }
 
  private:
-  // Tells the sink what comes from near members under their numbers among all.
+  // Passes messages of the near transport on, with the members' numbers of the far transport.
   class NearSink final : public FrameSink {
    public:
     explicit NearSink(const std::vector<int>& members) : members_(members) {}
     void open(FrameSink& sink) { sink_ = &sink; }
 
-    std::span<std::byte> place(int from, const FrameHeader& header) override {
-      return sink_->place(all(from), header);
+    std::span<std::byte> buffer_for(int from, const FrameHeader& header) override {
+      return sink_->buffer_for(all(from), header);
     }
     void arrived(int from, const FrameHeader& header) override { sink_->arrived(all(from), header); }
-    void taken_back(int from, const FrameHeader& header) override { sink_->taken_back(all(from), header); }
+    void withdrawn(int from, const FrameHeader& header) override { sink_->withdrawn(all(from), header); }
     void heard(int from) override { sink_->heard(all(from)); }
     void lost(int member, const Error& why) override { sink_->lost(all(member), why); }
 
@@ -51,7 +51,7 @@ class JoinedTransport final : public Transport {
     FrameSink* sink_ = nullptr;
   };
 
-  // The number among near members; -1: it is far.
+  // The number in the near transport; -1 for a far member.
   int near_number(int member) const { return near_numbers_[static_cast<std::size_t>(member)]; }
 
   const std::vector<int> near_members_;

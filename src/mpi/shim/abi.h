@@ -2,14 +2,14 @@
 
 #include <stdint.h>
 
-// What a shim offers: one implementation of MPI behind plain C types, so that Cohort is compiled without any
-// mpi.h. A shim is a small library that is compiled against one mpi.h and exports cohort_mpi_shim() alone.
+// The interface of a shim: one MPI implementation behind plain C types, so that Cohort is compiled without
+// any mpi.h. A shim is a small library that is compiled against one mpi.h and exports only cohort_mpi_shim().
 //
-// Handles are opaque 64-bit values; zero is none. Functions return 0 or an error code of the implementation,
-// for error_kind() and error_text().
+// Handles are opaque 64-bit values; 0 is no handle. Functions return 0 or an error code of the
+// implementation, for error_kind() and error_text().
 //
 // Threads: as MPI with MPI_THREAD_MULTIPLE: every function from any thread.
-// Rule of versions: the number rises whenever anything here changes; a library loads only its own.
+// Versions: the number rises whenever this file changes; Cohort loads only a shim of its own version.
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,7 +31,7 @@ enum CohortMpiOperation {
   kCohortMpiAllToAll,
 };
 
-/// The first seven can be combined; the others are moved, by width.
+/// The first seven can be combined; the others are only moved, by width.
 enum CohortMpiType {
   kCohortMpiF32,
   kCohortMpiF64,
@@ -65,12 +65,12 @@ enum CohortMpiErrorKind {
   kCohortMpiTruncated,
 };
 
-/// As input (output of scatter): the numbers lie where the result will.
+/// As input (as output in scatter): MPI_IN_PLACE.
 #define COHORT_MPI_IN_PLACE ((void*)1)
 #define COHORT_MPI_ANY_SOURCE (-1)
 #define COHORT_MPI_NO_COLOUR (-1)
 
-/// One collective. Where counts are null all parts have the length `input_count` or `output_count`.
+/// One collective call. If counts are null, all parts have the length `input_count` or `output_count`.
 typedef struct CohortMpiCollective {
   CohortMpiHandle comm;
   enum CohortMpiOperation operation;
@@ -91,7 +91,8 @@ typedef struct CohortMpiShim {
   uint32_t version;
   const char* compiled_for;  ///< `Open MPI 4.1.4`
 
-  /// Starts MPI unless somebody has; `is_ours` says who ends it, `is_threaded` whether threads may call.
+  /// Starts MPI unless it was started before. `is_ours`: started here, so Cohort ends it. `is_threaded`:
+  /// MPI_THREAD_MULTIPLE is supported.
   int (*init)(int* is_ours, int* is_threaded);
   int (*finalize)(void);
   /// Ends all processes of the job with this exit code.
@@ -102,7 +103,7 @@ typedef struct CohortMpiShim {
   CohortMpiHandle (*world)(void);
   int (*rank)(CohortMpiHandle comm, int* rank);
   int (*size)(CohortMpiHandle comm, int* size);
-  /// The ranks in the world of the communicator's ranks.
+  /// The rank in MPI_COMM_WORLD of each rank of the communicator.
   int (*world_ranks)(CohortMpiHandle comm, int* ranks);
   int (*duplicate)(CohortMpiHandle comm, CohortMpiHandle* copy);
   int (*split)(CohortMpiHandle comm, int colour, int key, CohortMpiHandle* part);
@@ -114,21 +115,21 @@ typedef struct CohortMpiShim {
   int (*receive)(CohortMpiHandle comm, void* bytes, int size, int from, int tag, CohortMpiHandle* request);
   int (*probe)(CohortMpiHandle comm, int tag, int* from, int* size, int* is_there);
   int (*test)(CohortMpiHandle* request, int* is_done);
-  /// Receives and forgets every message that is there.
+  /// Receives and drops every message that has arrived.
   int (*drain)(CohortMpiHandle comm);
 
   enum CohortMpiErrorKind (*error_kind)(int code);
   void (*error_text)(int code, char* text, int size);
 
-  /// Whether the job goes on when a rank is lost. If not, none of the following may be called.
+  /// Whether the job continues after the loss of a rank. If not, the functions below must not be called.
   int (*can_recover)(void);
   int (*revoke)(CohortMpiHandle comm);
   int (*shrink)(CohortMpiHandle comm, CohortMpiHandle* survivors);
-  /// The ranks of the communicator that are lost, `cap` at most; from now on receives from anybody go on.
+  /// The lost ranks of the communicator, at most `cap`. Receives from any source work again afterwards.
   int (*lost_ranks)(CohortMpiHandle comm, int* ranks, int cap, int* num_lost);
 } CohortMpiShim;
 
-/// The one symbol of a shim.
+/// The only exported symbol of a shim.
 const CohortMpiShim* cohort_mpi_shim(void);
 #define COHORT_MPI_SHIM_SYMBOL "cohort_mpi_shim"
 

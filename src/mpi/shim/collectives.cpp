@@ -3,18 +3,18 @@
 namespace cohort::mpi::shim {
 namespace {
 
-void* place_of(void* place) {
-  return place == COHORT_MPI_IN_PLACE ? MPI_IN_PLACE : place;
+void* buffer_of(void* buffer) {
+  return buffer == COHORT_MPI_IN_PLACE ? MPI_IN_PLACE : buffer;
 }
 
-// The arguments of one collective in the words of MPI.
+// The arguments of one collective, translated to MPI types.
 struct Arguments {
   explicit Arguments(const CohortMpiCollective& c)
       : comm(comm_of(c.comm)),
         type(datatype_of(c.type)),
         op(reduction_of(c.reduction, c.type)),
-        in(place_of(c.input)),
-        out(place_of(c.output)) {}
+        in(buffer_of(c.input)),
+        out(buffer_of(c.output)) {}
 
   MPI_Comm comm;
   MPI_Datatype type;

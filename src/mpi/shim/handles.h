@@ -7,7 +7,7 @@
 
 namespace cohort::mpi::shim {
 
-// The handles of an implementation are pointers or integers: their bits travel in 64.
+// MPI handles are pointers or integers, depending on the implementation; both fit into 64 bits.
 template <class Handle>
 CohortMpiHandle wrapped(Handle handle) {
   static_assert(sizeof(Handle) <= sizeof(CohortMpiHandle));
@@ -31,7 +31,7 @@ int start_collective(const CohortMpiCollective* collective, CohortMpiHandle* req
 int run_collective(const CohortMpiCollective* collective);
 
 MPI_Datatype datatype_of(CohortMpiType type);
-/// Own operations for min and max of floats, where a NaN wins; made by make_reductions().
+/// Min and max of floats are operations of our own, in which a NaN wins; make_reductions() creates them.
 MPI_Op reduction_of(CohortMpiReduction reduction, CohortMpiType type);
 int make_reductions();
 

@@ -1,7 +1,8 @@
 #include "mpi/shim/handles.h"
 
 #if defined(OPEN_MPI)
-// Open MPI 5 has these, Open MPI 4 has not, and one shim serves both: what is missing is null.
+// Open MPI 5 has these functions, Open MPI 4 does not, and one shim serves both: linked weakly, missing
+// functions are null.
 extern "C" {
 int MPIX_Comm_revoke(MPI_Comm comm) __attribute__((weak));
 int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm* survivors) __attribute__((weak));
@@ -15,12 +16,12 @@ namespace cohort::mpi::shim {
 #if defined(OPEN_MPI)
 namespace {
 
-// Error classes of its extension; mpi.h of version 4 does not name them.
+// Error classes of the ULFM extension, which mpi.h of Open MPI 4 does not name.
 constexpr int kProcFailed = 75;
 constexpr int kProcFailedPending = 76;
 constexpr int kRevoked = 77;
 
-// Whether mpirun was told to go on without lost ranks: the control variable says so.
+// Reads the control variable that `mpirun --with-ft ulfm` sets.
 int read_control_variable(const char* name) {
   int level = 0;
   if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) return 0;
@@ -28,7 +29,7 @@ int read_control_variable(const char* name) {
   int value = 0;
   int count = 0;
   MPI_T_cvar_handle handle;
-  // The variable is a bool of one byte: read into zeroed memory, either width gives its value.
+  // The variable is a bool of one byte, or an int: read into zeroed memory, both widths give its value.
   if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
       MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {
     if (count != 1 || MPI_T_cvar_read(handle, &value) != MPI_SUCCESS) value = 0;
@@ -86,7 +87,7 @@ CohortMpiErrorKind error_kind(int code) {
 
 #else
 
-// MPICH has the calls, but its launcher ends the job all the same.
+// MPICH has the functions, but its launcher ends the job on the loss of a rank anyway.
 int can_recover() {
   return 0;
 }

@@ -3,8 +3,8 @@
 namespace cohort::mpi::shim {
 namespace {
 
-// MPI_Op_create wants functions without a context, and an operation that is alive while MPI is: these are
-// made once, when MPI is started, and never freed.
+// MPI_Op_create takes functions without a context, and operations must live as long as MPI: they are created
+// once, when MPI starts, and never freed.
 MPI_Op nan_min = MPI_OP_NULL;
 MPI_Op nan_max = MPI_OP_NULL;
 

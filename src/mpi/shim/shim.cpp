@@ -1,4 +1,4 @@
-// The one file of a shim that is seen from outside: a table of functions over one mpi.h.
+// The exported table of a shim: functions over one mpi.h.
 
 #include "mpi/shim/handles.h"
 

@@ -10,7 +10,7 @@ class Consumers : public Conformance {};
 
 using Floats = std::pmr::vector<float>;
 
-// Small enough to travel with the call; a few pieces; the last piece not whole.
+// Counts: small enough to be sent with the call; a few pieces; a last piece that is not whole.
 constexpr std::size_t kCounts[] = {0, 3, 4'096, 20'011};
 
 Floats numbers_of(const Seat& seat, std::size_t count) {
@@ -20,7 +20,7 @@ Floats numbers_of(const Seat& seat, std::size_t count) {
 }
 
 Status compare(Seat& seat, std::size_t count) {
-  const auto world = static_cast<std::size_t>(seat.world());
+  const auto world = static_cast<std::size_t>(seat.size());
   const Floats given = numbers_of(seat, count * world);
   Floats expected(count, seat.memory), room(count, seat.memory);
   std::vector<float> taken;
@@ -33,12 +33,12 @@ Status compare(Seat& seat, std::size_t count) {
   COHORT_RETURN_IF_ERROR(
       seat->run(reduce_scatter(std::span<const float>(given), std::span(room)).handed_to(consumer)));
   if (!std::equal(taken.begin(), taken.end(), expected.begin(), expected.end())) {
-    return unexpected(seat, "{} of {} numbers came, or others", taken.size(), count);
+    return unexpected(seat, "got {} of {} numbers, or wrong ones", taken.size(), count);
   }
   return {};
 }
 
-TEST_P(Consumers, GetWhatTheOutputWouldHold) {
+TEST_P(Consumers, GetTheWholeResult) {
   for (const int world : kWorlds) {
     run(world, [](Seat& seat) -> Status {
       for (const std::size_t count : kCounts) COHORT_RETURN_IF_ERROR(compare(seat, count));
@@ -54,10 +54,11 @@ TEST_P(Consumers, AreRefusedWhereThereIsNoWayToServeThem) {
     const Consumer consumer = [](std::size_t, ConstNumbers) {};
     const Status of_another = seat->run(all_reduce(std::span(numbers)).handed_to(consumer));
     if (of_another || of_another.error().code() != ErrorCode::kUsage)
-      return unexpected(seat, "an all_reduce was made");
+      return unexpected(seat, "all_reduce accepted a consumer");
     const Status by_itself =
         seat->start(reduce_scatter(given, std::span(numbers).first(2)).handed_to(consumer)).wait();
-    if (by_itself || by_itself.error().code() != ErrorCode::kUsage) return unexpected(seat, "it was started");
+    if (by_itself || by_itself.error().code() != ErrorCode::kUsage)
+      return unexpected(seat, "start() accepted a consumer, which only run() supports");
     return seat->run(barrier());
   });
 }
@@ -66,10 +67,10 @@ COHORT_FOR_ALL_KINDS(Consumers);
 
 class Sight : public Conformance {};
 
-TEST_P(Sight, ShowsTheMemoryOfAnotherRankWhereThereIsAny) {
+TEST_P(Sight, ShowsTheMemoryOfAnotherRankIfItIsShared) {
   for (const int world : kWorlds) {
     run(world, [](Seat& seat) -> Status {
-      const int owner = seat.world() - 1;
+      const int owner = seat.size() - 1;
       Floats numbers(1'000, seat.memory);
       COHORT_ASSIGN_OR_RETURN(std::byte* const seen,
                               seat->see(owner, std::as_writable_bytes(std::span(numbers))));
@@ -79,7 +80,7 @@ TEST_P(Sight, ShowsTheMemoryOfAnotherRankWhereThereIsAny) {
       COHORT_RETURN_IF_ERROR(seat->run(barrier()));
       if (theirs[7] != 3.5f) return unexpected(seat, "rank {} has {}", owner, theirs[7]);
       if (seat.index() == owner && numbers[7] != 3.5f)
-        return unexpected(seat, "the owner sees another place");
+        return unexpected(seat, "the owner sees another address");
       return seat->run(barrier());
     });
   }

@@ -12,13 +12,13 @@ using std::chrono::steady_clock;
 class Failure : public Conformance {};
 
 Status expect_code(const Seat& seat, const Status& outcome, ErrorCode code) {
-  if (outcome) return unexpected(seat, "it went well; {} was expected", name(code));
+  if (outcome) return unexpected(seat, "the call succeeded, expected {}", name(code));
   if (outcome.error().code() != code)
-    return unexpected(seat, "not {}: {}", name(code), outcome.error().what());
+    return unexpected(seat, "expected {}, got: {}", name(code), outcome.error().what());
   return {};
 }
 Status expect_words(const Seat& seat, const Status& outcome, std::initializer_list<std::string> words) {
-  if (outcome) return unexpected(seat, "it went well");
+  if (outcome) return unexpected(seat, "the call succeeded, expected a failure");
   const std::string text = outcome.error().text();
   for (const std::string& word : words) {
     if (text.find(word) == std::string::npos) return unexpected(seat, "no '{}' in: {}", word, text);
@@ -32,7 +32,7 @@ TEST_P(Failure, MistakesAreRefusedAndDoNotStick) {
       std::vector<float> numbers(5);
       std::vector<float> others(6);
       const Call mistakes[] = {
-          broadcast(std::span(numbers), seat.world()),
+          broadcast(std::span(numbers), seat.size()),
           all_reduce(std::span<const float>(numbers), std::span(others)),
           all_reduce(Numbers(numbers.data(), 5, DType::kF32), ReduceOp::kAnd),
           barrier().within(milliseconds(0)),
@@ -42,7 +42,8 @@ TEST_P(Failure, MistakesAreRefusedAndDoNotStick) {
       for (const Call& mistake : mistakes) {
         COHORT_RETURN_IF_ERROR(expect_code(seat, seat->run(mistake), ErrorCode::kUsage));
         COHORT_RETURN_IF_ERROR(expect_code(seat, seat->start(mistake).wait(), ErrorCode::kUsage));
-        if (seat->failure()) return unexpected(seat, "it sticks: {}", seat->failure()->text());
+        if (seat->failure())
+          return unexpected(seat, "the failure of one call stays: {}", seat->failure()->text());
         COHORT_RETURN_IF_ERROR(seat->run(barrier()));
       }
       return {};
@@ -50,7 +51,7 @@ TEST_P(Failure, MistakesAreRefusedAndDoNotStick) {
   }
 }
 
-TEST_P(Failure, WhoHasNotArrivedIsNamed) {
+TEST_P(Failure, AMissingRankIsNamed) {
   COHORT_NEEDS(Ability::kNamesAbsent);
   const KindTime time = GetParam().time;
   run(3,
@@ -60,27 +61,28 @@ TEST_P(Failure, WhoHasNotArrivedIsNamed) {
         COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span(numbers))));
         if (seat->rank() == 2) {
           COHORT_RETURN_IF_ERROR(seat.rank.barrier());
-          // It comes too late: the group has failed, and this rank has heard of it.
+          // This call comes too late: the group has failed, and this rank was told.
           COHORT_RETURN_IF_ERROR(seat.rank.wait_for([&] { return seat->failure().has_value(); }));
           const Status late = seat->run(all_reduce(std::span(numbers)));
           COHORT_RETURN_IF_ERROR(expect_code(seat, late, ErrorCode::kTimedOut));
           return seat.rank.barrier();
         }
-        // Rank 0 loses patience; rank 1, which has more, is told.
+        // Rank 0 reaches its deadline; rank 1, whose deadline is later, is told.
         const bool is_impatient = seat->rank() == 0;
         const auto limit = is_impatient ? milliseconds(60) : milliseconds(15'000);
         const TimePoint begin = steady_clock::now();
         const Status outcome = seat->run(all_reduce(std::span(numbers)).within(limit));
         if (is_impatient && time == KindTime::kReal && steady_clock::now() - begin < limit) {
-          return unexpected(seat, "before the deadline");
+          return unexpected(seat, "the call ended before its deadline");
         }
         COHORT_RETURN_IF_ERROR(expect_code(seat, outcome, ErrorCode::kTimedOut));
         COHORT_RETURN_IF_ERROR(
             expect_words(seat, outcome,
                          {fmt::format("rank {}", seat->rank()), "all_reduce of 1024 f32 (sum)",
                           "call 3 of group 'world'", "generation 6", "rank 2 has not arrived"}));
-        if (is_impatient && outcome.error().remedy().empty()) return unexpected(seat, "no advice");
-        // The first failure sticks.
+        if (is_impatient && outcome.error().remedy().empty())
+          return unexpected(seat, "the error has no remedy");
+        // Later calls report the first failure.
         const Status later = seat->run(barrier());
         COHORT_RETURN_IF_ERROR(expect_code(seat, later, ErrorCode::kTimedOut));
         COHORT_RETURN_IF_ERROR(expect_words(seat, later, {"rank 2 has not arrived"}));
@@ -91,7 +93,7 @@ TEST_P(Failure, WhoHasNotArrivedIsNamed) {
       {.generation = 6});
 }
 
-TEST_P(Failure, SeveralThatHaveNotArrivedAreNamed) {
+TEST_P(Failure, SeveralMissingRanksAreNamed) {
   COHORT_NEEDS(Ability::kNamesAbsent);
   run(5, [](Seat& seat) -> Status {
     if (seat->rank() % 2 == 1) return seat.rank.barrier();
@@ -107,7 +109,7 @@ TEST_P(Failure, AMessageThatNeverComesTimesOut) {
   run(2, [](Seat& seat) -> Status {
     std::vector<float> numbers(3);
     if (seat->rank() == 1) return seat.rank.barrier();
-    const Status outcome = seat->run(receive(std::span(numbers), 1, 4).within(milliseconds(30)));
+    const Status outcome = seat->run(recv(std::span(numbers), 1, 4).within(milliseconds(30)));
     COHORT_RETURN_IF_ERROR(expect_code(seat, outcome, ErrorCode::kTimedOut));
     COHORT_RETURN_IF_ERROR(
         expect_words(seat, outcome, {"receive of 3 f32 from rank 1 (tag 4)", "generation 0"}));
@@ -115,21 +117,24 @@ TEST_P(Failure, AMessageThatNeverComesTimesOut) {
   });
 }
 
-TEST_P(Failure, ADeadlineEndsWhatIsUnderWay) {
+TEST_P(Failure, ADeadlineEndsPendingCalls) {
   COHORT_NEEDS(Ability::kEndsCalls);
   run(2, [](Seat& seat) -> Status {
     std::vector<float> numbers(3);
     std::vector<float> others(3);
     if (seat->rank() == 1) return seat.rank.barrier();
-    const Work other = seat->start(receive(std::span(others), 1));
-    const Work work = seat->start(all_reduce(std::span(numbers)).within(milliseconds(30)));
+    const comm::Work other = seat->start(recv(std::span(others), 1).within(std::chrono::hours(1)));
+    const comm::Work work = seat->start(all_reduce(std::span(numbers)).within(milliseconds(30)));
+    // Both end although no thread waits for them.
+    COHORT_RETURN_IF_ERROR(seat.rank.wait_for([&] { return work.is_done() && other.is_done(); }));
     COHORT_RETURN_IF_ERROR(expect_code(seat, other.wait(), ErrorCode::kTimedOut));
     COHORT_RETURN_IF_ERROR(expect_code(seat, work.wait(), ErrorCode::kTimedOut));
     return seat.rank.barrier();
   });
 }
 
-// Whether every rank needs every other: then none can be done before it is told.
+// Whether every rank needs every other rank: then no rank can finish the call before it is told of the
+// failure.
 enum class Needs { kAll, kSome };
 
 struct Mismatch {
@@ -139,8 +144,8 @@ struct Mismatch {
   std::function<Call(Numbers)> other;
 };
 
-// Rank 1 makes another call than everybody else: all are told, in this call or the next, and both calls are
-// named.
+// Rank 1 makes another call than the other ranks: all get an error, in this call or the next, that names both
+// calls.
 TEST_P(Failure, CallsThatDifferAreNamed) {
   COHORT_NEEDS(Ability::kComparesCalls);
   const auto sum = [](Numbers n) { return all_reduce(n); };
@@ -163,7 +168,8 @@ TEST_P(Failure, CallsThatDifferAreNamed) {
       run(world, [&](Seat& seat) -> Status {
         std::vector<float> numbers(12, 1.0F);
         COHORT_RETURN_IF_ERROR(seat->run(barrier()));
-        // A failure ends earlier calls that are still pending elsewhere, too: let all of them be done.
+        // A failure also ends earlier calls that are still pending on other ranks, so wait until those are
+        // done.
         COHORT_RETURN_IF_ERROR(seat.rank.barrier());
         const Call usual = mismatch.usual(std::span(numbers));
         const Call other = mismatch.other(std::span(numbers));
@@ -179,17 +185,32 @@ TEST_P(Failure, CallsThatDifferAreNamed) {
   }
 }
 
+// The parts of rank 1 have other lengths, but the same sum.
+TEST_P(Failure, CountsOfPartsThatDifferAreNoticed) {
+  COHORT_NEEDS(Ability::kComparesCalls);
+  run(3, [](Seat& seat) -> Status {
+    std::vector<std::size_t> counts = {4, 4, 4};
+    if (seat->rank() == 1) counts = {5, 4, 3};
+    std::vector<float> whole(12, 1.0F);
+    std::vector<float> part(4);
+    const Status outcome =
+        seat->run(reduce_scatter(std::span<const float>(whole), std::span(part), ReduceOp::kSum, counts));
+    COHORT_RETURN_IF_ERROR(expect_code(seat, outcome, ErrorCode::kUsage));
+    return seat.rank.barrier();
+  });
+}
+
 TEST_P(Failure, PartsThatDoNotFitAreNoticed) {
   COHORT_NEEDS(Ability::kComparesCalls);
   run(3, [](Seat& seat) -> Status {
     std::vector<float> part(seat->rank() == 2 ? 4 : 5);
     std::vector<float> whole(15);
     const Status outcome = seat->run(gather(std::span<const float>(part), std::span(whole), 0));
-    if (seat->rank() == 0 && outcome) return unexpected(seat, "nobody noticed");
+    if (seat->rank() == 0 && outcome) return unexpected(seat, "rank 0 got no error");
     if (!outcome && outcome.error().code() == ErrorCode::kTimedOut)
       return unexpected(seat, "{}", outcome.error().what());
     COHORT_RETURN_IF_ERROR(seat.rank.barrier());
-    if (seat->run(barrier())) return unexpected(seat, "it does not stick");
+    if (seat->run(barrier())) return unexpected(seat, "a call after the failure succeeded");
     return seat.rank.barrier();
   });
 }
@@ -200,10 +221,10 @@ TEST_P(Failure, AbortEndsEverythingEverywhere) {
     run(world, [](Seat& seat) -> Status {
       std::vector<float> numbers(9);
       std::vector<float> others(9);
-      const int last = seat.world() - 1;
+      const int last = seat.size() - 1;
       if (seat->rank() == last) {
-        // Its own call is pending, and another thread gives up.
-        const Work pending = seat->start(receive(std::span(others), 0));
+        // The call of this rank is pending while another thread aborts the group.
+        const comm::Work pending = seat->start(recv(std::span(others), 0));
         std::thread([&] { seat->abort(Error(ErrorCode::kAborted, "the loss is not finite")); }).join();
         if (!seat->failure()) return unexpected(seat, "no failure() after abort()");
         const Status outcome = pending.wait();
@@ -212,9 +233,9 @@ TEST_P(Failure, AbortEndsEverythingEverywhere) {
         COHORT_RETURN_IF_ERROR(expect_code(seat, seat->run(barrier()), ErrorCode::kAborted));
         return seat.rank.barrier();
       }
-      const Work first = seat->start(all_reduce(std::span(numbers)));
-      const Work second = seat->start(receive(std::span(others), last));
-      for (const Work* work : {&first, &second}) {
+      const comm::Work first = seat->start(all_reduce(std::span(numbers)));
+      const comm::Work second = seat->start(recv(std::span(others), last));
+      for (const comm::Work* work : {&first, &second}) {
         const Status outcome = work->wait();
         COHORT_RETURN_IF_ERROR(expect_code(seat, outcome, ErrorCode::kAborted));
         COHORT_RETURN_IF_ERROR(
@@ -247,7 +268,7 @@ TEST_P(Failure, ARankThatLeavesIsNamed) {
     run(world, [](Seat& seat) -> Status {
       std::vector<std::int32_t> numbers(7, 1);
       COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span(numbers))));
-      // A failure ends what is pending: the first call must be over everywhere.
+      // A failure ends pending calls, so the first call must be over on all ranks.
       COHORT_RETURN_IF_ERROR(seat.rank.barrier());
       if (seat->rank() == 1) {
         seat.communicator.reset();
@@ -262,14 +283,14 @@ TEST_P(Failure, ARankThatLeavesIsNamed) {
   }
 }
 
-// Whoever is done may go: the others still get what it gave.
+// A rank may leave when its call is done: the others still get its data.
 TEST_P(Failure, LeavingAfterTheLastCallHarmsNobody) {
   for (int round = 0; round < 10; ++round) {
     for (const int world : {2, 3, 8}) {
       run(world, [&](Seat& seat) -> Status {
         std::vector<std::int32_t> numbers(static_cast<std::size_t>(1 + round * 501), 1);
         COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span(numbers))));
-        COHORT_RETURN_IF_ERROR(seat->run(broadcast(std::span(numbers), round % seat.world())));
+        COHORT_RETURN_IF_ERROR(seat->run(broadcast(std::span(numbers), round % seat.size())));
         seat.communicator.reset();
         return {};
       });
@@ -277,14 +298,14 @@ TEST_P(Failure, LeavingAfterTheLastCallHarmsNobody) {
   }
 }
 
-TEST_P(Failure, TheDestructorSettlesWhatIsPending) {
+TEST_P(Failure, TheDestructorEndsPendingCalls) {
   COHORT_NEEDS(Ability::kEndsCalls);
   run(2, [](Seat& seat) -> Status {
     std::vector<float> numbers(3);
     std::vector<float> others(3);
     if (seat->rank() == 0) {
-      const Work work = seat->start(receive(std::span(numbers), 1));
-      const Work second = seat->start(all_reduce(std::span(others)));
+      const comm::Work work = seat->start(recv(std::span(numbers), 1));
+      const comm::Work second = seat->start(all_reduce(std::span(others)));
       seat.communicator.reset();
       if (!work.is_done() || !second.is_done()) return unexpected(seat, "still pending");
       COHORT_RETURN_IF_ERROR(expect_code(seat, work.wait(), ErrorCode::kAborted));
@@ -294,7 +315,7 @@ TEST_P(Failure, TheDestructorSettlesWhatIsPending) {
   });
 }
 
-TEST_P(Failure, OfOneGroupLeavesTheOthersAlone) {
+TEST_P(Failure, AffectsOneGroupOnly) {
   COHORT_NEEDS(Ability::kEndsCalls);
   run(4, [](Seat& seat) -> Status {
     COHORT_ASSIGN_OR_RETURN(const auto pair, seat->split(seat->rank() / 2, 0, "pair"));

@@ -1,5 +1,5 @@
 #include "comm/conformance/trial.h"
-#include "comm/mesh.h"
+#include "comm/group/mesh.h"
 
 #include <thread>
 #include <vector>
@@ -12,7 +12,7 @@ class Groups : public Conformance {};
 // Every rank of the group gives its rank in the world; all must see the same list, in the order of the group.
 Status expect_members(const Seat& seat, Communicator& group, const std::vector<std::int32_t>& world_ranks) {
   const std::int32_t mine = seat->rank();
-  std::vector<std::int32_t> all(static_cast<std::size_t>(group.world()), -1);
+  std::vector<std::int32_t> all(static_cast<std::size_t>(group.size()), -1);
   COHORT_RETURN_IF_ERROR(group.run(all_gather(std::span(&mine, 1), std::span(all))));
   if (all != world_ranks) return unexpected(seat, "group '{}' has other members", group.group_name());
   return {};
@@ -24,8 +24,9 @@ TEST_P(Groups, AreSplitByColour) {
       const int colour = seat->rank() % 3;
       COHORT_ASSIGN_OR_RETURN(const auto group, seat->split(colour, 0, "thirds"));
       std::vector<std::int32_t> expected;
-      for (int r = colour; r < seat.world(); r += 3) expected.push_back(r);
-      if (group->rank() != seat->rank() / 3) return unexpected(seat, "rank {}", group->rank());
+      for (int r = colour; r < seat.size(); r += 3) expected.push_back(r);
+      if (group->rank() != seat->rank() / 3)
+        return unexpected(seat, "unexpected rank {} in the group", group->rank());
       if (group->group_name() != "world/thirds") return unexpected(seat, "name {}", group->group_name());
       COHORT_RETURN_IF_ERROR(expect_members(seat, *group, expected));
       return seat->run(barrier());
@@ -42,13 +43,14 @@ TEST_P(Groups, AreOrderedByKeyThenRank) {
   });
 }
 
-TEST_P(Groups, WithoutAColourThereIsNone) {
+TEST_P(Groups, WithoutAColourARankGetsNoGroup) {
   for (const int world : {1, 2, 5}) {
     run(world, [](Seat& seat) -> Status {
       const bool is_in = seat->rank() % 2 == 1;
       COHORT_ASSIGN_OR_RETURN(const auto group,
                               seat->split(is_in ? std::optional(0) : std::nullopt, 0, "odd"));
-      if (is_in != (group != nullptr)) return unexpected(seat, "a group where there is none, or none");
+      if (is_in != (group != nullptr))
+        return unexpected(seat, "{} a group, expected the opposite", group ? "got" : "did not get");
       if (group) COHORT_RETURN_IF_ERROR(group->run(barrier()));
       return seat->run(barrier());
     });
@@ -74,8 +76,7 @@ Status run_many(Seat& seat, Communicator& group, int seed) {
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(1 + (round * 131 + seed) % 700),
                                       group.rank() + round);
     COHORT_RETURN_IF_ERROR(group.run(all_reduce(std::span(numbers))));
-    const std::int64_t expected =
-        group.world() * (group.world() - 1) / 2 + std::int64_t{group.world()} * round;
+    const std::int64_t expected = group.size() * (group.size() - 1) / 2 + std::int64_t{group.size()} * round;
     for (const std::int64_t number : numbers) {
       if (number != expected)
         return unexpected(seat, "{} in round {} of '{}'", number, round, group.group_name());

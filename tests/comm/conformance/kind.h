@@ -1,6 +1,7 @@
 #pragma once
 
-#include "comm/communicator.h"
+#include "comm/group/communicator.h"
+#include "soak.h"
 #include "world/world.h"
 
 #include <chrono>
@@ -15,39 +16,43 @@
 
 namespace cohort::test {
 
-/// What one rank of a conformance test has. Resetting the communicator is how a rank leaves.
+/// One rank of a conformance test. A rank leaves by resetting its communicator.
 struct Seat {
   RankContext& rank;
   std::unique_ptr<Communicator>& communicator;
-  std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  ///< where its numbers are to lie
+  std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  ///< allocates its buffers
 
   Communicator* operator->() const { return communicator.get(); }
   Communicator& operator*() const { return *communicator; }
   int index() const { return rank.rank(); }
-  int world() const { return rank.world(); }
+  int size() const { return rank.size(); }
 };
 using SeatBody = std::function<Status(Seat&)>;
 
 struct SeatOptions {
-  std::chrono::nanoseconds limit = std::chrono::seconds(15);  ///< of calls that have none of their own
+  std::chrono::nanoseconds limit = std::chrono::seconds(15);  ///< deadline of calls without one of their own
   std::uint32_t generation = 0;
 };
 
-/// Whether the deadlines of a kind go by the clock on the wall.
+/// Whether the deadlines of a kind are in real or in virtual time.
 enum class KindTime { kReal, kVirtual };
 
-/// What a kind may lack, with the reason: tests of it are skipped.
+/// The types that are tried with every reduction. A kind that combines numbers with the code of another kind
+/// needs only one type of each sort.
+enum class Types { kAll, kOneOfEachSort };
+
+/// Abilities that a kind may lack, with a reason: tests of them are skipped.
 enum class Ability {
   kOutlivesFailure,  ///< a failure does not end the process
-  kEndsCalls,        ///< a failure takes pending calls back
-  kComparesCalls,    ///< ranks that make different calls are told
-  kNamesAbsent,      ///< a call that is late names who has not come
-  kNoticesLeaving,   ///< whoever needs a rank that has left is told
+  kEndsCalls,        ///< a failure ends pending calls
+  kComparesCalls,    ///< ranks that make different calls get an error
+  kNamesAbsent,      ///< the error of a timeout names the ranks that are missing
+  kNoticesLeaving,   ///< calls that need a rank that has left fail
   kRoundsOnce,       ///< sums of 16-bit floats are rounded at the end only
 };
 
-/// One kind of communicator, as the conformance suite sees it: a way to run a body as n ranks, each with its
-/// communicator of the group 'world'.
+/// One kind of communicator for the conformance suite: runs a function as n ranks, each with its communicator
+/// of the group 'world'.
 ///
 /// A kind is one line in kinds.cpp.
 struct Kind {
@@ -55,20 +60,31 @@ struct Kind {
   std::function<WorldOutcome(int world, const SeatBody&, const SeatOptions&)> run{};
   KindTime time = KindTime::kReal;
   std::map<Ability, std::string> lacks{};
-  int largest_world = std::numeric_limits<int>::max();  ///< larger ones are left out
+  int largest_world = std::numeric_limits<int>::max();  ///< tests with larger worlds are left out
+  Types types = Types::kAll;
+  /// True: the kind differs from another one only in the algorithm or type of its collectives, so `make test`
+  /// runs no other suite for it.
+  bool differs_in_collectives_only = false;
 };
 
 inline void PrintTo(const Kind& kind, std::ostream* out) {
   *out << kind.name;
 }
 
-/// Every kind there is.
+/// All kinds of communicators.
 std::vector<Kind> all_kinds();
+/// The kinds for which a suite may show something new.
+inline std::vector<Kind> kinds_for(const std::string& suite) {
+  std::vector<Kind> kinds = all_kinds();
+  if (is_soak() || suite == "Collectives" || suite == "Consumers") return kinds;
+  std::erase_if(kinds, [](const Kind& kind) { return kind.differs_in_collectives_only; });
+  return kinds;
+}
 
 /// A test of all kinds: `TEST_P(Barrier, NobodyIsEarly) { run(4, [](Seat& seat) … ); }`.
 class Conformance : public ::testing::TestWithParam<Kind> {
  protected:
-  /// Runs the body on every rank and fails the test if it fails on one.
+  /// Runs the body on every rank and fails the test if the body fails on any rank.
   void run(int world, const SeatBody& body, const SeatOptions& options = {}) {
     if (world > GetParam().largest_world) {
       ++num_left_out_;
@@ -96,10 +112,14 @@ class Conformance : public ::testing::TestWithParam<Kind> {
 #define __has_feature(x) 0
 #endif
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-inline constexpr int kWorlds[] = {1, 2, 3, 5};  // many slow threads on few cores show nothing more
+inline constexpr bool kHasManyWorlds = false;  // many slow threads on few cores show nothing more
 #else
-inline constexpr int kWorlds[] = {1, 2, 3, 4, 5, 8};
+inline constexpr bool kHasManyWorlds = true;
 #endif
+/// World sizes: one rank, a pair, odd sizes. `make soak` runs the others; the schedules of every size are
+/// checked without threads.
+inline const std::vector<int> kWorlds =
+    kHasManyWorlds && is_soak() ? std::vector{1, 2, 3, 4, 5, 8} : std::vector{1, 2, 3, 5};
 
 /// An error for the body to return: `unexpected(seat, "got {}", text)`.
 template <class... Args>
@@ -109,12 +129,12 @@ Error unexpected(const Seat& seat, fmt::format_string<Args...> format, Args&&...
 
 }  // namespace cohort::test
 
-/// Skips a test where the kind lacks what it is about.
+/// Skips a test if the kind lacks the ability that it tests.
 #define COHORT_NEEDS(ability) \
   if (lacks(ability)) GTEST_SKIP() << why_it_lacks(ability)
 
 /// Runs the tests of one suite for every kind.
-#define COHORT_FOR_ALL_KINDS(suite)                                   \
-  INSTANTIATE_TEST_SUITE_P(                                           \
-      Kinds, suite, ::testing::ValuesIn(::cohort::test::all_kinds()), \
+#define COHORT_FOR_ALL_KINDS(suite)                                         \
+  INSTANTIATE_TEST_SUITE_P(                                                 \
+      Kinds, suite, ::testing::ValuesIn(::cohort::test::kinds_for(#suite)), \
       [](const ::testing::TestParamInfo<::cohort::test::Kind>& kind) { return kind.param.name; })

@@ -1,5 +1,5 @@
 #include "comm/conformance/kind.h"
-#include "comm/conformance/scheduled_kind.h"
+#include "comm/conformance/message_passing_kind.h"
 #include "comm/conformance/shared_memory_kind.h"
 
 #include <set>
@@ -13,12 +13,18 @@ constexpr bool kIsSanitized = true;
 constexpr bool kIsSanitized = false;
 #endif
 
-// Under a sanitizer one kind of each sort of code is enough: others differ by numbers, or by what it does not
-// see.
+// Under a sanitizer one kind for each implementation is enough: the others differ in numbers, or in code that
+// the sanitizer does not see.
 bool shows_something(const Kind& kind) {
   static const std::set<std::string> kinds = {"shared_memory_mixed", "faulty", "shared_memory_rings",
-                                              "tcp_lanes", "hosts_of_two_hierarchical"};
+                                              "tcp_rails", "hosts_of_two_hierarchical"};
   return !kIsSanitized || kinds.contains(kind.name);
+}
+
+// One kind for each implementation that combines numbers; the others differ in the transport of bytes.
+Types types_of(const Kind& kind) {
+  static const std::set<std::string> kinds = {"shared_memory", "shared_memory_arena", "loopback"};
+  return is_soak() || kinds.contains(kind.name) ? Types::kAll : Types::kOneOfEachSort;
 }
 
 }  // namespace
@@ -29,17 +35,20 @@ std::vector<Kind> all_kinds() {
                           shared_memory_kind("shared_memory_mixed", InArena::kThoseOfOddRanks)};
   for (const NetworkKind& network : network_kinds()) {
     const bool knows_hosts = network.name == "hosts_of_two";
-    kinds.push_back(scheduled_kind(network, knows_hosts ? "hierarchical" : ""));
+    kinds.push_back(message_passing_kind(network, knows_hosts ? "hierarchical" : ""));
   }
+  const std::size_t num_networks = kinds.size();
   const NetworkKind loopback = {"loopback", loopback_network};
-  kinds.push_back(scheduled_kind(loopback, "ring"));
-  kinds.push_back(scheduled_kind(loopback, "halving_doubling"));
+  kinds.push_back(message_passing_kind(loopback, "ring"));
+  kinds.push_back(message_passing_kind(loopback, "halving_doubling"));
   kinds.push_back(
-      scheduled_kind(loopback, PlanFacts{.name = "f16", .plan = {.wire = comm::WireDType::kFloat16}}));
-  kinds.push_back(scheduled_kind(
+      message_passing_kind(loopback, PlanFacts{.name = "f16", .plan = {.wire = comm::WireDType::kFloat16}}));
+  kinds.push_back(message_passing_kind(
       loopback,
       PlanFacts{.name = "bf16", .plan = {.chunk_bytes = 4096, .wire = comm::WireDType::kBFloat16}}));
+  for (std::size_t i = num_networks; i < kinds.size(); ++i) kinds[i].differs_in_collectives_only = true;
   std::erase_if(kinds, [](const Kind& kind) { return !shows_something(kind); });
+  for (Kind& kind : kinds) kind.types = types_of(kind);
   return kinds;
 }
 

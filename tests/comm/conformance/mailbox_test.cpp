@@ -18,7 +18,7 @@ TimePoint soon() {
   return std::chrono::steady_clock::now() + std::chrono::seconds(15);
 }
 
-/// A mailbox that serves, when everybody's does.
+/// A mailbox with a handler, returned once the mailboxes of all ranks have theirs.
 Result<std::unique_ptr<Mailbox>> open_served(Seat& seat) {
   std::unique_ptr<Mailbox> mailbox = seat->open_mailbox();
   mailbox->serve(kDouble, [](int from, std::span<const std::byte> request) -> Result<Bytes> {
@@ -37,7 +37,7 @@ Result<std::unique_ptr<Mailbox>> open_served(Seat& seat) {
 TEST_P(Mailboxes, AnswerRequestsOfEveryMember) {
   run(3, [](Seat& seat) -> Status {
     COHORT_ASSIGN_OR_RETURN(const std::unique_ptr<Mailbox> mailbox, open_served(seat));
-    for (std::uint64_t to = 0; to < static_cast<std::uint64_t>(seat.world()); ++to) {
+    for (std::uint64_t to = 0; to < static_cast<std::uint64_t>(seat.size()); ++to) {
       COHORT_ASSIGN_OR_RETURN(const Bytes reply,
                               mailbox->call(static_cast<int>(to), kDouble, bytes_of(100 + to), soon()));
       const std::uint64_t expected = 2 * (100 + to) + static_cast<std::uint64_t>(seat.index());
@@ -90,13 +90,14 @@ TEST_P(Mailboxes, SayWhyThereIsNoReply) {
   run(2, [](Seat& seat) -> Status {
     COHORT_ASSIGN_OR_RETURN(const std::unique_ptr<Mailbox> mailbox, open_served(seat));
     const Result<Bytes> refused = mailbox->call(1 - seat.index(), kRefuse, {}, soon());
-    if (refused || refused.error().code() != ErrorCode::kStale) return unexpected(seat, "it was not refused");
+    if (refused || refused.error().code() != ErrorCode::kStale)
+      return unexpected(seat, "the refused request succeeded, or failed with another code");
     if (refused.error().text().find("not today") == std::string::npos) {
-      return unexpected(seat, "the words of the handler are lost: {}", refused.error().text());
+      return unexpected(seat, "the message of the handler is not in: {}", refused.error().text());
     }
     const Result<Bytes> nobody = mailbox->call(1 - seat.index(), kNobody, {}, soon());
     if (nobody || nobody.error().code() != ErrorCode::kNotFound)
-      return unexpected(seat, "somebody served it");
+      return unexpected(seat, "a request without a handler succeeded");
     return seat->run(barrier());
   });
 }

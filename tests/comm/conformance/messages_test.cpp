@@ -19,14 +19,14 @@ std::vector<std::int64_t> numbered(int sender, std::size_t count) {
 TEST_P(Messages, GoRoundARing) {
   for (const int world : {2, 3, 4, 5, 8}) {
     run(world, [](Seat& seat) -> Status {
-      const int next = (seat->rank() + 1) % seat.world();
-      const int previous = (seat->rank() + seat.world() - 1) % seat.world();
+      const int next = (seat->rank() + 1) % seat.size();
+      const int previous = (seat->rank() + seat.size() - 1) % seat.size();
       for (const std::size_t count :
            {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{1009}, std::size_t{70'001}}) {
         const std::vector<std::int64_t> mine = numbered(seat->rank(), count);
         std::vector<std::int64_t> theirs(count);
-        const Work sent = seat->start(send(std::span(mine), next));
-        COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(theirs), previous)));
+        const comm::Work sent = seat->start(send(std::span(mine), next));
+        COHORT_RETURN_IF_ERROR(seat->run(recv(std::span(theirs), previous)));
         COHORT_RETURN_IF_ERROR(sent.wait());
         if (theirs != numbered(previous, count)) return unexpected(seat, "{} numbers came out wrong", count);
       }
@@ -41,7 +41,7 @@ TEST_P(Messages, EveryTypeArrives) {
       Guarded numbers(19, dtype, seat.memory);
       numbers.fill([&](std::size_t i) { return seat->rank() == 0 ? value_of(0, i) % 2 : 0; });
       COHORT_RETURN_IF_ERROR(
-          seat->run(seat->rank() == 0 ? send(numbers.numbers(), 1) : receive(numbers.numbers(), 0)));
+          seat->run(seat->rank() == 0 ? send(numbers.numbers(), 1) : recv(numbers.numbers(), 0)));
       const bool is_right = numbers.holds([](std::size_t i) { return value_of(0, i) % 2; });
       if (!is_right || !numbers.margins_are_intact())
         return unexpected(seat, "{} came out wrong", name(dtype));
@@ -57,7 +57,7 @@ TEST_P(Messages, TagsMeetInAnyOrder) {
     std::vector<std::vector<std::int32_t>> numbers;
     for (std::uint32_t tag = 0; tag < kTags; ++tag)
       numbers.emplace_back(tag + 1, static_cast<std::int32_t>(tag));
-    std::vector<Work> works;
+    std::vector<comm::Work> works;
     if (seat->rank() == 0) {
       for (std::uint32_t tag = 0; tag < kTags; ++tag) {
         works.push_back(seat->start(send(std::span<const std::int32_t>(numbers[tag]), 2, tag)));
@@ -65,10 +65,10 @@ TEST_P(Messages, TagsMeetInAnyOrder) {
     } else {
       for (std::vector<std::int32_t>& one : numbers) std::fill(one.begin(), one.end(), -1);
       for (std::uint32_t tag = kTags; tag-- > 0;) {
-        works.push_back(seat->start(receive(std::span(numbers[tag]), 0, tag)));
+        works.push_back(seat->start(recv(std::span(numbers[tag]), 0, tag)));
       }
     }
-    for (const Work& work : works) COHORT_RETURN_IF_ERROR(work.wait());
+    for (const comm::Work& work : works) COHORT_RETURN_IF_ERROR(work.wait());
     for (std::uint32_t tag = 0; tag < kTags; ++tag) {
       if (numbers[tag] != std::vector<std::int32_t>(tag + 1, static_cast<std::int32_t>(tag))) {
         return unexpected(seat, "tag {} came out wrong", tag);
@@ -78,17 +78,17 @@ TEST_P(Messages, TagsMeetInAnyOrder) {
   });
 }
 
-TEST_P(Messages, OfOneTagStayInOrder) {
+TEST_P(Messages, OneTagStaysInOrder) {
   run(2, [](Seat& seat) -> Status {
     constexpr int kMessages = 200;
     std::vector<std::int32_t> numbers(kMessages, -1);
-    std::vector<Work> works;
+    std::vector<comm::Work> works;
     for (int i = 0; i < kMessages; ++i) {
       const std::span<std::int32_t> one(&numbers[static_cast<std::size_t>(i)], 1);
       if (seat->rank() == 0) one[0] = i;
-      works.push_back(seat->start(seat->rank() == 0 ? send(Numbers(one), 1, 7) : receive(one, 0, 7)));
+      works.push_back(seat->start(seat->rank() == 0 ? send(Numbers(one), 1, 7) : recv(one, 0, 7)));
     }
-    for (const Work& work : works) COHORT_RETURN_IF_ERROR(work.wait());
+    for (const comm::Work& work : works) COHORT_RETURN_IF_ERROR(work.wait());
     for (int i = 0; i < kMessages; ++i) {
       if (numbers[static_cast<std::size_t>(i)] != i)
         return unexpected(seat, "message {} came out of order", i);
@@ -97,30 +97,30 @@ TEST_P(Messages, OfOneTagStayInOrder) {
   });
 }
 
-// Nobody keeps them for the receiver, however many they are.
-TEST_P(Messages, OfManyNumbersWaitForTheirReceive) {
+// Long messages are not buffered at the receiver.
+TEST_P(Messages, LongSendsWaitForTheirReceive) {
   run(2, [](Seat& seat) -> Status {
     constexpr std::size_t kCount = 100'000;
     const std::int32_t word = 1;
     std::int32_t answer = 0;
     std::vector<std::int64_t> numbers = numbered(seat->rank(), kCount);
     if (seat->rank() == 0) {
-      const Work sent = seat->start(send(std::span<const std::int64_t>(numbers), 1, 2));
+      const comm::Work sent = seat->start(send(std::span<const std::int64_t>(numbers), 1, 2));
       COHORT_RETURN_IF_ERROR(seat->run(send(std::span(&word, 1), 1, 3)));
-      COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(&answer, 1), 1, 3)));
-      if (sent.is_done()) return unexpected(seat, "they were sent to somebody who has not asked for them");
+      COHORT_RETURN_IF_ERROR(seat->run(recv(std::span(&answer, 1), 1, 3)));
+      if (sent.is_done()) return unexpected(seat, "a long send is done before its receive has started");
       COHORT_RETURN_IF_ERROR(seat->run(send(std::span(&word, 1), 1, 3)));
       return sent.wait();
     }
-    COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(&answer, 1), 0, 3)));
+    COHORT_RETURN_IF_ERROR(seat->run(recv(std::span(&answer, 1), 0, 3)));
     COHORT_RETURN_IF_ERROR(seat->run(send(std::span(&word, 1), 0, 3)));
-    COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(&answer, 1), 0, 3)));
-    COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(numbers), 0, 2)));
-    return numbers == numbered(0, kCount) ? Status() : unexpected(seat, "they came out wrong");
+    COHORT_RETURN_IF_ERROR(seat->run(recv(std::span(&answer, 1), 0, 3)));
+    COHORT_RETURN_IF_ERROR(seat->run(recv(std::span(numbers), 0, 2)));
+    return numbers == numbered(0, kCount) ? Status() : unexpected(seat, "the received numbers are wrong");
   });
 }
 
-TEST_P(Messages, MayBeShorterThanTheRoomForThem) {
+TEST_P(Messages, MayBeShorterThanTheBuffer) {
   run(2, [](Seat& seat) -> Status {
     for (const std::size_t count : {std::size_t{0}, std::size_t{3}, std::size_t{70'001}}) {
       std::vector<std::int64_t> numbers = numbered(seat->rank(), count + 5);
@@ -128,7 +128,7 @@ TEST_P(Messages, MayBeShorterThanTheRoomForThem) {
         COHORT_RETURN_IF_ERROR(seat->run(send(std::span<const std::int64_t>(numbers).first(count), 1)));
         continue;
       }
-      COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(numbers), 0).or_fewer()));
+      COHORT_RETURN_IF_ERROR(seat->run(recv(std::span(numbers), 0).or_fewer()));
       std::vector<std::int64_t> expected = numbered(1, count + 5);
       const std::vector<std::int64_t> sent = numbered(0, count);
       std::copy(sent.begin(), sent.end(), expected.begin());
@@ -138,9 +138,9 @@ TEST_P(Messages, MayBeShorterThanTheRoomForThem) {
   });
 }
 
-// Rank 0 takes all of them, whoever is first, and those of one rank in their order; what it has received from
-// a certain rank before and afterwards stays in order, too.
-TEST_P(Messages, CanBeReceivedFromAnybody) {
+// Rank 0 receives from any rank: messages of one rank stay in order, also relative to receives from that rank
+// before and afterwards.
+TEST_P(Messages, CanBeReceivedFromAnyRank) {
   run(4, [](Seat& seat) -> Status {
     constexpr std::int32_t kEach = 20;
     if (seat->rank() != 0) {
@@ -156,7 +156,7 @@ TEST_P(Messages, CanBeReceivedFromAnybody) {
       return unexpected(seat, "{} came from rank {}", number, from);
     };
     std::int32_t number = -1;
-    COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(&number, 1), 2, 5)));
+    COHORT_RETURN_IF_ERROR(seat->run(recv(std::span(&number, 1), 2, 5)));
     COHORT_RETURN_IF_ERROR(check(2, number));
     for (std::int32_t i = 0; i < 3 * kEach - 3; ++i) {
       int source = -1;
@@ -166,7 +166,7 @@ TEST_P(Messages, CanBeReceivedFromAnybody) {
     }
     for (int from = 1; from < 4; ++from) {
       while (next[static_cast<std::size_t>(from)] < kEach) {
-        COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(&number, 1), from, 5)));
+        COHORT_RETURN_IF_ERROR(seat->run(recv(std::span(&number, 1), from, 5)));
         COHORT_RETURN_IF_ERROR(check(from, number));
       }
     }
@@ -174,15 +174,15 @@ TEST_P(Messages, CanBeReceivedFromAnybody) {
   });
 }
 
-TEST_P(Messages, OfAnybodyAreWaitedForInTheOrderOfReceives) {
+TEST_P(Messages, ReceivesFromAnyRankMatchInOrder) {
   run(3, [](Seat& seat) -> Status {
     const std::int32_t go = 1;
     if (seat->rank() == 0) {
       std::int32_t first = -1, second = -1, third = -1;
       int source = -1;
-      const Work any = seat->start(receive_any(std::span(&first, 1), source, 9));
-      const Work of_two = seat->start(receive(std::span(&second, 1), 2, 9));
-      const Work of_one = seat->start(receive(std::span(&third, 1), 1, 9));
+      const comm::Work any = seat->start(receive_any(std::span(&first, 1), source, 9));
+      const comm::Work of_two = seat->start(recv(std::span(&second, 1), 2, 9));
+      const comm::Work of_one = seat->start(recv(std::span(&third, 1), 1, 9));
       COHORT_RETURN_IF_ERROR(any.wait());
       COHORT_RETURN_IF_ERROR(of_two.wait());
       COHORT_RETURN_IF_ERROR(seat->run(send(std::span(&go, 1), 1)));
@@ -194,7 +194,7 @@ TEST_P(Messages, OfAnybodyAreWaitedForInTheOrderOfReceives) {
     }
     if (seat->rank() == 1) {
       std::int32_t gone = 0;
-      COHORT_RETURN_IF_ERROR(seat->run(receive(std::span(&gone, 1), 0)));
+      COHORT_RETURN_IF_ERROR(seat->run(recv(std::span(&gone, 1), 0)));
     }
     for (const std::int32_t number : seat->rank() == 1 ? std::vector{10} : std::vector{20, 21}) {
       COHORT_RETURN_IF_ERROR(seat->run(send(std::span(&number, 1), 0, 9)));
@@ -208,18 +208,18 @@ TEST_P(Messages, GoOnBesideCollectives) {
     const int partner = seat->rank() ^ 1;
     std::vector<std::int64_t> mine = numbered(seat->rank(), 53);
     std::vector<std::int64_t> theirs(53);
-    const Work received = seat->start(receive(std::span(theirs), partner, 3));
+    const comm::Work received = seat->start(recv(std::span(theirs), partner, 3));
     std::vector<std::int64_t> sum(5, 1);
     COHORT_RETURN_IF_ERROR(seat->run(all_reduce(std::span(sum))));
     COHORT_RETURN_IF_ERROR(seat->run(send(std::span<const std::int64_t>(mine), partner, 3)));
     COHORT_RETURN_IF_ERROR(received.wait());
     if (theirs != numbered(partner, 53) || sum != std::vector<std::int64_t>(5, 4))
-      return unexpected(seat, "wrong");
+      return unexpected(seat, "the received numbers are wrong");
     return {};
   });
 }
 
-TEST_P(Messages, OfAnotherLengthOrTypeAreNamed) {
+TEST_P(Messages, AnotherLengthOrTypeIsAnError) {
   COHORT_NEEDS(Ability::kOutlivesFailure);
   for (const bool other_type : {false, true}) {
     run(2, [&](Seat& seat) -> Status {
@@ -228,15 +228,15 @@ TEST_P(Messages, OfAnotherLengthOrTypeAreNamed) {
       Status outcome;
       if (seat->rank() == 0) {
         outcome = seat->run(send(std::span<const float>(five), 1));
-        if (outcome) return seat.rank.barrier();  // it was sent before anybody could know
+        if (outcome) return seat.rank.barrier();  // the message was sent before the failure was known
       } else {
-        outcome = other_type ? seat->run(receive(Numbers(six.data(), 5, DType::kI32), 0))
-                             : seat->run(receive(Numbers(six.data(), 6, DType::kF32), 0));
-        if (outcome) return unexpected(seat, "nobody noticed");
+        outcome = other_type ? seat->run(recv(Numbers(six.data(), 5, DType::kI32), 0))
+                             : seat->run(recv(Numbers(six.data(), 6, DType::kF32), 0));
+        if (outcome) return unexpected(seat, "the call succeeded, expected an error");
         const std::string text = outcome.error().text();
         if (text.find("5 f32") == std::string::npos ||
             text.find(other_type ? "5 i32" : "6 f32") == std::string::npos) {
-          return unexpected(seat, "not both are named: {}", text);
+          return unexpected(seat, "expected both calls in: {}", text);
         }
       }
       if (outcome.error().code() != ErrorCode::kUsage) return unexpected(seat, "{}", outcome.error().what());

@@ -26,7 +26,7 @@ Kind shared_memory_kind(const std::string& name, InArena in_arena) {
           std::unique_ptr<Communicator> communicator,
           SharedMemoryCommunicator::meet(*arena, {.rendezvous = rendezvous,
                                                   .facts = {.rank = rank.rank(),
-                                                            .world = rank.world(),
+                                                            .world = rank.size(),
                                                             .generation = options.generation,
                                                             .limit = options.limit}}));
       ArenaResource memory(*arena);

@@ -4,10 +4,10 @@
 
 namespace cohort::test {
 
-/// Whose numbers lie in the arena: the way they take depends on it.
+/// The ranks whose buffers are in the arena. The call is direct or staged, depending on it.
 enum class InArena { kNobodys, kEverybodys, kThoseOfOddRanks };
 
-/// Ranks of one host, each with an arena of its own, that meet by the kernel's sockets.
+/// Ranks of one host, each with an arena of its own, that connect through Unix sockets.
 Kind shared_memory_kind(const std::string& name, InArena in_arena);
 
 }  // namespace cohort::test

@@ -16,20 +16,20 @@ std::size_t first_of(const Counts& counts, int part) {
   return std::accumulate(counts.begin(), counts.begin() + part, std::size_t{0});
 }
 
-/// What rank `from` has for rank `to` in an all_to_all.
+/// The value that rank `from` sends to rank `to` in an all_to_all.
 std::size_t pair_count(const Trial& trial, int from, int to) {
   if (trial.cut == Cut::kEqual) return trial.count;
   return trial.count * static_cast<std::size_t>((from * 2 + to * 3 + 1) % 4) / 2;
 }
 
-/// Values of the trials: who has what, and what must come of it.
+/// Values of the trials: the input of each rank and the expected output.
 class Runner {
  public:
   Runner(Seat& seat, const Trial& trial)
       : seat_(seat),
         trial_(trial),
         rank_(seat->rank()),
-        world_(seat->world()),
+        world_(seat->size()),
         counts_(counts_of(trial, world_)) {}
 
   Status run() {

@@ -15,7 +15,7 @@ struct Trial {
   Operation operation = Operation::kBarrier;
   DType dtype = DType::kF32;
   ReduceOp op = ReduceOp::kSum;
-  std::size_t count = 0;  ///< elements; of one part where there are parts, about that many where they differ
+  std::size_t count = 0;  ///< elements of the buffer, or of each part; about this many if parts differ
   int root = 0;
   Placement placement = Placement::kApart;
   Cut cut = Cut::kEqual;
@@ -23,8 +23,8 @@ struct Trial {
   std::string text() const;
 };
 
-/// Makes the call on this rank and checks what came of it: the result bit for bit, the margins, and the input
-/// where it is apart from the output.
+/// Makes the call on this rank and checks the result bit for bit, the margins, and the input if it does not
+/// overlap the output.
 Status run_trial(Seat& seat, const Trial& trial);
 
 /// The counts of a trial, by rank: equal, or of different lengths, some of them zero.

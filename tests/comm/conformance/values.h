@@ -11,12 +11,12 @@
 
 namespace cohort::test {
 
-/// The kinds of numbers that can be combined, besides truth values.
+/// The types of numbers that can be combined, except booleans.
 inline constexpr DType kCombinable[] = {DType::kF32, DType::kF64, DType::kBF16, DType::kF16, DType::kI8,
                                         DType::kI16, DType::kI32, DType::kI64,  DType::kU8};
 
-/// What rank r has at index i: 1, 2 or 3, other ones for other ranks and indices. Sums and products of eight
-/// of them are exact in every type that is not an integer, and integers wrap.
+/// The value of rank r at index i: 1, 2 or 3, depending on both. Sums and products of eight values are exact
+/// in every floating-point type, and integers wrap.
 std::int64_t value_of(int rank, std::size_t index);
 /// The combination of value_of(0 … world − 1, index).
 double combined_value(ReduceOp op, int world, std::size_t index);
@@ -24,7 +24,7 @@ double combined_value(ReduceOp op, int world, std::size_t index);
 /// Writes a number as one element of the type.
 void store(DType dtype, double value, std::byte* at);
 
-/// Numbers with a margin on both sides that nobody may touch.
+/// Numbers with a margin on both sides that no call may write.
 class Guarded {
  public:
   Guarded(std::size_t count, DType dtype, std::pmr::memory_resource* memory);

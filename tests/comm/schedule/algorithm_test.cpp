@@ -11,12 +11,12 @@ namespace {
 TEST(Algorithms, AreFoundByTheirNames) {
   std::set<std::string_view> names;
   for (const Algorithm& algorithm : all_algorithms()) {
-    EXPECT_TRUE(names.insert(algorithm.name).second) << algorithm.name << " stands twice";
+    EXPECT_TRUE(names.insert(algorithm.name).second) << algorithm.name << " is listed twice";
     EXPECT_EQ(find_algorithm(algorithm.name), &algorithm);
     EXPECT_FALSE(algorithm.summary.empty());
     EXPECT_FALSE(algorithm.operations.empty());
   }
-  EXPECT_EQ(find_algorithm("telepathy"), nullptr);
+  EXPECT_EQ(find_algorithm("no_such_algorithm"), nullptr);
 }
 
 TEST(Algorithms, DoNotPlanWhatTheyDoNotServe) {
@@ -61,7 +61,7 @@ TEST(Choose, TakesTheLeastPredictedTime) {
 }
 
 // The table in docs/algorithms.md.
-TEST(Choose, TakesWithDefaultPricesWhatTheDocumentSays) {
+TEST(Choose, DefaultPricesGiveTheTableOfTheDocument) {
   using Row = std::pair<int, std::vector<std::string>>;
   const std::vector<std::size_t> sizes_bytes = {4, std::size_t{64} << 10, std::size_t{1} << 20,
                                                 std::size_t{32} << 20};
@@ -113,12 +113,12 @@ TEST(Choose, KeepsToTheHostWhereLinksAreSlow) {
   EXPECT_EQ(chosen(facts, {.far_step_s = 1e-3, .far_byte_s = 1e-7}), "hierarchical");
 }
 
-TEST(Choose, CutsWhatIsLongWhereCombiningCosts) {
+TEST(Choose, CutsLongBuffersIfCombiningIsSlow) {
   const Prices prices{.step_s = 1e-5, .byte_s = 1e-9, .combined_byte_s = 1e-9, .hidden_share = 0};
   const Choice whole = choose(reduction(2, 16'384), 4, prices);
   EXPECT_EQ(whole.chunks, 1u);
   EXPECT_EQ(whole.chunk_length, kUncut);
-  // 2 c α + S/2 γ / c is least at c = sqrt(16 Mi × 1 ns / 20 µs) = 29: of powers of two at 32.
+  // 2 c α + S/2 γ / c has its minimum at c = sqrt(16 Mi × 1 ns / 20 µs) = 29; among powers of two at 32.
   const Choice cut = best_cut(*find_algorithm("halving_doubling"), reduction(2, 8 << 20), 4, prices);
   EXPECT_EQ(cut.chunks, 32u);
   EXPECT_EQ(cut.chunk_length, (std::size_t{4} << 20) / 32);
@@ -152,7 +152,7 @@ TEST(RankChoices, BeginsWithTheStarWhereOnlyTheRootKnowsTheParts) {
   EXPECT_LT(choices[1].seconds, choices[0].seconds);
 }
 
-TEST(PredictSeconds, CountsTwoBytesForWhatIsRoundedOnTheWire) {
+TEST(PredictSeconds, CountsTwoBytesForRoundedElements) {
   const Prices prices{.step_s = 0, .byte_s = 1, .combined_byte_s = 0, .far_step_s = 0, .far_byte_s = 100};
   CallFacts facts = reduction(4, 40);
   const Algorithm& hierarchical = *find_algorithm("hierarchical");
@@ -169,15 +169,15 @@ TEST(PredictSeconds, CountsTwoBytesForWhatIsRoundedOnTheWire) {
   EXPECT_DOUBLE_EQ(seconds(hierarchical), 40 * 4 + 20 * 4 * 100);
 }
 
-TEST(PredictSeconds, ChargesAShareForWhatIsCombinedMeanwhile) {
+TEST(PredictSeconds, ChargesAShareForOverlappedCombining) {
   const Prices prices{.step_s = 0, .byte_s = 0, .combined_byte_s = 1, .hidden_share = 0.5};
   CallFacts facts = reduction(2, 80);
   facts.chunk_length = 10;
-  // 40 elements are combined, 10 of them when nothing moves any more.
+  // 40 elements are combined, 10 of them after the last message.
   EXPECT_DOUBLE_EQ(predict_seconds(*find_algorithm("halving_doubling"), facts, 4, prices), 40 + 0.5 * 120);
 }
 
-TEST(PredictSeconds, AddsUpWhatTheFormulaSays) {
+TEST(PredictSeconds, FollowsTheFormula) {
   // 2 × 3 steps, 2 × 3/4 × 40 elements, 3/4 × 40 combined.
   const Prices prices{.step_s = 1000, .byte_s = 1, .combined_byte_s = 0.01};
   EXPECT_DOUBLE_EQ(predict_seconds(*find_algorithm("ring"), reduction(4, 40), 4, prices), 6000 + 240 + 1.2);

@@ -11,10 +11,6 @@ namespace {
 using Term = Terms::Term;
 using Leaves = std::vector<Term>;
 
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
-
 Term from_the_left(Terms& terms, const Leaves& leaves) {
   return std::accumulate(leaves.begin() + 1, leaves.end(), leaves.front(),
                          [&](Term sum, Term next) { return terms.combined(sum, next); });
@@ -95,14 +91,14 @@ Term hierarchical_order(Terms& terms, const Leaves& leaves, const CallFacts& fac
     by_label[label].push_back(leaves[at(rank)]);
   }
   Leaves sums;
-  std::size_t num_lanes = leaves.size();
+  std::size_t num_segments = leaves.size();
   for (const int label : labels) {
     sums.push_back(from_the_left(terms, by_label[label]));
-    num_lanes = std::min(num_lanes, by_label[label].size());
+    num_segments = std::min(num_segments, by_label[label].size());
   }
   if (facts.operation == Operation::kReduceScatter) return from_the_left(terms, sums);
-  const int lane = owner_of(index, facts.count, static_cast<int>(num_lanes));
-  const Part span = even_part(facts.count, lane, static_cast<int>(num_lanes));
+  const int segment = owner_of(index, facts.count, static_cast<int>(num_segments));
+  const Part span = even_part(facts.count, segment, static_cast<int>(num_segments));
   const auto num_hosts = static_cast<int>(sums.size());
   return doubling_order(terms, sums, owner_of(index - span.first, span.count, num_hosts));
 }

@@ -8,11 +8,11 @@
 
 namespace cohort::comm {
 
-/// The combination of everybody's element `index` in the order that the algorithm documents. Written down
-/// here a second time, from the words, not from the code.
+/// The combination of all ranks' element `index` in the order that the algorithm documents. Written a second
+/// time here, from the documentation and not from the code.
 Terms::Term expected_sum(Terms& terms, std::string_view algorithm, const CallFacts& facts, std::size_t index);
 
-/// What one rank's output holds in the end: only of ranks that have one.
+/// The final output of one rank; only for ranks that have an output.
 std::vector<Terms::Term> expected_output(Terms& terms, std::string_view algorithm, const CallFacts& facts);
 
 /// The lengths of one rank's input and output.

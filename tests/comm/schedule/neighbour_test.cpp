@@ -8,12 +8,12 @@ namespace cohort::comm {
 namespace {
 
 std::vector<Graph> graphs() {
-  return {{{}},                                // alone
-          {{0}},                               // with itself
+  return {{{}},                                // one rank without neighbours
+          {{0}},                               // one rank, its own neighbour
           {{1}, {0}},                          // a pair
           {{3, 1}, {0, 2}, {1, 3}, {2, 0}},    // a circle
           {{1, 2, 3, 4}, {0}, {0}, {0}, {0}},  // a star
-          {{1, 1}, {}, {0, 1, 2}}};            // directed, named twice, oneself
+          {{1, 1}, {}, {0, 1, 2}}};            // directed; a rank named twice; a rank itself
 }
 
 TEST(Neighbours, GetEachOthersNumbersInTheOrderOfTheGraph) {

@@ -29,7 +29,7 @@ TEST(ScheduleBuilder, ReadersDoNotWaitForReaders) {
 
 TEST(ScheduleBuilder, AReaderWaitsForTheLastWriter) {
   ScheduleBuilder builder(kReduction);
-  builder.receive(1, out(0, 10));
+  builder.recv(1, out(0, 10));
   builder.combine(in(2, 3), out(2, 3), Order::kToFirst);
   builder.send(1, out(3, 1));
   EXPECT_EQ(last_after(builder), After{1});
@@ -37,32 +37,32 @@ TEST(ScheduleBuilder, AReaderWaitsForTheLastWriter) {
 
 TEST(ScheduleBuilder, AReaderOfTwoWritersWaitsForBoth) {
   ScheduleBuilder builder(kReduction);
-  builder.receive(1, out(0, 4));
-  builder.receive(2, out(4, 6));
+  builder.recv(1, out(0, 4));
+  builder.recv(2, out(4, 6));
   builder.send(1, out(3, 2));
   EXPECT_EQ(last_after(builder), (After{0, 1}));
 }
 
 TEST(ScheduleBuilder, AWriterWaitsForReadersOfWhatItOverwrites) {
   ScheduleBuilder builder(kReduction);
-  builder.receive(1, out(0, 10));
+  builder.recv(1, out(0, 10));
   builder.send(1, out(0, 5));
   builder.send(2, out(4, 6));
-  builder.receive(2, out(4, 1));
+  builder.recv(2, out(4, 1));
   EXPECT_EQ(last_after(builder), (After{1, 2}));
 }
 
 TEST(ScheduleBuilder, NeighboursAreApart) {
   ScheduleBuilder builder(kReduction);
-  builder.receive(1, out(0, 5));
-  builder.receive(2, out(5, 5));
+  builder.recv(1, out(0, 5));
+  builder.recv(2, out(5, 5));
   EXPECT_EQ(last_after(builder), After{});
 }
 
 TEST(ScheduleBuilder, OutputMayBeInput) {
   ScheduleBuilder builder(kReduction);
   builder.send(1, in(3, 2));
-  builder.receive(1, out(4, 1));
+  builder.recv(1, out(4, 1));
   EXPECT_EQ(last_after(builder), After{0});
 }
 
@@ -72,7 +72,7 @@ TEST(ScheduleBuilder, OutputMayBeAPartOfInput) {
   ScheduleBuilder builder(facts);
   builder.send(0, in(0, 4));
   builder.send(2, in(6, 3));
-  builder.receive(0, out(2, 1));
+  builder.recv(0, out(2, 1));
   EXPECT_EQ(last_after(builder), After{1});
 }
 
@@ -80,22 +80,22 @@ TEST(ScheduleBuilder, InputMayBeAPartOfOutput) {
   CallFacts facts{.operation = Operation::kAllGather, .rank = 1, .world = 3, .count = 9, .parts = {4, 3, 2}};
   ScheduleBuilder builder(facts);
   builder.send(0, in(0, 3));
-  builder.receive(0, out(0, 4));
-  builder.receive(0, out(6, 1));
+  builder.recv(0, out(0, 4));
+  builder.recv(0, out(6, 1));
   EXPECT_EQ(last_after(builder), After{0});
 }
 
 TEST(ScheduleBuilder, OutputOfAllToAllIsApart) {
   ScheduleBuilder builder({.operation = Operation::kAllToAll, .world = 2});
   builder.send(1, in(0, 2));
-  builder.receive(1, out(0, 2));
+  builder.recv(1, out(0, 2));
   EXPECT_EQ(last_after(builder), After{});
 }
 
 TEST(ScheduleBuilder, NothingLeavesNoStep) {
   ScheduleBuilder builder(kReduction);
   builder.send(1, in(3, 0));
-  builder.receive(1, out(3, 0));
+  builder.recv(1, out(3, 0));
   builder.copy(in(3, 0), out(3, 0));
   builder.combine(in(3, 0), out(3, 0), Order::kToFirst);
   builder.copy(out(0, 5), out(0, 5));

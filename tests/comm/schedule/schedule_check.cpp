@@ -12,11 +12,7 @@ namespace {
 using Term = Terms::Term;
 using Span = std::pair<std::ptrdiff_t, std::ptrdiff_t>;
 
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
-
-// Where the regions of one rank lie in one row of cells.
+// The positions of one rank's buffers in one array of cells.
 struct Layout {
   explicit Layout(const RankMemory& memory, std::size_t scratch_count) {
     const auto in = static_cast<std::ptrdiff_t>(memory.input_count);
@@ -71,9 +67,9 @@ class Run {
   struct Rank {
     Layout layout;
     std::vector<Term> cells{};
-    std::vector<std::size_t> missing{};         // of each step: how many it waits for
-    std::vector<std::vector<int>> followers{};  // of each step
-    std::vector<int> number{};                  // of each message among those of its pair
+    std::vector<std::size_t> missing{};         // per step: unfinished steps it waits for
+    std::vector<std::vector<int>> followers{};  // per step: steps that wait for it
+    std::vector<int> number{};                  // per step: index among the messages of its pair
     std::vector<std::uint64_t> heard_of{};
     std::size_t num_done = 0;
   };
@@ -93,10 +89,10 @@ class Run {
     state.missing.resize(num_steps);
     state.followers.resize(num_steps);
     state.heard_of.resize(num_steps, std::uint64_t{1} << rank);
-    std::map<std::pair<Verb, int>, int> numbers;
+    std::map<std::pair<StepKind, int>, int> numbers;
     for (std::size_t step = 0; step < num_steps; ++step) {
       const Step& one = schedule.steps[step];
-      state.number.push_back(numbers[{one.verb, one.peer}]++);
+      state.number.push_back(numbers[{one.kind, one.peer}]++);
       state.missing[step] = one.after.size();
       for (const int before : one.after) state.followers[at(before)].push_back(static_cast<int>(step));
       if (one.after.empty()) ready_.emplace_back(rank, static_cast<int>(step));
@@ -110,7 +106,7 @@ class Run {
     const auto [first, end] = state.layout.span(region);
     std::vector<Term> terms(state.cells.begin() + first, state.cells.begin() + end);
     if (std::find(terms.begin(), terms.end(), Terms::kUndefined) != terms.end()) {
-      fault(rank, step, "reads what was never written");
+      fault(rank, step, "reads elements that were never written");
     }
     return terms;
   }
@@ -122,19 +118,19 @@ class Run {
 
   void begin(int rank, int number) {
     const Step& step = step_of(rank, number);
-    switch (step.verb) {
-      case Verb::kCopy:
+    switch (step.kind) {
+      case StepKind::kCopy:
         store(rank, step.to, load(rank, number, step.from));
         return finish(rank, number);
-      case Verb::kCombine:
+      case StepKind::kCombine:
         combine(rank, number);
         return finish(rank, number);
-      case Verb::kRound:
+      case StepKind::kRound:
         store(rank, step.to, rounded(load(rank, number, step.to)));
         return finish(rank, number);
-      case Verb::kSend:
+      case StepKind::kSend:
         return begin_send(rank, number);
-      case Verb::kReceive:
+      case StepKind::kReceive:
         return begin_receive(rank, number);
     }
   }
@@ -190,11 +186,11 @@ class Run {
     const Step& step = step_of(receiver, receive);
     if (message.payload.size() != step.to.count) {
       fault(receiver, receive,
-            fmt::format("gets {} elements, wants {}", message.payload.size(), step.to.count));
+            fmt::format("receives {} elements, expected {}", message.payload.size(), step.to.count));
       return;
     }
     if (step.width != step_of(message.rank, message.step).width) {
-      fault(receiver, receive, "gets elements of another width");
+      fault(receiver, receive, "receives elements of another width");
       return;
     }
     store(receiver, step.to, message.payload);
@@ -217,7 +213,7 @@ class Run {
   void look_at_end(int rank) {
     const Rank& state = ranks_[at(rank)];
     if (state.num_done != schedules_[at(rank)].steps.size()) {
-      outcome_.fault = fmt::format("rank {} waits for ever: {} of {} steps are done", rank, state.num_done,
+      outcome_.fault = fmt::format("rank {} is deadlocked: {} of {} steps are done", rank, state.num_done,
                                    schedules_[at(rank)].steps.size());
     }
     if (!messages_.empty() && !outcome_.fault) outcome_.fault = "a message was never received";
@@ -243,10 +239,10 @@ class Run {
 };
 
 bool reads(const Step& step) {
-  return step.verb != Verb::kReceive;
+  return step.kind != StepKind::kReceive;
 }
 bool writes(const Step& step) {
-  return step.verb != Verb::kSend;
+  return step.kind != StepKind::kSend;
 }
 bool overlap(Span a, Span b) {
   return a.first < b.second && b.first < a.second;
@@ -308,105 +304,6 @@ std::optional<std::string> find_fault(const Schedule& schedule, const RankMemory
     }
   }
   return {};
-}
-
-namespace {
-
-/// Time in messages: every message takes one unit at both ends.
-class StepCount {
- public:
-  explicit StepCount(const std::vector<Schedule>& schedules) : schedules_(schedules) {
-    const std::size_t world = schedules.size();
-    out_free_.resize(world);
-    in_free_.resize(world);
-    for (std::size_t rank = 0; rank < world; ++rank) {
-      const auto& steps = schedules[rank].steps;
-      missing_.emplace_back();
-      followers_.emplace_back(steps.size());
-      time_.emplace_back(steps.size(), 0);
-      std::map<std::pair<Verb, int>, int> numbers;
-      number_.emplace_back();
-      for (std::size_t step = 0; step < steps.size(); ++step) {
-        missing_[rank].push_back(steps[step].after.size());
-        number_[rank].push_back(numbers[{steps[step].verb, steps[step].peer}]++);
-        for (const int before : steps[step].after)
-          followers_[rank][at(before)].push_back(static_cast<int>(step));
-      }
-      for (std::size_t step = 0; step < steps.size(); ++step) {
-        if (steps[step].after.empty()) begin(static_cast<int>(rank), static_cast<int>(step));
-      }
-    }
-  }
-
-  std::size_t count() {
-    std::size_t end = 0;
-    while (!pairs_.empty()) {
-      const auto next = std::min_element(pairs_.begin(), pairs_.end(), [&](const Pair& a, const Pair& b) {
-        return std::tuple(start_of(a), a.send, a.from) < std::tuple(start_of(b), b.send, b.from);
-      });
-      const Pair pair = *next;
-      *next = pairs_.back();
-      pairs_.pop_back();
-      const std::size_t done = start_of(pair) + 1;
-      out_free_[at(pair.from)] = in_free_[at(pair.to)] = done;
-      end = std::max(end, done);
-      finish(pair.from, pair.send, done);
-      finish(pair.to, pair.receive, done);
-    }
-    return end;
-  }
-
- private:
-  struct Pair {
-    int from = 0, send = 0, to = 0, receive = 0;
-    std::size_t ready = 0;
-  };
-
-  std::size_t start_of(const Pair& pair) const {
-    return std::max({pair.ready, out_free_[at(pair.from)], in_free_[at(pair.to)]});
-  }
-
-  void begin(int rank, int number) {
-    const Step& step = schedules_[at(rank)].steps[at(number)];
-    if (step.verb != Verb::kSend && step.verb != Verb::kReceive)
-      return finish(rank, number, time_[at(rank)][at(number)]);
-    const bool sends = step.verb == Verb::kSend;
-    const int from = sends ? rank : step.peer;
-    const int to = sends ? step.peer : rank;
-    const std::tuple key(from, to, number_[at(rank)][at(number)]);
-    const auto other = waiting_.find(key);
-    if (other == waiting_.end()) {
-      waiting_.emplace(key, number);
-      return;
-    }
-    const int send = sends ? number : other->second;
-    const int receive = sends ? other->second : number;
-    waiting_.erase(other);
-    pairs_.push_back(
-        {from, send, to, receive, std::max(time_[at(from)][at(send)], time_[at(to)][at(receive)])});
-  }
-
-  void finish(int rank, int number, std::size_t done) {
-    for (const int follower : followers_[at(rank)][at(number)]) {
-      std::size_t& time = time_[at(rank)][at(follower)];
-      time = std::max(time, done);
-      if (--missing_[at(rank)][at(follower)] == 0) begin(rank, follower);
-    }
-  }
-
-  const std::vector<Schedule>& schedules_;
-  std::vector<std::vector<std::size_t>> missing_, time_;
-  std::vector<std::vector<std::vector<int>>> followers_;
-  std::vector<std::vector<int>> number_;
-  std::vector<std::size_t> out_free_, in_free_;
-  std::map<std::tuple<int, int, int>, int> waiting_;
-  std::vector<Pair> pairs_;
-};
-
-}  // namespace
-
-std::size_t count_steps(const std::vector<Schedule>& schedules) {
-  return StepCount(schedules).count();
 }
 
 }  // namespace cohort::comm

@@ -31,7 +31,7 @@ std::optional<std::ptrdiff_t> overlap_of(const CallFacts& facts) {
   }
 }
 
-// Element i of what rank `rank` gets from everybody.
+// The elements that rank `rank` receives from every rank in all_to_all.
 std::vector<Terms::Term> expected_exchange(Terms& terms, const Case& one, int rank) {
   std::vector<Terms::Term> output;
   for (int from = 0; from < one.facts.world; ++from) {
@@ -52,24 +52,26 @@ std::optional<std::string> find_wrong_output(Terms& terms, const Case& one, cons
     }
     const auto& got = outcome.outputs[at(rank)];
     if (one.facts.operation == Operation::kBarrier) continue;
-    if (got.size() != expected.size()) return fmt::format("rank {} has {} elements", rank, got.size());
+    if (got.size() != expected.size())
+      return fmt::format("rank {} has {} elements, expected {}", rank, got.size(), expected.size());
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (terms.exact(got[i]) == expected[i]) continue;
-      return fmt::format("element {} of rank {} is {}, not {}", i, rank, terms.text(got[i]),
+      return fmt::format("element {} of rank {} is {}, expected {}", i, rank, terms.text(got[i]),
                          terms.text(expected[i]));
     }
   }
   return {};
 }
 
-// What several ranks get is rounded the same way on all of them; what did not travel is not rounded at all.
+// Results that several ranks get must be rounded the same way on all of them; results that were not sent must
+// not be rounded.
 std::optional<std::string> find_wrong_rounding(Terms& terms, const Case& one, const RunOutcome& outcome) {
   if (one.facts.operation != Operation::kAllReduce) return {};
   for (int rank = 0; rank < one.facts.world; ++rank) {
     const auto& got = outcome.outputs[at(rank)];
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (got[i] != outcome.outputs[0][i]) {
-        return fmt::format("element {} of rank {} is {}, that of rank 0 {}", i, rank, terms.text(got[i]),
+        return fmt::format("element {} of rank {} is {}, on rank 0 it is {}", i, rank, terms.text(got[i]),
                            terms.text(outcome.outputs[0][i]));
       }
       if (terms.is_rounded(got[i]) != (one.facts.wire != WireDType::kSame)) {
@@ -82,7 +84,7 @@ std::optional<std::string> find_wrong_rounding(Terms& terms, const Case& one, co
 
 std::optional<std::string> find_wrong_effort(const Case& one, const std::vector<Schedule>& schedules,
                                              const std::vector<Counted>& counted) {
-  if (!one.facts.hosts.empty() || !one.matrix.empty()) return {};  // has tests of its own
+  if (!one.facts.hosts.empty() || !one.matrix.empty()) return {};  // tested elsewhere
   const Effort effort = one.algorithm.effort(one.facts);
   std::size_t moved = 0, combined = 0, scratch = 0;
   for (std::size_t rank = 0; rank < counted.size(); ++rank) {
@@ -90,7 +92,7 @@ std::optional<std::string> find_wrong_effort(const Case& one, const std::vector<
     combined = std::max(combined, counted[rank].combined);
     scratch = std::max(scratch, schedules[rank].scratch_count);
   }
-  // What is folded in at the beginning and given back at the end does not overlap.
+  // The input of a folded rank and its result do not overlap with other messages.
   const bool folds =
       one.algorithm.name == "halving_doubling" && (one.facts.world & (one.facts.world - 1)) != 0;
   if (folds) moved += one.facts.count;
@@ -143,7 +145,7 @@ std::optional<std::string> check_run(Terms& terms, const Case& one, const std::v
   if (one.facts.operation == Operation::kBarrier) {
     for (const std::uint64_t heard_of : outcome.heard_of) {
       if (heard_of != (std::uint64_t{1} << one.facts.world) - 1)
-        return "a rank leaves that has not heard of all";
+        return "a rank leaves the barrier before all ranks have entered it";
     }
   }
   if (auto wrong = find_wrong_output(terms, one, outcome)) return wrong;

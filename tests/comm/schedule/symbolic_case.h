@@ -2,6 +2,7 @@
 
 #include "comm/schedule/algorithm.h"
 #include "schedule_check.h"
+#include "soak.h"
 
 #include <cstdint>
 #include <gtest/gtest.h>
@@ -9,25 +10,22 @@
 #include <string>
 #include <vector>
 
-// Calls whose schedules are run symbolically, and the awkward ones of them.
+// Collective calls whose schedules are run symbolically, with awkward sizes.
 
 namespace cohort::comm {
 
 using Counts = std::vector<std::size_t>;
 
-constexpr int kWorlds = 33;
-
-inline std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
+// Up to the fourth power of two and one more; `make soak` goes on to the fifth.
+inline const int kWorlds = test::rounds(17, 33);
 
 enum class Placing { kApart, kInPlace };
 
-/// All that is known of a case: facts of rank 0 stand for everybody's but where ranks differ.
+/// A call to check. `facts` are those of rank 0; facts_of() gives those of the other ranks.
 struct Case {
   const Algorithm& algorithm;
   CallFacts facts{};
-  std::vector<Counts> matrix{};  ///< of all_to_all: [from][to]
+  std::vector<Counts> matrix{};  ///< all_to_all only: elements [from][to]
 
   CallFacts facts_of(int rank) const;
   std::string text() const;
@@ -36,12 +34,12 @@ struct Case {
 std::vector<Schedule> schedules_of(const Case& one);
 std::vector<RankMemory> memories_of(const Case& one, Placing placing);
 
-/// What is wrong with one order of steps: an output, a rounding, or that it takes more than the formula says.
+/// Runs one order of steps and finds a wrong output, a wrong rounding, or a cost other than the formula's.
 std::optional<std::string> check_run(Terms& terms, const Case& one, const std::vector<Schedule>& schedules,
                                      const std::vector<RankMemory>& memories, RunOptions options);
-/// Apart and in place, with copied and with meeting messages.
+/// Checks the case with separate and with overlapping buffers, with copied and with synchronous sends.
 void expect_right(const Case& one);
-/// Whether something is wrong already: one case says enough.
+/// Whether a check has failed already: one failing case is enough.
 bool stop();
 
 Counts awkward_counts(int world);
@@ -50,7 +48,7 @@ std::vector<int> awkward_roots(int world);
 bool has_root(Operation operation);
 bool combines(Operation operation);
 
-/// Hosts of all shapes: in rows, dealt out, of different sizes, of one rank.
+/// Assignments of ranks to hosts: adjacent, round robin, of different sizes, of one rank.
 std::vector<std::vector<int>> host_maps(int world);
 
 /// Calls `check` with the facts of every awkward size and root of an operation.

@@ -7,7 +7,7 @@
 namespace cohort::comm {
 namespace {
 
-TEST(Hierarchical, GivesEveryRankWhatItsOrderSays) {
+TEST(Hierarchical, SumsInTheDocumentedOrder) {
   const Algorithm& hierarchical = *find_algorithm("hierarchical");
   for (const Operation operation : hierarchical.operations) {
     for (int world = 1; world <= kWorlds && !stop(); ++world) {
@@ -37,22 +37,24 @@ Crossing count_crossing(const CallFacts& base) {
   for (int rank = 0; rank < base.world; ++rank) {
     CallFacts facts = base;
     facts.rank = rank;
-    std::map<std::pair<Verb, bool>, std::size_t> moved;
+    std::map<std::pair<StepKind, bool>, std::size_t> moved;
     for (const Step& step : plan_call(*find_algorithm("hierarchical"), facts).steps) {
-      if (step.verb == Verb::kCopy || step.verb == Verb::kCombine) continue;
+      if (step.kind == StepKind::kCopy || step.kind == StepKind::kCombine) continue;
       const bool crosses = base.hosts[at(rank)] != base.hosts[at(step.peer)];
-      moved[{step.verb, crosses}] += step.verb == Verb::kSend ? step.from.count : step.to.count;
+      moved[{step.kind, crosses}] += step.kind == StepKind::kSend ? step.from.count : step.to.count;
     }
-    crossing.near = std::max({crossing.near, moved[{Verb::kSend, false}], moved[{Verb::kReceive, false}]});
-    crossing.far = std::max({crossing.far, moved[{Verb::kSend, true}], moved[{Verb::kReceive, true}]});
-    crossing.far_total += moved[{Verb::kSend, true}];
-    of_host[base.hosts[at(rank)]] += moved[{Verb::kSend, true}];
+    crossing.near =
+        std::max({crossing.near, moved[{StepKind::kSend, false}], moved[{StepKind::kReceive, false}]});
+    crossing.far =
+        std::max({crossing.far, moved[{StepKind::kSend, true}], moved[{StepKind::kReceive, true}]});
+    crossing.far_total += moved[{StepKind::kSend, true}];
+    of_host[base.hosts[at(rank)]] += moved[{StepKind::kSend, true}];
   }
   for (const auto& host : of_host) crossing.far_of_host = std::max(crossing.far_of_host, host.second);
   return crossing;
 }
 
-TEST(Hierarchical, CrossesWithNoMoreThanItMust) {
+TEST(Hierarchical, SendsTheLeastBytesBetweenHosts) {
   for (const std::size_t hosts : {2u, 3u, 4u, 5u, 8u}) {
     for (const std::size_t ranks : {2u, 3u, 4u}) {
       const std::size_t count = hosts * ranks * 7;

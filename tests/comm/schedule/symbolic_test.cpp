@@ -11,9 +11,9 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
   const Algorithm& algorithm_ = *find_algorithm(GetParam());
 };
 
-TEST_P(EveryAlgorithm, GivesEveryRankWhatItsOrderSays) {
+TEST_P(EveryAlgorithm, SumsInTheDocumentedOrder) {
   for (const Operation operation : algorithm_.operations) {
-    if (operation == Operation::kAllToAll) continue;  // below
+    if (operation == Operation::kAllToAll) continue;  // see TEST(AllToAll, …)
     for (int world = 1; world <= kWorlds && !stop(); ++world) {
       for_awkward_facts(operation, world, [&](const CallFacts& facts) {
         if (!stop()) expect_right({.algorithm = algorithm_, .facts = facts});
@@ -34,7 +34,7 @@ TEST_P(EveryAlgorithm, TakesTheStepsOfItsFormula) {
       facts.rank = 0;
       const std::size_t formula = algorithm_.effort(facts).steps;
       if (algorithm_.name == "doubling") {
-        // Messages that pass the end are two; which ranks wait for them differs.
+        // A run of parts that wraps around takes two messages; which ranks wait for them differs.
         EXPECT_LE(count_steps(schedules), formula) << name(operation) << ", world " << world;
       } else {
         EXPECT_EQ(count_steps(schedules), formula) << name(operation) << ", world " << world;
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(Flat, EveryAlgorithm,
                                            "star", "dissemination"),
                          [](const auto& algorithm) { return algorithm.param; });
 
-// The orders that these tests expect are sums of everybody, once each.
+// Every expected order must contain each rank exactly once.
 TEST(ExpectedSum, HasEveryRankOnce) {
   for (const Algorithm& algorithm : all_algorithms()) {
     for (int world = 1; world <= kWorlds; ++world) {
@@ -115,8 +115,8 @@ TEST(Ring, TakesAStepForEveryChunk) {
   EXPECT_EQ(find_algorithm("ring")->effort(facts).steps, 2u * 4 * 4);
 }
 
-// The sums of all ranks, from the formulas in words: 2(n−1) S for every algorithm that cuts.
-TEST(AllReduce, MovesWhatTheFormulaSaysInAll) {
+// Totals over all ranks: every algorithm that cuts the buffer sends 2(n−1) S.
+TEST(AllReduce, TotalTrafficIsThatOfTheFormula) {
   for (const char* name : {"ring", "doubling", "split", "halving_doubling"}) {
     for (int world = 1; world <= kWorlds; ++world) {
       const bool is_power = (world & (world - 1)) == 0;
@@ -127,8 +127,8 @@ TEST(AllReduce, MovesWhatTheFormulaSaysInAll) {
           const CallFacts facts{
               .operation = Operation::kAllReduce, .rank = rank, .world = world, .count = count};
           for (const Step& step : plan_call(*find_algorithm(name), facts).steps) {
-            if (step.verb == Verb::kSend) sent += step.from.count;
-            if (step.verb == Verb::kCombine) combined += step.from.count;
+            if (step.kind == StepKind::kSend) sent += step.from.count;
+            if (step.kind == StepKind::kCombine) combined += step.from.count;
           }
         }
         EXPECT_EQ(sent, 2 * at(world - 1) * count) << name << ", world " << world;

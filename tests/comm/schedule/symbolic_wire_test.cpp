@@ -3,7 +3,7 @@
 namespace cohort::comm {
 namespace {
 
-// Also such that nobody knows.
+// Includes calls without host information.
 std::vector<std::vector<int>> hosts_of_every_shape(int world) {
   std::vector<std::vector<int>> maps = host_maps(world);
   maps.emplace_back();
@@ -13,7 +13,7 @@ std::vector<std::vector<int>> hosts_of_every_shape(int world) {
 void expect_narrow_between_hosts(const Case& one) {
   for (int rank = 0; rank < one.facts.world; ++rank) {
     for (const Step& step : plan_call(one.algorithm, one.facts_of(rank)).steps) {
-      if (step.verb != Verb::kSend && step.verb != Verb::kReceive) continue;
+      if (step.kind != StepKind::kSend && step.kind != StepKind::kReceive) continue;
       const auto& hosts = one.facts.hosts;
       const bool is_far = hosts.empty() || hosts[at(rank)] != hosts[at(step.peer)];
       EXPECT_EQ(step.width == Width::kNarrow, is_far) << one.text();
@@ -21,7 +21,7 @@ void expect_narrow_between_hosts(const Case& one) {
   }
 }
 
-// Far ranks get rounded numbers, near ones do not; whoever gets a sum gets the same one.
+// Messages between hosts carry rounded elements, others do not; all ranks that get a sum get the same bits.
 class EveryReduction : public ::testing::TestWithParam<std::string> {
  protected:
   const Algorithm& algorithm_ = *find_algorithm(GetParam());

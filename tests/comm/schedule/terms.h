@@ -10,7 +10,11 @@
 
 namespace cohort::comm {
 
-/// Sums as trees: which element of which rank's input stands where. Equal trees are the same Term.
+inline std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+/// Sums as trees over elements of the ranks' inputs. Equal trees are the same Term.
 class Terms {
  public:
   using Term = std::uint32_t;
@@ -18,10 +22,10 @@ class Terms {
 
   Term leaf(int rank, std::size_t index) { return find({-1 - rank, static_cast<std::int64_t>(index)}); }
   Term combined(Term left, Term right) { return find({left, right}); }
-  /// What is left of a number that travelled narrow: of what is rounded already, the same.
+  /// The term after rounding; a rounded term stays the same.
   Term rounded(Term term) { return is_rounded(term) ? term : find({kRounded, term}); }
   bool is_rounded(Term term) const { return nodes_[term].first == kRounded; }
-  /// The same sum if nothing had been rounded.
+  /// The same sum without any rounding.
   Term exact(Term term) {
     const Node node = nodes_[term];
     if (node.first == kRounded) return exact(static_cast<Term>(node.second));
@@ -29,7 +33,7 @@ class Terms {
     return combined(exact(static_cast<Term>(node.first)), exact(static_cast<Term>(node.second)));
   }
 
-  /// `((0 1) 2)`: the ranks whose element this is, as they were combined.
+  /// `((0.3 1.3) 2.3)`: rank.index of every element, as they were combined.
   std::string text(Term term) const {
     if (term == kUndefined) return "undefined";
     const Node& node = nodes_[term];

@@ -10,7 +10,8 @@
 
 namespace cohort::test {
 
-/// Containers of the standard library in an arena. Throws std::bad_alloc when the arena has no more.
+/// Lets containers of the standard library allocate in an arena. Throws std::bad_alloc when the arena is
+/// exhausted.
 ///
 /// Threads: every method from any thread.
 /// Lifetime: the arena must outlive it, and it must outlive its containers.
@@ -21,7 +22,7 @@ class ArenaResource final : public std::pmr::memory_resource {
  private:
   void* do_allocate(std::size_t size_bytes, std::size_t alignment) override {
     Result<ArenaBlock> block = arena_.allocate(size_bytes);
-    if (!block || alignment > comm::kLine) throw std::bad_alloc();
+    if (!block || alignment > comm::kCacheLine) throw std::bad_alloc();
     void* data = block->bytes().data();
     const std::lock_guard lock(mutex_);
     blocks_.emplace(data, *std::move(block));

@@ -36,7 +36,7 @@ void spoil(const ArenaBlock& block) {
   std::memset(block.bytes().data(), 0xff, block.bytes().size());
 }
 
-/// What the machine has given to the arena's file.
+/// Bytes that the kernel has allocated for the arena's file.
 std::size_t resident_bytes(const Arena& arena) {
   struct stat facts {};
   EXPECT_EQ(::fstat(arena.file().number(), &facts), 0);
@@ -68,7 +68,7 @@ TEST(Arena, GivesZeroedMemoryOnBoundaries) {
   }
 }
 
-TEST(Arena, WhatWasUsedBeforeIsZeroedToo) {
+TEST(Arena, ReusedMemoryIsZeroed) {
   const auto arena = make_arena(64 * kPage);
   for (const std::size_t size : std::initializer_list<std::size_t>{64, 1000, 4096, 20'000}) {
     std::uint64_t offset = 0;
@@ -91,14 +91,14 @@ TEST(Arena, SaysThatItIsExhaustedAndWhatToDo) {
   EXPECT_EQ(more.error().code(), ErrorCode::kExhausted);
   EXPECT_NE(more.error().message().find("24 KiB"), std::string::npos) << more.error().text();
   EXPECT_FALSE(more.error().remedy().empty());
-  EXPECT_TRUE(arena->allocate(5 * kPage)) << "what is left can still be had";
+  EXPECT_TRUE(arena->allocate(5 * kPage)) << "the remaining memory can still be allocated";
   EXPECT_FALSE(arena->allocate(std::numeric_limits<std::size_t>::max() / 2));
   const Result<ArenaBlock> endless = arena->allocate(std::numeric_limits<std::size_t>::max());
   ASSERT_FALSE(endless);
   EXPECT_EQ(endless.error().code(), ErrorCode::kExhausted);
 }
 
-// In whatever order pieces come back, the whole is there again.
+// Freeing adjacent blocks in any order gives one free range again.
 TEST(Arena, JoinsFreePiecesInAnyOrder) {
   constexpr std::size_t kPieces = 5;
   const auto arena = make_arena((kPieces * 2 + 1) * kPage);
@@ -118,16 +118,16 @@ TEST(Arena, JoinsFreePiecesInAnyOrder) {
 TEST(Arena, GivesMemoryBackToTheMachine) {
   const auto arena = make_arena(64 * kMiB);
   const std::size_t before = resident_bytes(*arena);
-  EXPECT_LE(before, 2 * kPage) << "only what is used takes memory";
+  EXPECT_LE(before, 2 * kPage) << "memory is allocated only for used blocks";
   {
     const ArenaBlock block = take(*arena, 8 * kMiB);
-    EXPECT_GE(resident_bytes(*arena), before + 8 * kMiB) << "given memory is there";
+    EXPECT_GE(resident_bytes(*arena), before + 8 * kMiB) << "an allocated block is backed by memory";
   }
   EXPECT_EQ(resident_bytes(*arena), before);
   EXPECT_EQ(arena->allocated_bytes(), 0U);
 }
 
-TEST(Arena, KnowsWhatLiesInIt) {
+TEST(Arena, RecognisesAddressesInside) {
   const auto arena = make_arena(16 * kPage);
   const std::byte* first = arena->data();
   const std::size_t size = arena->capacity_bytes();
@@ -147,13 +147,13 @@ TEST(Arena, KnowsWhatLiesInIt) {
   EXPECT_EQ(arena->offset_of(block.bytes().data(), 100), block.offset());
 }
 
-TEST(Arena, WhatIsRetiredComesBackWithTheFenceOnly) {
+TEST(Arena, RetiredBlocksAreFreedByTheFenceOnly) {
   const auto arena = make_arena(4 * kPage);
   ArenaBlock block = take(*arena, 3 * kPage);
   spoil(block);
   const std::byte* data = block.bytes().data();
   arena->retire(std::move(block));
-  EXPECT_FALSE(arena->allocate(64)) << "others may still read it";
+  EXPECT_FALSE(arena->allocate(64)) << "other members may still read it";
   EXPECT_EQ(data[5], std::byte{0xff});
   ASSERT_TRUE(arena->fence({}, soon()));
   EXPECT_TRUE(arena->allocate(3 * kPage));
@@ -198,7 +198,7 @@ TEST(Arena, ServesSeveralThreads) {
   EXPECT_EQ(arena->allocated_bytes(), 0U);
 }
 
-TEST(Mapping, OfDifferentColoursLieAtDifferentLowerAddresses) {
+TEST(Mapping, EveryColourMapsTheSameFile) {
   const auto arena = make_arena(kMiB);
   const comm::Mapping one = value_or_throw(comm::Mapping::of(arena->file(), kMiB, 0));
   const comm::Mapping other = value_or_throw(comm::Mapping::of(arena->file(), kMiB, 300));

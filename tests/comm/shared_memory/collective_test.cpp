@@ -8,7 +8,7 @@
 namespace cohort::test {
 namespace {
 
-/// One rank's part of a group, without a communicator: calls are moved on by hand.
+/// One rank of a group without a communicator: the test advances calls itself.
 struct Hand {
   std::unique_ptr<Arena> arena;
   std::unique_ptr<comm::Neighbours> neighbours;
@@ -24,11 +24,11 @@ struct Hand {
     COHORT_ASSIGN_OR_RETURN(arena, Arena::create());
     COHORT_ASSIGN_OR_RETURN(
         neighbours,
-        comm::Neighbours::meet(*arena, {.name = name, .rank = rank.rank(), .world = rank.world()}));
-    COHORT_ASSIGN_OR_RETURN(own, comm::OwnBlocks::allocate(*arena, rank.world()));
+        comm::Neighbours::meet(*arena, {.name = name, .rank = rank.rank(), .world = rank.size()}));
+    COHORT_ASSIGN_OR_RETURN(own, comm::OwnBlocks::allocate(*arena, rank.size()));
     COHORT_ASSIGN_OR_RETURN(const auto offsets, neighbours->exchange_first_blocks(own.block.offset()));
     std::vector<int> members;
-    for (int r = 0; r < rank.world(); ++r) members.push_back(r);
+    for (int r = 0; r < rank.size(); ++r) members.push_back(r);
     COHORT_ASSIGN_OR_RETURN(comm::GroupView made,
                             comm::GroupView::of(*neighbours, members, offsets, rank.rank()));
     view.emplace(std::move(made));
@@ -37,9 +37,9 @@ struct Hand {
 };
 
 // Rank 0 has done its part of a direct call and gives up because it waits too long; its caller then changes
-// the numbers. A slower rank that reads them now must not take the call for a success, though all others have
-// done their part.
-TEST(Collective, ThatAMemberGaveUpNeverEndsWell) {
+// the buffer. A slower rank that reads the buffer now must not count the call as a success, although all
+// others have done their part.
+TEST(Collective, FailsOnAllMembersIfOneGivesUp) {
   const std::string name = fmt::format("cohort-hand-{}", ::getpid());
   const auto outcome = run_world(3, [&](RankContext& rank) -> Status {
     Hand hand;
@@ -53,11 +53,11 @@ TEST(Collective, ThatAMemberGaveUpNeverEndsWell) {
 
     if (rank.rank() != 1 && collective.advance()) return rank.failure("rank 1 has not called yet");
     COHORT_RETURN_IF_ERROR(rank.barrier());
-    // Rank 1 posts only as much as to be seen: it is moved on below.
+    // Rank 1 posts by hand, so that the others go on; its own call is advanced below.
     if (rank.rank() == 1) {
       comm::Posting& posting = hand.own.block.as<comm::MemberBlock>()[0].postings[1];
       posting.count = kCount;
-      posting.what = comm::pack(call, {.is_inline = false, .input_in_arena = true, .output_in_arena = false});
+      posting.call = comm::pack(call, {.is_inline = false, .input_in_arena = true, .output_in_arena = false});
       posting.input = input.offset();
       posting.sequence.store(1);
     }
@@ -71,7 +71,7 @@ TEST(Collective, ThatAMemberGaveUpNeverEndsWell) {
     COHORT_RETURN_IF_ERROR(rank.barrier());
     if (rank.rank() == 1) {
       for (int i = 0; i < 10; ++i) {
-        if (collective.advance()) return rank.failure("it ended with {} in it", output[0]);
+        if (collective.advance()) return rank.failure("the call ended, with {} in its output", output[0]);
       }
     }
     return rank.barrier();

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/float16.h"
-#include "comm/combine.h"
+#include "comm/numbers/combine.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-// Numbers to be combined and converted, and what must come out, one element at a time.
+// Test data for combine() and convert(), and a reference that computes one element at a time.
 
 namespace cohort::test {
 
@@ -19,11 +19,11 @@ using Bytes = std::vector<std::byte>;
 
 inline constexpr DType kCombinable[] = {DType::kF32, DType::kF64, DType::kBF16, DType::kF16, DType::kI8,
                                         DType::kI16, DType::kI32, DType::kI64,  DType::kU8};
-// Around the steps of the loops: 128 bytes, blocks of 1024.
+// Lengths around the steps of the loops: 128 bytes, blocks of 1024.
 inline constexpr std::size_t kCounts[] = {0,  1,  2,   3,   15,  16,  17,  31,   33,  63,
                                           64, 65, 127, 129, 255, 256, 257, 1023, 1031};
 
-/// What the bits of one input are, by position: every 16-bit pattern comes by, and the borders of each type.
+/// Pseudo-random bits of element `index`; every 16-bit pattern occurs.
 inline std::uint64_t bits_of(std::size_t input, std::size_t index) {
   std::uint64_t x = (index + 1) * 0x9e3779b97f4a7c15u + input * 0xbf58476d1ce4e5b9u;
   x ^= x >> 31;
@@ -52,7 +52,7 @@ T special_float(std::size_t which, T otherwise) {
   return which < std::size(kSpecial) ? kSpecial[which] : otherwise;
 }
 
-/// Element `index` of input `input`: random bits, borders strewn in.
+/// Writes element `index` of input `input`: random bits, mixed with special values of the type.
 inline void make_element(DType dtype, std::size_t input, std::size_t index, std::byte* at) {
   const std::uint64_t bits = bits_of(input, index);
   const std::size_t which = bits >> 8 & 31;
@@ -82,7 +82,7 @@ inline Bytes make_input(DType dtype, std::size_t input, std::size_t count) {
   return bytes;
 }
 
-// The plain reference: one element at a time, in words of the contract.
+// The reference: one element at a time, as the contract says.
 
 template <class T>
 T plain_float(ReduceOp op, T a, T b) {

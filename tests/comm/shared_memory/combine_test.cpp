@@ -1,6 +1,6 @@
-#include "comm/combine.h"
+#include "comm/numbers/combine.h"
 
-#include "comm/combine_kernels.h"
+#include "comm/numbers/combine_kernels.h"
 #include "comm/shared_memory/combine_reference.h"
 
 namespace cohort::test {
@@ -50,7 +50,7 @@ TEST(Combine, ATargetMayBeAnyOfTheInputs) {
           }
         }
       }
-      // All of them at once: what every rank of an all_reduce in place gets.
+      // Every input is an output, too, as in an in-place all_reduce.
       std::vector<Bytes> inputs = originals;
       std::vector<std::byte*> all;
       for (Bytes& input : inputs) all.push_back(input.data());
@@ -73,7 +73,7 @@ TEST(Combine, NothingBehindTheLastElementIsTouched) {
   }
 }
 
-// Large results go past the cache, where nothing forbids it: an address that does not fit does.
+// Large results are written with streaming stores if their address is aligned for that.
 TEST(Combine, LargeResultsAreRightWhereverTheyGo) {
   for (const DType dtype : {DType::kF32, DType::kBF16, DType::kF64}) {
     const std::size_t count = (std::size_t{1} << 20) / size_bytes(dtype) + 37;
@@ -98,7 +98,7 @@ TEST(Combine, LargeResultsAreRightWhereverTheyGo) {
   }
 }
 
-// Every pattern of 16 bits, alone and against numbers of other sizes, infinities and NaN.
+// Every 16-bit pattern, alone and combined with numbers of other magnitudes, infinities and NaN.
 TEST(Combine, EverySixteenBitNumberIsReadAndRoundedAsItShouldBe) {
   constexpr std::size_t kAll = 1 << 16;
   for (const DType dtype : {DType::kBF16, DType::kF16}) {
@@ -127,9 +127,9 @@ TEST(Combine, EverySixteenBitNumberIsReadAndRoundedAsItShouldBe) {
 
 TEST(Combine, AMinOrMaxWithANaNIsNaNWhereverItStands) {
   for (const ReduceOp op : {ReduceOp::kMin, ReduceOp::kMax}) {
-    for (std::size_t place = 0; place < 4; ++place) {
+    for (std::size_t index = 0; index < 4; ++index) {
       std::vector<std::vector<float>> inputs(4, std::vector<float>(37, 1.5F));
-      inputs[place].assign(37, std::numeric_limits<float>::quiet_NaN());
+      inputs[index].assign(37, std::numeric_limits<float>::quiet_NaN());
       std::vector<const std::byte*> from;
       for (const auto& input : inputs) from.push_back(std::as_bytes(std::span(input)).data());
       std::vector<float> result(37);
@@ -140,7 +140,7 @@ TEST(Combine, AMinOrMaxWithANaNIsNaNWhereverItStands) {
   }
 }
 
-/// Equal bits, or both NaN: which of two NaN comes out of a sum is the compiler's choice.
+/// Equal bits, or both NaN: the compiler chooses which of two NaN payloads comes out of a sum.
 bool same_element(DType dtype, const std::byte* a, const std::byte* b) {
   switch (dtype) {
     case DType::kF32:

@@ -5,7 +5,7 @@
 namespace cohort::test {
 namespace {
 
-// Every 16-bit pattern; f32 of every exponent around what the 16-bit floats can hold.
+// Every 16-bit pattern; and f32 values of every exponent around the range of the 16-bit floats.
 TEST(Convert, IsTheSameAsOneByOne) {
   constexpr std::size_t kAll = 65'536;
   for (const DType dtype : {DType::kBF16, DType::kF16}) {

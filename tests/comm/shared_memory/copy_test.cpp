@@ -1,4 +1,4 @@
-#include "comm/copy.h"
+#include "comm/numbers/copy.h"
 
 #include <cstdint>
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@ std::vector<std::byte> numbered(std::size_t size_bytes) {
   return bytes;
 }
 
-/// Copies `size_bytes` from and to places so far behind a boundary and looks at every byte around.
+/// Copies `size_bytes` between addresses with these offsets from an aligned boundary, and checks every byte
+/// around.
 void expect_copy(const std::vector<std::byte>& source, std::size_t from, std::size_t to,
                  std::size_t size_bytes) {
   std::vector<std::byte> target(size_bytes + 3 * kMargin, kGuard);

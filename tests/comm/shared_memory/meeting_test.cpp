@@ -1,6 +1,6 @@
 #include "comm/shared_memory/meeting.h"
 
-#include "comm/shared_memory/hello.h"
+#include "comm/shared_memory/control_packets.h"
 #include "comm/shared_memory/packet_socket.h"
 #include "world/world.h"
 
@@ -40,17 +40,17 @@ MeetingOptions options_of(const std::string& name, int rank, int world) {
 Status meet_in_order(RankContext& rank, const std::string& name) {
   const auto arena = make_arena();
   arena->data()[4096] = static_cast<std::byte>(rank.rank() + 1);
-  COHORT_ASSIGN_OR_RETURN(const auto found, comm::meet(options_of(name, rank.rank(), rank.world()), *arena));
-  for (int other = 0; other < rank.world(); ++other) {
+  COHORT_ASSIGN_OR_RETURN(const auto found, comm::meet(options_of(name, rank.rank(), rank.size()), *arena));
+  for (int other = 0; other < rank.size(); ++other) {
     const auto& neighbour = found[static_cast<std::size_t>(other)];
     if (neighbour.has_value() == (other == rank.rank())) return rank.failure("rank {} is missing", other);
     if (neighbour && neighbour->arena.data()[4096] != static_cast<std::byte>(other + 1))
-      return rank.failure("the arena of rank {} is another's", other);
+      return rank.failure("the arena of rank {} belongs to another rank", other);
   }
   return rank.barrier();
 }
 
-/// A connection to where a rank listens, as soon as it does.
+/// Connects to the socket of a rank as soon as the rank listens.
 Descriptor connect_to(const std::string& name) {
   const TimePoint deadline = in(15s);
   while (std::chrono::steady_clock::now() < deadline) {
@@ -58,7 +58,7 @@ Descriptor connect_to(const std::string& name) {
     if (socket) return *std::move(socket);
     std::this_thread::sleep_for(1ms);
   }
-  throw std::runtime_error("nobody listens at " + name);
+  throw std::runtime_error("no process listens at " + name);
 }
 
 TEST(Meeting, EverybodyGetsTheArenasOfAllOthers) {
@@ -68,7 +68,7 @@ TEST(Meeting, EverybodyGetsTheArenasOfAllOthers) {
   }
 }
 
-/// Ranks 0 and 1 meet after somebody else came to the door of rank 0.
+/// Ranks 0 and 1 must connect although another process connects to the socket of rank 0 first.
 void expect_no_disturbance(const std::function<void(const std::string& door)>& stranger) {
   const std::string name = fresh_name();
   bool stranger_came = false;
@@ -130,25 +130,25 @@ TEST(Meeting, AnotherSizeOfTheWorldIsAMistake) {
   const auto outcome = run_world(2, [&](RankContext& rank) -> Status {
     const auto arena = make_arena();
     const auto found = comm::meet(options_of(name, rank.rank(), 2 + rank.rank()), *arena);
-    if (found) return rank.failure("they met");
+    if (found) return rank.failure("the ranks connected");
     if (found.error().code() != ErrorCode::kUsage || found.error().remedy().empty())
-      return rank.failure("not a mistake: {}", found.error().text());
+      return rank.failure("expected kUsage with a remedy, found: {}", found.error().text());
     return rank.barrier();
   });
   EXPECT_WORLD_OK(outcome);
 }
 
-TEST(Meeting, WhoDoesNotComeIsNamed) {
+TEST(Meeting, RanksThatDoNotConnectAreNamed) {
   const std::string name = fresh_name();
   EXPECT_WORLD_OK(run_world(2, [&](RankContext& rank) -> Status {
     const auto arena = make_arena();
     MeetingOptions options = options_of(name, rank.rank() * 2, 4);
     options.deadline = in(200ms);
     const auto found = comm::meet(options, *arena);
-    if (found) return rank.failure("they met");
+    if (found) return rank.failure("the ranks connected");
     const std::string text = found.error().text();
-    // Rank 2 still waits at the door of rank 1 and has not looked for rank 3.
-    const bool named = text.find(rank.rank() == 0 ? "ranks 1 and 3 have" : "1") != std::string::npos;
+    // Ranks 0 and 2 connect to each other; ranks 1 and 3 were never started.
+    const bool named = text.find("ranks 1 and 3 have") != std::string::npos;
     if (found.error().code() != ErrorCode::kTimedOut || !named || found.error().remedy().empty())
       return rank.failure("{}", text);
     return rank.barrier();
@@ -174,7 +174,7 @@ TEST(Meeting, ANameThatTheKernelCannotHoldIsAMistake) {
 
 TEST(PacketSocket, CarriesPacketsAndDescriptors) {
   const std::string name = fresh_name();
-  EXPECT_FALSE(value_or_throw(comm::try_connect(name))) << "nobody listens yet";
+  EXPECT_FALSE(value_or_throw(comm::try_connect(name))) << "no process listens yet";
   const Descriptor listener = value_or_throw(comm::listen_at(name));
   const auto client = value_or_throw(comm::try_connect(name));
   ASSERT_TRUE(client);
@@ -213,7 +213,8 @@ TEST(PacketSocket, TellsWhenTheOtherEndIsGone) {
   const Descriptor server = value_or_throw(comm::accept_by(listener, in(5s)));
   client.reset();
   EXPECT_FALSE(value_or_throw(comm::receive_packet(server, 100, in(5s))));
-  EXPECT_FALSE(comm::send_packet(server, std::vector<std::byte>(3), Descriptor())) << "and no signal";
+  EXPECT_FALSE(comm::send_packet(server, std::vector<std::byte>(3), Descriptor()))
+      << "and SIGPIPE does not end the process";
   const auto nobody = comm::accept_by(listener, in(1ms));
   ASSERT_FALSE(nobody);
   EXPECT_EQ(nobody.error().code(), ErrorCode::kTimedOut);
@@ -225,8 +226,8 @@ int num_descriptors() {
   return count;
 }
 
-// Somebody sends more descriptors than there is room for, and descriptors with rubbish.
-TEST(PacketSocket, DescriptorsNobodyAskedForAreClosed) {
+// A peer sends more descriptors than the receiver has space for.
+TEST(PacketSocket, UnexpectedDescriptorsAreClosed) {
   const std::string name = fresh_name();
   const Descriptor listener = value_or_throw(comm::listen_at(name));
   const auto client = value_or_throw(comm::try_connect(name));

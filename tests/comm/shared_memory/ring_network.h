@@ -11,7 +11,7 @@
 
 namespace cohort::test {
 
-/// Members of one host, all in this process, each with an arena of its own; they have met.
+/// Members of one host, all in this process, each with an arena of its own and connected to all others.
 ///
 /// Lifetime: must outlive its transports and doorbells.
 class RingNetwork {
@@ -43,7 +43,7 @@ class RingNetwork {
  private:
   struct Member {
     std::unique_ptr<Arena> arena{};
-    Result<std::unique_ptr<comm::Neighbours>> neighbours = Error(ErrorCode::kBug, "nobody met");
+    Result<std::unique_ptr<comm::Neighbours>> neighbours = Error(ErrorCode::kBug, "not connected");
   };
   comm::Neighbours* neighbours(int member) {
     return members_[static_cast<std::size_t>(member)].neighbours->get();

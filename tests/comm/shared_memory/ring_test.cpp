@@ -11,11 +11,11 @@ namespace {
 
 using comm::Ring;
 
-TEST(Ring, GivesBackWhatWasPutInAcrossItsEnd) {
+TEST(Ring, KeepsBytesAcrossItsEnd) {
   const auto ring = std::make_unique<Ring>();
   std::vector<std::byte> got(Ring::kBytes);
   std::uint64_t round = 0;
-  // Lengths that never divide the ring: every place becomes the first one.
+  // Lengths that do not divide the ring, so that transfers begin at every position.
   for (const std::size_t length :
        {std::size_t{1}, std::size_t{7}, std::size_t{4097}, Ring::kBytes - 1, Ring::kBytes}) {
     for (int i = 0; i < 40; ++i) {
@@ -33,7 +33,7 @@ TEST(Ring, TakesNoMoreThanThereIsRoomFor) {
   const std::vector<std::byte> bytes = pattern(Ring::kBytes + 100, 1);
   EXPECT_EQ(ring->put(bytes), Ring::kBytes);
   EXPECT_EQ(ring->put(bytes), 0U);
-  EXPECT_EQ(ring->take(nullptr, 10), 10U) << "into nowhere";
+  EXPECT_EQ(ring->take(nullptr, 10), 10U) << "discarded";
   EXPECT_EQ(ring->put(std::span(bytes).subspan(Ring::kBytes)), 10U);
   std::vector<std::byte> got(Ring::kBytes + 1);
   EXPECT_EQ(ring->take(got.data(), got.size()), Ring::kBytes);

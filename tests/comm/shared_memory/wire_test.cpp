@@ -1,16 +1,16 @@
-#include "comm/shared_memory/hello.h"
-#include "comm/shared_memory/line_message.h"
+#include "comm/shared_memory/control_packets.h"
 #include "comm/shared_memory/parts.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace cohort::test {
 namespace {
 
 using comm::AbortNotice;
+using comm::ControlMessage;
 using comm::Farewell;
 using comm::Hello;
-using comm::LineMessage;
 using comm::PartEntry;
 
 constexpr Hello kHello{.rank = 3, .world = 17, .generation = 0x01020304, .arena_bytes = 8ull << 30};
@@ -35,7 +35,7 @@ TEST(Hello, OfAnotherLengthIsCorrupt) {
   }
 }
 
-// A flipped bit is noticed in what identifies a hello, and otherwise changes one field and nothing else.
+// A flipped bit in magic or version is detected; any other changes exactly one field.
 TEST(Hello, AFlippedBitIsNoticedOrChangesOneFieldOnly) {
   for (std::size_t bit = 0; bit < Hello::kSize * 8; ++bit) {
     auto bytes = kHello.encode();
@@ -58,41 +58,70 @@ TEST(Hello, AFlippedBitIsNoticedOrChangesOneFieldOnly) {
   }
 }
 
-TEST(LineMessage, ComesBackAsItWas) {
-  const LineMessage farewell = value_or_throw(comm::decode_line_message(comm::encode(Farewell{})));
+TEST(ControlMessage, ComesBackAsItWas) {
+  const ControlMessage farewell = value_or_throw(comm::decode_control_message(comm::encode(Farewell{})));
   EXPECT_TRUE(std::holds_alternative<Farewell>(farewell));
   for (const std::string& text : {std::string(), std::string("why: 'so'"), std::string(1, '\0')}) {
-    const LineMessage message = value_or_throw(
-        comm::decode_line_message(comm::encode(AbortNotice{0xfedcba9876543210, ErrorCode::kTimedOut, text})));
+    const ControlMessage message = value_or_throw(comm::decode_control_message(
+        comm::encode(AbortNotice{0xfedcba9876543210, ErrorCode::kTimedOut, 3, text})));
     const auto& abort = std::get<AbortNotice>(message);
     EXPECT_EQ(abort.group, 0xfedcba9876543210);
     EXPECT_EQ(abort.code, ErrorCode::kTimedOut);
+    EXPECT_EQ(abort.about, 3);
     EXPECT_EQ(abort.text, text);
   }
 }
 
-TEST(LineMessage, ALongTextIsCutToTheCap) {
-  const std::string text(2 * comm::kLineMessageCap, 'x');
-  const std::vector<std::byte> bytes = comm::encode(AbortNotice{1, ErrorCode::kAborted, text});
-  EXPECT_EQ(bytes.size(), comm::kLineMessageCap);
-  const LineMessage message = value_or_throw(comm::decode_line_message(bytes));
-  EXPECT_EQ(std::get<AbortNotice>(message).text, text.substr(0, comm::kLineMessageCap - 10));
+TEST(ControlMessage, ALongTextIsCutToTheCap) {
+  const std::string text(2 * comm::kControlMessageCap, 'x');
+  const std::vector<std::byte> bytes = comm::encode(AbortNotice{1, ErrorCode::kAborted, {}, text});
+  EXPECT_EQ(bytes.size(), comm::kControlMessageCap);
+  const ControlMessage message = value_or_throw(comm::decode_control_message(bytes));
+  EXPECT_EQ(std::get<AbortNotice>(message).text, text.substr(0, comm::kControlMessageCap - 14));
 }
 
-TEST(LineMessage, WhatIsNoneIsCorrupt) {
-  const std::vector<std::byte> bytes = comm::encode(AbortNotice{7, ErrorCode::kAborted, ""});
+std::string error_of(const std::vector<std::byte>& bytes) {
+  const auto message = comm::decode_control_message(bytes);
+  return message ? "none" : message.error().message();
+}
+
+TEST(ControlMessage, ErrorsGiveFieldExpectedAndFound) {
+  EXPECT_EQ(error_of({}), "corrupt control packet: length 0, expected at least 1");
+  EXPECT_EQ(error_of({std::byte{7}}), "corrupt control packet: kind 7, expected 1 (farewell) or 2 (abort)");
+  EXPECT_EQ(error_of({std::byte{1}, std::byte{0}}), "corrupt farewell packet: length 2, expected 1");
+  EXPECT_EQ(error_of({std::byte{2}}), "corrupt abort packet: length 1, expected at least 14");
+  std::vector<std::byte> abort = comm::encode(AbortNotice{7, ErrorCode::kAborted, {}, ""});
+  abort[9] = std::byte{200};
+  EXPECT_EQ(error_of(abort), fmt::format("corrupt abort packet: error code 200, expected 0 to {}",
+                                         static_cast<int>(ErrorCode::kIo)));
+}
+
+TEST(Hello, ErrorsGiveFieldExpectedAndFound) {
+  auto bytes = kHello.encode();
+  EXPECT_EQ(Hello::decode(std::span(bytes).first(5)).error().message(),
+            "corrupt hello packet: length 5, expected 32");
+  bytes[8] = std::byte{9};
+  EXPECT_EQ(Hello::decode(bytes).error().message(), "unsupported hello packet: version 9, expected 2");
+  bytes[0] = std::byte{0};
+  EXPECT_EQ(Hello::decode(bytes).error().message(),
+            "corrupt hello packet: magic 0x3174726f686f4300, expected 0x3174726f686f4331");
+}
+
+TEST(ControlMessage, EverythingElseIsCorrupt) {
+  const std::vector<std::byte> bytes = comm::encode(AbortNotice{7, ErrorCode::kAborted, {}, ""});
   for (std::size_t length = 0; length < bytes.size(); ++length) {
-    EXPECT_FALSE(comm::decode_line_message(std::span(bytes).first(length))) << length;
+    EXPECT_FALSE(comm::decode_control_message(std::span(bytes).first(length))) << length;
   }
   for (int kind = 0; kind < 256; ++kind) {
     std::vector<std::byte> other = bytes;
     other[0] = static_cast<std::byte>(kind);
-    EXPECT_EQ(comm::decode_line_message(other).has_value(), kind == 2) << kind;
+    EXPECT_EQ(comm::decode_control_message(other).has_value(), kind == 2) << kind;
   }
   for (int code = 0; code < 256; ++code) {
     std::vector<std::byte> other = bytes;
     other[9] = static_cast<std::byte>(code);
-    EXPECT_EQ(comm::decode_line_message(other).has_value(), code <= static_cast<int>(ErrorCode::kIo)) << code;
+    EXPECT_EQ(comm::decode_control_message(other).has_value(), code <= static_cast<int>(ErrorCode::kIo))
+        << code;
   }
 }
 
@@ -116,11 +145,10 @@ TEST(Parts, FollowEachOtherWithoutGaps) {
   }
 }
 
-// Together they are the whole, each begins at a cache line, and none is longer than another by more than a
-// line.
+// Slices cover the whole, begin on cache lines, and differ by at most one cache line.
 TEST(Slices, AreEvenAndOnCacheLines) {
   for (const std::size_t element_bytes : std::initializer_list<std::size_t>{1, 2, 4, 8}) {
-    const std::size_t grain = comm::kLine / element_bytes;
+    const std::size_t grain = comm::kCacheLine / element_bytes;
     for (int world = 1; world <= 9; ++world) {
       for (std::size_t count = 0; count < 1200; count += count < 300 ? 1 : 37) {
         std::size_t next = 0;

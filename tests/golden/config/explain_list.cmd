@@ -1,1 +1,1 @@
-config explain update.groups
+config explain optimizer.groups

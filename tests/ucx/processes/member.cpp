@@ -1,7 +1,7 @@
 #include "ucx/processes/member.h"
 
-#include "comm/exchange.h"
-#include "comm/scheduled/scheduled_communicator.h"
+#include "comm/exchange/exchange.h"
+#include "comm/message_passing/communicator.h"
 #include "ucx/port.h"
 
 #include <atomic>
@@ -48,7 +48,7 @@ Address await_address(const RoleCall& call, int rank) {
 }
 
 Status run_task(const std::string& task, Communicator& group) {
-  const int last = group.world() - 1;
+  const int last = group.size() - 1;
   COHORT_RETURN_IF_ERROR(group.run(barrier()));
   say("ready");
   if (group.rank() == last) {
@@ -57,7 +57,7 @@ Status run_task(const std::string& task, Communicator& group) {
   std::vector<float> numbers(2'000'003, 1.0F);
   if (task == "all_reduce") return group.run(all_reduce(std::span(numbers)));
   if (task == "send") return group.run(send(std::span<const float>(numbers), last));
-  return group.run(receive(std::span(numbers), last));  // idle: nothing ever comes
+  return group.run(recv(std::span(numbers), last));  // idle: no message ever arrives
 }
 
 Status join_and_work(const RoleCall& call) {
@@ -78,7 +78,7 @@ Status join_and_work(const RoleCall& call) {
   });
   Status outcome;
   {
-    COHORT_ASSIGN_OR_RETURN(const auto group, comm::ScheduledCommunicator::make_world(
+    COHORT_ASSIGN_OR_RETURN(const auto group, comm::MessagePassingCommunicator::make_world(
                                                   exchange, progress, {.limit = 20s, .kind = "ucx"}));
     outcome = run_task(call.args.at(2), *group);
   }

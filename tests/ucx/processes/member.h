@@ -4,11 +4,11 @@
 
 namespace cohort::test {
 
-/// Nanoseconds of the clock that all processes of a machine share.
+/// Nanoseconds of a clock that all processes of the machine share.
 std::int64_t now_ns();
 
-/// The roles of this test program: `member`, with the directory where addresses are left, what UCX_TLS is to
-/// be, and the task: `idle`, `all_reduce`, `send`.
+/// The roles of this test program: `member`, with the directory where addresses are left, the value of
+/// UCX_TLS, and the task: `idle`, `all_reduce` or `send`.
 Roles ucx_roles();
 
 }  // namespace cohort::test

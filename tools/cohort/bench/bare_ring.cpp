@@ -26,7 +26,9 @@ Status wait_for(std::span<pollfd> sockets, TimePoint deadline) {
     const int ready =
         ::poll(sockets.data(), sockets.size(), static_cast<int>(std::max<std::int64_t>(0, left.count())));
     if (ready > 0) return {};
-    if (ready == 0 || errno != EINTR) return Error(ErrorCode::kTimedOut, "the bare connection does not move");
+    if (ready == 0 || errno != EINTR) {
+      return Error(ErrorCode::kTimedOut, "the bare connection makes no progress");
+    }
   }
 }
 
@@ -35,11 +37,11 @@ Status wait_for(const Descriptor& socket, short what, TimePoint deadline) {
   return wait_for({&poll, 1}, deadline);
 }
 
-// Every rank says where it listens.
+// Every rank publishes its listening address.
 Result<net::SocketAddress> address_of_next(Communicator& group, const std::string& own) {
   std::array<std::uint8_t, kAddressBytes> text{};
   std::copy_n(own.begin(), std::min(own.size(), text.size() - 1), text.begin());
-  const auto ranks = static_cast<std::size_t>(group.world());
+  const auto ranks = static_cast<std::size_t>(group.size());
   std::vector<std::uint8_t> all(ranks * kAddressBytes);
   COHORT_RETURN_IF_ERROR(group.run(
       all_gather(ConstNumbers(text.data(), text.size(), DType::kU8), {all.data(), all.size(), DType::kU8})));
@@ -59,12 +61,14 @@ Result<Descriptor> connect_within(const net::SocketAddress& address) {
   return socket;
 }
 
-// What a call on a socket that does not wait has moved; 0: nothing now.
+// The bytes that a call on a non-blocking socket moved; 0: it would block.
 Result<std::size_t> moved(ssize_t outcome, const char* what) {
   if (outcome >= 0) return static_cast<std::size_t>(outcome);
   if (errno == EAGAIN || errno == EINTR) return std::size_t{0};
   return system_error(what, errno);
 }
+
+}  // namespace
 
 Result<std::size_t> send_some(const Descriptor& socket, std::span<const std::byte> bytes) {
   if (bytes.empty()) return std::size_t{0};
@@ -78,8 +82,6 @@ Result<std::size_t> receive_some(const Descriptor& socket, std::span<std::byte> 
   if (got == 0) return Error(ErrorCode::kPeerLost, "a bare connection was closed");
   return moved(got, "receiving over a bare connection");
 }
-
-}  // namespace
 
 Result<BareRing> BareRing::open(Communicator& group, const std::vector<std::string>& interfaces) {
   COHORT_ASSIGN_OR_RETURN(const auto own, net::own_addresses());
@@ -106,7 +108,7 @@ Status BareRing::exchange(std::span<const std::byte> out, std::span<std::byte> i
   return {};
 }
 
-// Rank 1 answers around the ring: a byte that takes no time beside the others.
+// Rank 1 answers around the ring, with one byte whose time is negligible.
 Result<double> BareRing::seconds_of_one(std::size_t size_bytes, std::chrono::nanoseconds limit) {
   std::vector<std::byte> bytes(size_bytes);
   std::array<std::byte, 1> done{};

@@ -2,25 +2,30 @@
 
 #include "base/descriptor.h"
 #include "base/result.h"
-#include "comm/communicator.h"
+#include "comm/group/communicator.h"
 
 #include <chrono>
 #include <span>
 
 namespace cohort::tool {
 
-/// One plain TCP connection from every rank to the next, with nothing of ours on it: what one link carries at
-/// best, and what all of them carry at once.
+/// Bytes that were sent, or received, over a non-blocking plain socket; 0: it would block.
+Result<std::size_t> send_some(const Descriptor& socket, std::span<const std::byte> bytes);
+Result<std::size_t> receive_some(const Descriptor& socket, std::span<std::byte> room);
+
+/// One plain TCP connection from every rank to the next: the upper limit for one link, and for all links at
+/// the same time.
 ///
-/// Threads: one. Every rank of the group makes one.
-/// Failure: every read and write has a limit.
+/// Threads: one. Every rank of the group creates one.
+/// Failure: every read and write has a deadline.
 class BareRing {
  public:
   static Result<BareRing> open(Communicator& group, const std::vector<std::string>& interfaces);
 
-  /// Seconds for so many bytes from rank 0 to rank 1, as rank 0 sees it; 0 elsewhere.
+  /// The seconds for `size_bytes` from rank 0 to rank 1, as measured on rank 0; 0 on other ranks.
   Result<double> seconds_of_one(std::size_t size_bytes, std::chrono::nanoseconds limit);
-  /// Seconds until this rank has sent so many bytes to the next and has got as many from the one before it.
+  /// The seconds until this rank has sent `size_bytes` to the next rank and has received as many from the
+  /// previous one.
   Result<double> seconds_of_all(std::size_t size_bytes, std::chrono::nanoseconds limit);
 
  private:

@@ -3,10 +3,10 @@
 #include "bench/bench_groups.h"
 #include "bench/bench_output.h"
 #include "bench/operation_words.h"
-#include "bench/progress_line.h"
 #include "commands.h"
 #include "measure/bench_rows.h"
 #include "measure/size_list.h"
+#include "session.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
 
@@ -36,31 +36,31 @@ Result<std::vector<ContenderName>> parse_contenders(const std::vector<std::strin
   return contenders;
 }
 
-/// `cohort bench comm`: the communicator, beside its peers, in one run.
+/// `cohort bench comm`: measures our communicator and its peers in one run.
 class BenchCommCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"bench", "comm"}; }
   std::string summary() const override {
-    return "Measure communication between ranks of this host, beside other libraries in the same run";
+    return "Measure communication between ranks of this host, compared with other libraries";
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("-n,--ranks", ranks_, "Ranks; several numbers measure one after the other")
+    app.add_option("-n,--ranks", ranks_, "Numbers of ranks, measured one after the other")->delimiter(',');
+    app.add_option("--operations", operations_, "Operations, separated by commas: all_reduce, broadcast, …")
         ->delimiter(',');
-    app.add_option("--operations", operations_, "Which, by comma: all_reduce, broadcast, …")->delimiter(',');
     app.add_option("--sizes", sizes_, "Bytes of a rank's buffer: 4,64KiB or 4..64MiB for every power of two");
-    app.add_option("--kinds", kinds_, "What becomes a row: arena, ordinary, tcp, tls, or a peer")
-        ->delimiter(',');
-    app.add_option("--against", against_, "Peers beside it: gloo, gloo_pinned, openmpi, memcpy, bare_tcp")
+    app.add_option("--kinds", kinds_, "The rows: arena, ordinary, tcp, tls, or a peer")->delimiter(',');
+    app.add_option("--against", against_,
+                   "Peers to compare with: gloo, gloo_pinned, openmpi, memcpy, bare_tcp")
         ->delimiter(',');
     app.add_option("--rounds", rounds_, "Turns of every contender in every cell");
-    app.add_option("--time", time_, "Time for one contender in one cell, all rounds");
+    app.add_option("--time", time_, "Time for one contender in one cell, over all rounds");
     app.add_option("--batch", batch_,
-                   "Calls per sample; if absent, 64 for small sizes down to 1 from 256 KiB");
-    app.add_flag("--pin", pin_, "Keep every rank of ours, of memcpy and of bare_tcp on a core of its own");
-    app.add_option("--python", python_, "The Python whose torch is the peer gloo");
+                   "Calls per sample; by default 64 for small sizes down to 1 from 256 KiB");
+    app.add_flag("--pin", pin_, "Pin each rank of ours, memcpy and bare_tcp to a core");
+    app.add_option("--python", python_, "The Python with torch for the peer gloo");
     app.add_option("--limit", limit_, "How long one turn of a contender may last");
-    app.add_option("--plot", plot_, "Write time over size to this file (SVG)");
+    app.add_option("--plot", plot_, "Write a plot of time over size to this file (SVG)");
     app.add_flag("--json", json_, "One JSON object: rows, unsupported");
   }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "base/result.h"
-#include "comm/communicator.h"
+#include "comm/group/communicator.h"
 #include "comm/shared_memory/arena.h"
+#include "measure/contender.h"
+#include "net/station.h"
 
 #include <map>
 #include <memory>
@@ -13,27 +15,27 @@
 
 namespace cohort::tool {
 
-/// Where a rank of the bench sits.
+/// The identity of a rank of the benchmark.
 struct BenchSeat {
   int rank = 0;
   int ranks = 1;
   std::string folder{};      ///< of this run, shared by all ranks of the host
-  std::string rendezvous{};  ///< the same for all ranks of the run, and for nobody else
+  std::string rendezvous{};  ///< the same for all ranks of the run, and different for other runs
 };
 
-/// The kinds that `--kinds` takes for our own communicator: where the buffers live.
+/// The kinds of memory that `--kinds` accepts for our communicator.
 std::vector<std::string> bench_kinds();
 
-/// Buffers of every kind, kept until one of another size is wanted: nobody measures fresh pages.
+/// Buffers of every kind, reused until another size is needed, so that no measurement includes page faults.
 ///
 /// Threads: one.
-/// Lifetime: the arena must outlive it.
+/// Lifetime: the arena must outlive the buffers.
 class BenchMemory {
  public:
   explicit BenchMemory(Arena& arena) : arena_(arena) {}
 
   /// The buffer of that kind and name, with that many elements.
-  /// Failure: kUnsupported for another kind than those of bench_kinds().
+  /// Failure: kUnsupported for a kind that is not in bench_kinds().
   Result<std::span<float>> get(const std::string& kind, const std::string& name, std::size_t elements);
 
  private:
@@ -49,7 +51,7 @@ class BenchMemory {
   std::map<std::pair<std::string, std::string>, Buffer> buffers_;
 };
 
-/// What is measured, in the order in which it must outlive each other.
+/// The measured communicator and the objects that it needs, in order of lifetime.
 struct BenchCommunicator {
   std::unique_ptr<Arena> arena;
   std::unique_ptr<BenchMemory> memory;
@@ -58,5 +60,23 @@ struct BenchCommunicator {
 
 /// Joins the other ranks.
 Result<BenchCommunicator> make_bench_communicator(const BenchSeat& seat);
+
+/// Joins the other ranks over TCP although they are on the same host, as ranks of different hosts do.
+Result<BenchCommunicator> make_tcp_communicator(const BenchSeat& seat, net::Secrecy secrecy);
+
+/// Our own communicator under the measuring loop.
+class CommunicatorContender final : public measure::Contender {
+ public:
+  explicit CommunicatorContender(BenchCommunicator bench) : bench_(std::move(bench)) {}
+
+  Result<measure::Memory> allocate(const std::string& kind, const measure::BufferSizes& elements) override;
+  Status align() override;
+  Status perform(const measure::Turn& turn) override;
+
+ private:
+  Status ping_pong(const measure::Turn& turn);
+
+  BenchCommunicator bench_;
+};
 
 }  // namespace cohort::tool

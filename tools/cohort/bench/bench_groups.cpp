@@ -11,14 +11,14 @@
 namespace cohort::tool {
 namespace {
 
-constexpr const char* kOurs = "cohort";
+constexpr const char* kOurGroup = "cohort";
 
 Result<std::vector<std::string>> mpirun_line(const Session& session, int ranks) {
   const auto peer = std::filesystem::path(session.program).parent_path() / "cohort-bench-openmpi";
   std::error_code ignored;
   if (!std::filesystem::exists(peer, ignored)) {
     return Error(ErrorCode::kNotFound,
-                 fmt::format("the peer openmpi was not built: there is no '{}'", peer.string()))
+                 fmt::format("the peer openmpi was not built: '{}' does not exist", peer.string()))
         .with_remedy(kPeerSetUp);
   }
   const bool fits = ranks <= static_cast<int>(std::thread::hardware_concurrency());
@@ -33,7 +33,7 @@ Result<std::vector<std::string>> mpirun_line(const Session& session, int ranks) 
 std::optional<measure::ContenderName> contender_named(const std::string& word) {
   const auto kinds = bench_kinds();
   if (std::find(kinds.begin(), kinds.end(), word) != kinds.end()) {
-    return measure::ContenderName{.group = kOurs, .kind = word};
+    return measure::ContenderName{.group = kOurGroup, .kind = word};
   }
   const auto names = contender_names();
   if (std::find(names.begin(), names.end(), word) == names.end()) return std::nullopt;

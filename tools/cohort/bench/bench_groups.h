@@ -12,26 +12,26 @@
 
 namespace cohort::tool {
 
-/// How the groups of a bench are started.
+/// How the groups of a benchmark are started.
 struct GroupOptions {
   int ranks = 2;
   bool pin = false;
-  std::optional<std::string> python{};  ///< of the peer gloo; if absent, looked for
+  std::optional<std::string> python{};  ///< the Python of the peer gloo; if absent, searched
   std::chrono::nanoseconds start_limit =
       std::chrono::seconds(60);  ///< until all ranks of a group have reported
   std::chrono::nanoseconds run_limit = std::chrono::seconds(60);  ///< of one turn
 };
 
-/// The contender that a word of `--kinds` or `--against` means; nothing if there is none.
+/// The contender that a word of `--kinds` or `--against` names; empty for an unknown word.
 std::optional<measure::ContenderName> contender_named(const std::string& word);
-/// All such words.
+/// All words of `--kinds` and `--against`.
 std::vector<std::string> contender_names();
 
-/// The rank processes of all groups of one bench, started and asked.
+/// The rank processes of all groups of one benchmark.
 ///
 /// Threads: one.
-/// Lifetime: the destructor ends all processes and removes the folder they shared.
-/// Failure: names the rank or process, with how it ended and what it wrote last.
+/// Lifetime: the destructor ends all processes and removes their shared folder.
+/// Failure: names the rank or process, with its exit status and its last output.
 class BenchGroups {
  public:
   static Result<BenchGroups> open(const Session& session, GroupOptions options);

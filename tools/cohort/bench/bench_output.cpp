@@ -9,6 +9,13 @@
 #include <set>
 
 namespace cohort::tool {
+
+double rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  const double scale = std::pow(10.0, 3 - std::floor(std::log10(std::fabs(value))));
+  return std::round(value * scale) / scale;
+}
+
 namespace {
 
 using observe::Cell;
@@ -18,13 +25,6 @@ using observe::Table;
 using measure::BenchGap;
 using measure::BenchReport;
 using measure::BenchRow;
-
-// Four significant digits: more would be noise.
-double rounded(double value) {
-  if (value == 0 || !std::isfinite(value)) return 0;
-  const double scale = std::pow(10.0, 3 - std::floor(std::log10(std::fabs(value))));
-  return std::round(value * scale) / scale;
-}
 
 double microseconds(double ns) {
   return rounded(ns / 1000);
@@ -108,7 +108,7 @@ std::vector<Cell> row_cells(const BenchRow& row, const std::set<std::string>& pe
   return cells;
 }
 
-// Adds a point unless the line has one at this size: each kind's row repeats the same peers.
+// Adds a point unless the line has one at this size: the rows of each kind repeat the same peers.
 void add_point(measure::Plot& plot, const std::string& label, measure::PlotPoint point) {
   for (measure::PlotLine& line : plot.lines) {
     if (line.label != label) continue;

@@ -1,11 +1,8 @@
 #include "bench/bench_communicator.h"
-#include "bench/communicator_contender.h"
 #include "bench/copy_contender.h"
 #include "bench/socket_contender.h"
-#include "bench/tcp_communicator.h"
 #include "commands.h"
 #include "measure/contender.h"
-#include "measure/pin.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -13,7 +10,7 @@
 namespace cohort::tool {
 namespace {
 
-/// `cohort bench-rank GROUP RANK RANKS FOLDER`: one rank of a group that `cohort bench comm` started; hidden.
+/// `cohort bench-rank GROUP RANK RANKS FOLDER`: one rank of a group of `cohort bench comm`; hidden.
 class BenchRankCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"bench-rank"}; }
@@ -30,7 +27,7 @@ class BenchRankCommand final : public Command {
     const auto control = session.environment.find(measure::kControlVariable);
     if (control == session.environment.end()) {
       return Error(ErrorCode::kUsage, fmt::format("{} is not set", measure::kControlVariable))
-          .with_remedy("`cohort bench comm` starts this command; people do not.");
+          .with_remedy("Do not start this command by hand; `cohort bench comm` does.");
     }
     seat_.rendezvous = control->second;
     if (pin_) COHORT_RETURN_IF_ERROR(measure::pin_to_core_of(seat_.rank));
@@ -56,8 +53,10 @@ class BenchRankCommand final : public Command {
       COHORT_ASSIGN_OR_RETURN(BenchCommunicator bench, make_tcp_communicator(seat_, secrecy));
       return std::make_unique<CommunicatorContender>(std::move(bench));
     }
-    if (group_ != "cohort")
-      return Error(ErrorCode::kUsage, fmt::format("there is no group '{}' of ours", group_));
+    if (group_ != "cohort") {
+      return Error(ErrorCode::kUsage,
+                   fmt::format("'{}' is not a group: expected cohort, tcp, tls, memcpy or bare_tcp", group_));
+    }
     COHORT_ASSIGN_OR_RETURN(BenchCommunicator bench, make_bench_communicator(seat_));
     return std::make_unique<CommunicatorContender>(std::move(bench));
   }

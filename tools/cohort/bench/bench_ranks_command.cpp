@@ -1,7 +1,7 @@
 #include "base/units.h"
+#include "bench/bench_output.h"
 #include "bench/operation_words.h"
 #include "bench/ranks_bench.h"
-#include "bench/ranks_output.h"
 #include "comm/schedule/algorithm.h"
 #include "commands.h"
 #include "measure/size_list.h"
@@ -17,7 +17,7 @@ std::vector<std::string> algorithm_names() {
   return names;
 }
 
-/// `cohort bench ranks`: as one of the ranks that a launcher started on several hosts.
+/// `cohort bench ranks`: runs as one of the ranks that a launcher started on several hosts.
 class BenchRanksCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"bench", "ranks"}; }
@@ -26,14 +26,15 @@ class BenchRanksCommand final : public Command {
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("--operations", operations_, "Which, by comma: all_reduce, broadcast, …")->delimiter(',');
+    app.add_option("--operations", operations_, "Operations, separated by commas: all_reduce, broadcast, …")
+        ->delimiter(',');
     app.add_option("--sizes", sizes_, "Bytes of a rank's buffer: 4,64KiB or 4..64MiB for every power of two");
     app.add_option("--algorithms", algorithms_,
-                   "Each by force, in turns: ring, doubling, …, or all; without it what is chosen")
+                   "Algorithms to force, in turns: ring, doubling, …, or all; by default the chosen one")
         ->delimiter(',');
-    app.add_option("--chunk", chunk_, "The longest message, such as 256KiB; without it what is chosen");
-    app.add_option("--rounds", rounds_, "How often everybody takes a turn")->check(CLI::Range(1, 1000));
-    app.add_option("--time", time_, "For one algorithm in one cell: 500ms, 2s");
+    app.add_option("--chunk", chunk_, "The longest message, such as 256KiB; by default the chosen one");
+    app.add_option("--rounds", rounds_, "Turns of every algorithm")->check(CLI::Range(1, 1000));
+    app.add_option("--time", time_, "Time for one algorithm in one cell: 500ms, 2s");
     app.add_flag("--json", json_, "Print one JSON object");
   }
 

@@ -1,17 +1,15 @@
-#include "base/nearest.h"
 #include "base/units.h"
-#include "bench/first_step.h"
+#include "bench/bench_output.h"
 #include "bench/group_processes.h"
-#include "bench/progress_line.h"
+#include "bench/operation_words.h"
 #include "bench/step_contenders.h"
-#include "bench/step_output.h"
 #include "commands.h"
 #include "measure/step_run.h"
+#include "session.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace cohort::tool {
 namespace {
@@ -39,11 +37,7 @@ std::vector<std::string> way_names() {
 Status check_words(std::string_view what, const std::vector<std::string>& words,
                    const std::vector<std::string>& known) {
   for (const std::string& word : words) {
-    if (contains(known, word)) continue;
-    const auto meant = nearest(word, known);
-    const std::string guess = meant ? fmt::format("Did you mean {}? ", *meant) : "";
-    return Error(ErrorCode::kUsage, fmt::format("there is no {} '{}' to measure", what, word))
-        .with_remedy(fmt::format("{}There are {}.", guess, fmt::join(known, ", ")));
+    if (!contains(known, word)) return unknown_word(what, word, known);
   }
   return {};
 }
@@ -59,7 +53,7 @@ Result<MemoryUse> largest_of(const GroupProcesses& processes, const std::string&
   return largest;
 }
 
-// The shortest of both, by turns.
+// The shortest start of each, taken in turns.
 Status add_shortest(std::optional<double>& best, const Result<std::chrono::nanoseconds>& took) {
   COHORT_RETURN_IF_ERROR(took);
   const auto ns = static_cast<double>(took->count());
@@ -67,32 +61,32 @@ Status add_shortest(std::optional<double>& best, const Result<std::chrono::nanos
   return {};
 }
 
-/// `cohort bench step`: whole training steps, beside those of torch, in one run.
+/// `cohort bench step`: measures training steps of ours and of torch in one run.
 class BenchStepCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"bench", "step"}; }
   std::string summary() const override {
-    return "Measure training steps with ranks of this host, beside those of torch in the same run";
+    return "Measure training steps with ranks of this host, compared with torch";
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("--models", models_, "Which, by comma: mlp, gpt, resnet18")->delimiter(',');
+    app.add_option("--models", models_, "Models, separated by commas: mlp, gpt, resnet18")->delimiter(',');
     app.add_option("-n,--ranks", ranks_, "Ranks of ours and of DDP");
-    app.add_option("--batch", batch_, "Samples of a rank in a step; if absent, what is usual for the model");
+    app.add_option("--batch", batch_, "Samples per rank and step; by default a usual number for the model");
     app.add_option("--rounds", rounds_, "Turns of every contender");
     app.add_option("--steps", steps_, "Steps of one turn");
     app.add_option("--ways", ways_,
-                   "How ours makes a step: trainer, data_parallel, trainer_without_update, "
+                   "Variants of ours: trainer, data_parallel, trainer_without_update, "
                    "data_parallel_without_update")
         ->delimiter(',');
     app.add_option("--against", against_,
-                   "Peers beside it: torch (one process), torch-ddp (that and as many processes as ranks)")
+                   "Peers to compare with: torch (one process), torch-ddp (that, and one process per rank)")
         ->delimiter(',');
     app.add_option("--starts", starts_,
-                   "How often a job is started to time its first step; the shortest counts, 0 leaves it out");
+                   "Number of starts of a job to time its first step; the shortest counts, 0 measures none");
     app.add_flag("--channels-last", peers_.channels_last,
-                 "Let the peers keep images with their channels last, too, as ours do");
-    app.add_option("--python", peers_.python, "The Python whose torch is the peer");
+                 "Let the peers use the channels_last memory format, as ours do");
+    app.add_option("--python", peers_.python, "The Python with torch for the peers");
     app.add_option("--limit", limit_, "How long one turn of a contender may last");
     app.add_flag("--json", json_, "One JSON object: rows");
   }
@@ -132,8 +126,9 @@ class BenchStepCommand final : public Command {
     if (steps_ < 1 || steps_ > measure::kMostIterations) {
       return refuse(fmt::format("--steps {}: it lies between 1 and {}", steps_, measure::kMostIterations));
     }
-    if (batch_ && *batch_ < 1)
+    if (batch_ && *batch_ < 1) {
       return refuse(fmt::format("--batch {}: at least one sample is needed", *batch_));
+    }
     if (ranks_ < 1 || ranks_ > 1024) return refuse(fmt::format("-n {}: it lies between 1 and 1024", ranks_));
     if (starts_ < 0) return refuse(fmt::format("--starts {}: it cannot be negative", starts_));
     return {};
@@ -185,7 +180,7 @@ class BenchStepCommand final : public Command {
     return {};
   }
 
-  // Only beside DDP: alone the number says nothing that `cohort train` does not say.
+  // Measured only beside DDP: `cohort train` already reports the number by itself.
   Status time_first_steps(const Session& session, const StepCell& cell, const std::string& folder,
                           StepRow& row) const {
     const ProgressLine line;

@@ -29,7 +29,7 @@ Status CopyContender::perform(const measure::Turn& turn) {
   if (turn.operation == BenchOperation::kBarrier) return align();
   const std::size_t count =
       copied_elements(turn.operation, turn.input.size(), {.rank = rank_, .ranks = ranks_, .root = turn.root});
-  // There and back, where the others' time is that of both ways.
+  // There and back, because the others' time is that of both directions.
   const int copies = turn.operation == BenchOperation::kSendReceive ? 2 : 1;
   for (int copy = 0; copy < copies && count > 0; ++copy) {
     std::memcpy(turn.output.data(), turn.input.data(), count * sizeof(float));

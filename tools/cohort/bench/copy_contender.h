@@ -8,8 +8,8 @@
 
 namespace cohort::tool {
 
-/// What no operation can beat by much: every rank copies, between two buffers of its own, the bytes that the
-/// operation must move. All ranks do so at the same time and share the memory's bandwidth.
+/// An upper limit for every operation: each rank copies, between two of its own buffers, the bytes that the
+/// operation must move. All ranks copy at the same time and share the memory bandwidth.
 class CopyContender final : public measure::Contender {
  public:
   CopyContender(StartGate gate, int rank, int ranks) : gate_(std::move(gate)), rank_(rank), ranks_(ranks) {}

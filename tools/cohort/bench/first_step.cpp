@@ -1,11 +1,11 @@
-#include "bench/first_step.h"
+#include "bench/step_contenders.h"
 
 #include "base/clock.h"
 #include "bench/peer_scripts.h"
-#include "launch/process.h"
+#include "run_job.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
-#include "trainer_program.h"
+#include "supervise/process.h"
 
 #include <condition_variable>
 #include <filesystem>
@@ -18,9 +18,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLimit = 120s;
+constexpr auto kFirstStepLimit = 120s;
 
-// Reads what a program writes until a mark comes.
+// Reads the output of a program until a mark appears.
 class MarkWatch {
  public:
   explicit MarkWatch(std::string mark) : mark_(std::move(mark)) {}
@@ -38,7 +38,7 @@ class MarkWatch {
     changed_.notify_all();
   }
 
-  /// When the mark came; nothing if the program ended without it, or at the deadline.
+  /// The time of the mark; empty if the program ended without it, or at the deadline.
   std::optional<TimePoint> wait(TimePoint deadline) {
     std::unique_lock lock(mutex_);
     changed_.wait_until(lock, deadline, [&] { return seen_ || ended_; });
@@ -59,7 +59,7 @@ class MarkWatch {
   bool ended_ = false;
 };
 
-// The program says the mark when its first step is done, and ends by itself after that step.
+// The program prints the mark when its first step is done, and ends by itself after that step.
 Result<std::chrono::nanoseconds> time_to_mark(std::vector<std::string> argv, const std::string& mark) {
   const std::string program = argv.front();
   MarkWatch watch(mark);
@@ -73,12 +73,12 @@ Result<std::chrono::nanoseconds> time_to_mark(std::vector<std::string> argv, con
                       .error_output = to_watch,
                       .group = ProcessGroup::kOwn,
                       .on_end = [&] { watch.end(); }}));
-  const auto seen = watch.wait(start + kLimit);
+  const auto seen = watch.wait(start + kFirstStepLimit);
   if (!seen) {
-    return Error(ErrorCode::kTimedOut,
-                 fmt::format("'{}' made no first step; it wrote: {}", program, watch.last_words()));
+    return Error(ErrorCode::kTimedOut, fmt::format("'{}' ended before its first step; its last output: {}",
+                                                   program, watch.last_words()));
   }
-  COHORT_RETURN_IF_ERROR(process.wait(start + 2 * kLimit));
+  COHORT_RETURN_IF_ERROR(process.wait(start + 2 * kFirstStepLimit));
   return *seen - start;
 }
 
@@ -94,9 +94,10 @@ Result<std::chrono::nanoseconds> our_first_step(const StepCell& cell, const Sess
                                 "--threads",     "1",     "--json", "-v"};
   for (const std::string& setting :
        {fmt::format("data.samples={}", 2 * batch), std::string("data.test_samples=0"),
-        fmt::format("train.batch={}", batch), std::string("train.steps=1"),
-        fmt::format("train.directory=\"{}/run\"", folder), fmt::format("update.rule=\"{}\"", cell.model.rule),
-        fmt::format("update.learning_rate={}", cell.model.learning_rate)}) {
+        fmt::format("train.batch_size={}", batch), std::string("train.steps=1"),
+        fmt::format("train.directory=\"{}/run\"", folder),
+        fmt::format("optimizer.name=\"{}\"", cell.model.optimizer),
+        fmt::format("optimizer.learning_rate={}", cell.model.learning_rate)}) {
     argv.insert(argv.end(), {"--set", setting});
   }
   return time_to_mark(std::move(argv), "the first step is done");

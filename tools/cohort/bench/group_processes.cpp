@@ -3,10 +3,13 @@
 #include "base/clock.h"
 #include "base/system_error.h"
 #include "base/units.h"
-#include "bench/process_memory.h"
+#include "storage/local_file_system.h"
+#include "storage/whole_file.h"
 
+#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
+#include <string_view>
 #include <unistd.h>
 
 namespace cohort::tool {
@@ -14,7 +17,34 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kGrace = 5s;
+constexpr auto kPeersGrace = 5s;
+
+// The kernel writes `Name:   123 kB`.
+Result<std::uint64_t> bytes_at(const std::string& file, std::string_view name) {
+  LocalFileSystem files;
+  COHORT_ASSIGN_OR_RETURN(const std::string text, read_file(files, file));
+  const std::string key = fmt::format("\n{}:", name);
+  const auto begin = text.find(key);
+  if (begin == std::string::npos) {
+    return Error(ErrorCode::kNotFound, fmt::format("the line {} is missing in '{}'", name, file));
+  }
+  const auto digits = text.find_first_not_of(" \t", begin + key.size());
+  std::uint64_t kibibytes = 0;
+  if (digits == std::string::npos ||
+      std::from_chars(text.data() + digits, text.data() + text.size(), kibibytes).ec != std::errc()) {
+    return Error(ErrorCode::kCorrupt, fmt::format("the line {} of '{}' has no number", name, file));
+  }
+  return kibibytes * 1024;
+}
+
+// The memory of a running process, from /proc.
+Result<MemoryUse> memory_of(pid_t process) {
+  MemoryUse use;
+  COHORT_ASSIGN_OR_RETURN(use.peak_bytes, bytes_at(fmt::format("/proc/{}/status", process), "VmHWM"));
+  COHORT_ASSIGN_OR_RETURN(use.proportional_bytes,
+                          bytes_at(fmt::format("/proc/{}/smaps_rollup", process), "Pss"));
+  return use;
+}
 
 std::string last_lines(const std::string& text) {
   constexpr std::size_t kKeptBytes = 600;
@@ -22,7 +52,7 @@ std::string last_lines(const std::string& text) {
   return tail.substr(0, tail.find_last_not_of(" \n") + 1);
 }
 
-// Ranks × threads stay within the cores: one thread each.
+// One thread per rank, so that ranks × threads do not exceed the cores.
 std::map<std::string, std::string> group_environment(const std::string& control) {
   return {{measure::kControlVariable, control},
           {"OMP_NUM_THREADS", "1"},
@@ -35,7 +65,7 @@ Error with_remedy_of(const GroupStart& group, const Error& error) {
   return group.remedy.empty() ? error : error.with_remedy(group.remedy);
 }
 
-// The processes of the bench end with this one.
+// Signals end this process and, through its children's parent death signal, the benchmark.
 [[noreturn]] void leave_at_once(const std::string& folder, int signal) {
   constexpr int kSignalBase = 128;
   std::error_code ignored;
@@ -58,10 +88,11 @@ Result<GroupProcesses> GroupProcesses::open() {
   COHORT_ASSIGN_OR_RETURN(measure::Controller controller, measure::Controller::open());
   std::error_code failure;
   const auto parent = std::filesystem::temp_directory_path(failure);
-  if (failure) return system_error("cannot find a place for temporary files", failure.value());
+  if (failure) return system_error("cannot find the directory for temporary files", failure.value());
   std::string path = (parent / "cohort-bench-XXXXXX").string();
-  if (::mkdtemp(path.data()) == nullptr)
-    return system_error(fmt::format("cannot make the folder '{}'", path), errno);
+  if (::mkdtemp(path.data()) == nullptr) {
+    return system_error(fmt::format("cannot create the folder '{}'", path), errno);
+  }
   Folder folder(path);
   COHORT_ASSIGN_OR_RETURN(auto watch,
                           SignalWatch::start([path](int signal) { leave_at_once(path, signal); }));
@@ -95,7 +126,7 @@ Status GroupProcesses::start(GroupStart group) {
 
 void GroupProcesses::end(const std::string& group) {
   controller_.end(group);
-  const TimePoint deadline = deadline_of(kGrace);
+  const TimePoint deadline = deadline_of(kPeersGrace);
   for (Process& process : processes_[group]) {
     if (process.wait(deadline)) continue;
     static_cast<void>(process.terminate(0s));
@@ -108,22 +139,22 @@ Status GroupProcesses::still_alive(const GroupStart& group) {
     COHORT_ASSIGN_OR_RETURN(const auto ended, process.poll());
     if (!ended) continue;
     const Error error(ErrorCode::kPeerLost,
-                      fmt::format("a process of '{}' {} before it had reported: {}", group.name,
-                                  ended->text(), last_lines(process.error_output().text)));
+                      fmt::format("a process of '{}' {} before its greeting: {}", group.name, ended->text(),
+                                  last_lines(process.error_output().text)));
     return with_remedy_of(group, error);
   }
   return {};
 }
 
 Error GroupProcesses::with_last_words(const Error& error, const std::string& group) {
-  // A connection ends a moment before its process does.
+  // A connection ends a moment before its process does, so the process is waited for.
   const TimePoint deadline = deadline_of(error.code() == ErrorCode::kPeerLost ? 1s : 0s);
   std::string words;
   for (Process& process : processes_[group]) {
     const auto ended = process.wait(deadline);
     const std::string wrote = last_lines(process.error_output().text);
     if (ended && !ended->is_success()) words += fmt::format(" (process {} {})", process.pid(), ended->text());
-    if (!wrote.empty()) words += fmt::format(" (it wrote: {})", wrote);
+    if (!wrote.empty()) words += fmt::format(" (its last output: {})", wrote);
     if (!words.empty()) break;
   }
   return error.within(fmt::format("the group '{}' failed{}", group, words));

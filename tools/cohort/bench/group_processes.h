@@ -1,9 +1,9 @@
 #pragma once
 
 #include "base/result.h"
-#include "launch/process.h"
 #include "measure/controller.h"
 #include "signal_watch.h"
+#include "supervise/process.h"
 
 #include <chrono>
 #include <map>
@@ -17,10 +17,10 @@ namespace cohort::tool {
 /// A program of a group.
 struct MemberStart {
   std::vector<std::string> argv{};
-  std::map<std::string, std::string> environment{};  ///< beside what every participant gets
+  std::map<std::string, std::string> environment{};  ///< added to the environment of every participant
 };
 
-/// A group and the programs that are its ranks; one program may be several.
+/// A group and the programs that are its ranks; one program may start several ranks.
 struct GroupStart {
   std::string name{};
   int ranks = 1;
@@ -29,17 +29,20 @@ struct GroupStart {
   std::chrono::nanoseconds limit = std::chrono::seconds(60);  ///< until all ranks have reported
 };
 
-/// What a rank process takes of memory.
+/// The memory of a rank process.
 struct MemoryUse {
-  std::uint64_t peak_bytes = 0;          ///< the most it has had resident so far
-  std::uint64_t proportional_bytes = 0;  ///< resident now, shared pages divided by who shares them
+  std::uint64_t peak_bytes = 0;  ///< the highest resident size so far
+  std::uint64_t proportional_bytes =
+      0;  ///< resident now; a shared page counts in equal parts for all processes that share it
 };
 
-/// The processes of all groups of one bench: started, asked in turns, ended. Each has one compute thread.
+/// The processes of all groups of one benchmark: starts them, lets them work in turns, ends them. Each has
+/// one compute thread.
 ///
 /// Threads: one.
-/// Lifetime: the destructor ends all processes and removes the folder they share; so does Ctrl-C, and ends
-/// the program. Failure: names the rank or process, with how it ended and what it wrote last.
+/// Lifetime: the destructor ends all processes and removes their shared folder; Ctrl-C does the same and ends
+/// the tool.
+/// Failure: names the rank or process, with its exit status and its last output.
 class GroupProcesses {
  public:
   static Result<GroupProcesses> open();
@@ -47,7 +50,7 @@ class GroupProcesses {
   GroupProcesses(GroupProcesses&&) = default;
   GroupProcesses& operator=(GroupProcesses&&) = delete;
 
-  /// A folder of its own that all processes may use.
+  /// The folder that all processes of this benchmark share.
   const std::string& folder() const { return folder_.path; }
 
   /// Starts the processes of a group and waits until all its ranks have reported.
@@ -61,11 +64,11 @@ class GroupProcesses {
     if (samples || samples.error().code() == ErrorCode::kUnsupported) return samples;
     return with_last_words(samples.error(), group);
   }
-  /// Of each process of a group.
+  /// The memory of each process of a group.
   Result<std::vector<MemoryUse>> memory(const std::string& group) const;
 
  private:
-  /// A folder of its own, removed at the end.
+  /// A temporary folder, removed by the destructor.
   struct Folder {
     std::string path{};
 

@@ -6,17 +6,17 @@
 
 namespace cohort::tool {
 
-/// bench/peers/gloo_peer.py: the tool carries the peers that are scripts, so that it works from a build
-/// folder and from anywhere else.
+/// The text of bench/peers/gloo_peer.py. The tool contains the peers that are scripts, so that they work from
+/// a build folder and from an installation.
 std::string gloo_script();
-/// bench/peers/torch_step.py and what it imports, by file name.
+/// bench/peers/torch_step.py and the modules that it imports, by file name.
 std::map<std::string, std::string> torch_step_scripts();
 
-/// The Python that runs them: the one asked for, else that of the project's own environment at the time of
-/// the build, else what is found on the path.
-std::string peer_python(const std::optional<std::string>& wished);
+/// The Python that runs the scripts: the one given, else that of the project's virtual environment at build
+/// time, else the one in PATH.
+std::string peer_python(const std::optional<std::string>& required);
 
-/// What to do where a peer cannot be started.
+/// The remedy for a peer that cannot be started.
 extern const char* const kPeerSetUp;
 
 }  // namespace cohort::tool

@@ -1,10 +1,10 @@
 #include "bench/ranks_bench.h"
 
 #include "bench/bare_ring.h"
-#include "bench/communicator_contender.h"
+#include "bench/bench_communicator.h"
 #include "comm/schedule/algorithm.h"
 #include "world/hosts_world.h"
-#include "world/meeting_place.h"
+#include "world/open_meeting.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -22,15 +22,15 @@ constexpr std::size_t kWarmUpElements = 16384;
 constexpr auto kCallLimit = 5min;
 constexpr int kRingsInARound = 2;
 
-/// An operation at a size, of one algorithm; an empty name is whichever is chosen.
-struct Cell {
+/// An operation at a size with one algorithm; an empty name: the chosen algorithm.
+struct MeasuredCell {
   BenchOperation operation{};
   std::uint64_t bytes = 0;
   std::string algorithm{};
-  auto operator<=>(const Cell&) const = default;
+  auto operator<=>(const MeasuredCell&) const = default;
 };
 
-// As far as a plan looks at it: numbers that are nowhere.
+// A buffer for planning only: it has a size but no memory.
 Call call_of(BenchOperation operation, std::size_t elements, int ranks) {
   const Numbers whole(nullptr, elements, DType::kF32);
   const Numbers part(nullptr, elements / static_cast<std::size_t>(ranks), DType::kF32);
@@ -56,7 +56,7 @@ Call call_of(BenchOperation operation, std::size_t elements, int ranks) {
   }
 }
 
-/// All rounds of a bench on one rank.
+/// All rounds of a benchmark on one rank.
 class RanksBench {
  public:
   RanksBench(const LaunchFacts& facts, const RanksBenchOptions& options, net::Meeting& meeting,
@@ -69,7 +69,7 @@ class RanksBench {
     for (int round = 0; round < options_.rounds; ++round) {
       for (const std::string& algorithm : options_.algorithms.empty() ? chosen : options_.algorithms) {
         COHORT_RETURN_IF_ERROR(take_turn(algorithm).within(
-            fmt::format("round {} of {}", round, algorithm.empty() ? "what is chosen" : algorithm)));
+            fmt::format("round {} of {}", round, algorithm.empty() ? "the chosen algorithm" : algorithm)));
       }
     }
     return report();
@@ -117,7 +117,7 @@ class RanksBench {
     return {};
   }
 
-  // As many bytes as the largest cell has.
+  // As many bytes as the largest cell.
   Status measure_link(Communicator& group) {
     if (!ring_) {
       COHORT_ASSIGN_OR_RETURN(BareRing ring, BareRing::open(group, facts_.links.interfaces));
@@ -134,31 +134,31 @@ class RanksBench {
       COHORT_RETURN_IF_ERROR(group.run(all_reduce(std::span(&slowest, 1), ReduceOp::kMax)));
       ring_samples_.push_back(slowest * 1e9);
     }
-    return group.run(barrier());  // nobody sends anything else meanwhile
+    return group.run(barrier());  // no rank sends anything else meanwhile
   }
 
-  Status measure_cell(CommunicatorContender& contender, Communicator& group, const Cell& cell) {
+  Status measure_cell(CommunicatorContender& contender, Communicator& group, const MeasuredCell& cell) {
     if (!can_run(cell)) return {};
     COHORT_ASSIGN_OR_RETURN(const std::uint32_t iterations, iterations_of(contender, group, cell));
     return sample(contender, group, cell, iterations);
   }
 
-  bool can_run(const Cell& cell) const {
+  bool can_run(const MeasuredCell& cell) const {
     const comm::Algorithm* algorithm = comm::find_algorithm(cell.algorithm);
     return algorithm == nullptr || comm::serves(*algorithm, facts_of_cell(cell));
   }
 
-  // The first time one, to see how long it takes; then as many as fit.
+  // The first turn takes one sample to see how long it takes; later turns take as many as fit.
   Result<std::uint32_t> iterations_of(CommunicatorContender& contender, Communicator& group,
-                                      const Cell& cell) {
+                                      const MeasuredCell& cell) {
     if (samples_[cell].empty()) COHORT_RETURN_IF_ERROR(sample(contender, group, cell, 1));
     const double one_ns = *std::min_element(samples_[cell].begin(), samples_[cell].end());
     const double turn_ns = static_cast<double>(options_.time.count()) / options_.rounds;
     return static_cast<std::uint32_t>(std::clamp(turn_ns / std::max(one_ns, 1.0), 1.0, kMostIterations));
   }
 
-  // The time of a sample is that of the rank that took longest: the same on all ranks then.
-  Status sample(CommunicatorContender& contender, Communicator& group, const Cell& cell,
+  // The time of a sample is that of the slowest rank, and so the same on all ranks.
+  Status sample(CommunicatorContender& contender, Communicator& group, const MeasuredCell& cell,
                 std::uint32_t iterations) {
     const measure::RunCommand command{
         .operation = cell.operation,
@@ -178,14 +178,14 @@ class RanksBench {
     return {};
   }
 
-  Call call_of_cell(const Cell& cell) const {
+  Call call_of_cell(const MeasuredCell& cell) const {
     return call_of(cell.operation, measure::elements_of(cell.operation, cell.bytes, facts_.world),
                    facts_.world);
   }
-  comm::CallFacts facts_of_cell(const Cell& cell) const {
+  comm::CallFacts facts_of_cell(const MeasuredCell& cell) const {
     return comm::facts_for(call_of_cell(cell), facts_.rank, facts_.world, plan_);
   }
-  comm::Choice choice_of(const Cell& cell, const std::string& algorithm) const {
+  comm::Choice choice_of(const MeasuredCell& cell, const std::string& algorithm) const {
     comm::PlanOptions plan = plan_;
     plan.algorithm = algorithm;
     return comm::choice_for(call_of_cell(cell), facts_of_cell(cell), plan);
@@ -202,7 +202,7 @@ class RanksBench {
     return report;
   }
 
-  RanksRow row_of(const Cell& cell, const std::vector<double>& samples) const {
+  RanksRow row_of(const MeasuredCell& cell, const std::vector<double>& samples) const {
     const comm::Choice used = choice_of(cell, cell.algorithm);
     return {.operation = cell.operation,
             .bytes = cell.bytes,
@@ -225,21 +225,21 @@ class RanksBench {
   std::optional<world::Pricing> pricing_;
   std::optional<BareRing> ring_;
   std::uint64_t link_bytes_ = 0;
-  std::vector<double> link_samples_;  // as rank 0 sees it
+  std::vector<double> link_samples_;  // as measured on rank 0
   std::vector<double> ring_samples_;  // of the slowest rank
-  std::map<Cell, std::vector<double>> samples_;
+  std::map<MeasuredCell, std::vector<double>> samples_;
 };
 
 }  // namespace
 
 Result<RanksReport> bench_ranks(const LaunchFacts& facts, const RanksBenchOptions& options) {
   if (facts.world < 2) {
-    return Error(ErrorCode::kUsage, "there is one rank alone")
-        .with_remedy("Start it as ranks of several hosts: cohort run --hosts a:1,b:1 cohort bench ranks.");
+    return Error(ErrorCode::kUsage, "the benchmark needs at least two ranks")
+        .with_remedy("Start it on several hosts: cohort run --hosts a:1,b:1 cohort bench ranks.");
   }
-  if (facts.links.settings.engine == Engine::kMpi) {
-    return Error(ErrorCode::kUsage, "the engine mpi has algorithms of its own, which are not measured here")
-        .with_remedy("Use the engine tcp or ucx, or measure MPI with cohort-mpi-overhead.");
+  if (facts.links.settings.backend == Backend::kMpi) {
+    return Error(ErrorCode::kUsage, "the backend mpi has algorithms of its own, which are not measured here")
+        .with_remedy("Use the backend tcp or ucx, or measure MPI with cohort-mpi-overhead.");
   }
   COHORT_ASSIGN_OR_RETURN(const net::JobKey key, world::job_key(facts));
   COHORT_ASSIGN_OR_RETURN(const auto meeting, world::open_meeting(facts, key));

@@ -16,10 +16,10 @@ namespace cohort::tool {
 struct RanksBenchOptions {
   std::vector<measure::BenchOperation> operations{};
   std::vector<std::uint64_t> sizes{};
-  std::vector<std::string> algorithms{};  ///< each forced in turn; empty: the one that is chosen
-  std::size_t chunk_bytes = 0;            ///< by force; 0: as is chosen
+  std::vector<std::string> algorithms{};  ///< each measured in turn; empty: the chosen one
+  std::size_t chunk_bytes = 0;            ///< forced; 0: as chosen
   int rounds = 5;
-  std::chrono::nanoseconds time = std::chrono::seconds(1);  ///< of one algorithm in one cell, all rounds
+  std::chrono::nanoseconds time = std::chrono::seconds(1);  ///< of one algorithm in one cell, over all rounds
 };
 
 /// One algorithm at one size.
@@ -40,15 +40,15 @@ struct RanksReport {
   measure::Summary link_times{};  ///< of the bare link from rank 0 to rank 1
   measure::Summary ring_times{};  ///< of all bare links at once, each as many bytes to the next
   std::uint64_t link_bytes = 0;
-  comm::Prices prices{};  ///< that were found when the ranks met
+  comm::Prices prices{};  ///< measured when the ranks met
   std::vector<RanksRow> rows{};
 };
 
-/// Measures collective calls between the ranks that a launcher started on several hosts: algorithms take
-/// turns with each other and with a bare TCP connection, every result is checked. The report is
-/// whole on rank 0.
+/// Measures collective calls between the ranks that a launcher started on several hosts. Algorithms take
+/// turns with each other and with a bare TCP connection, and every result is checked. Rank 0 gets the
+/// complete report.
 ///
-/// Failure: kUsage for one rank alone, and for the engine mpi.
+/// Failure: kUsage for a single rank and for the backend mpi.
 Result<RanksReport> bench_ranks(const LaunchFacts& facts, const RanksBenchOptions& options);
 
 }  // namespace cohort::tool

@@ -1,4 +1,4 @@
-#include "bench/ranks_output.h"
+#include "bench/bench_output.h"
 
 #include "base/units.h"
 #include "observe/json_text.h"
@@ -18,7 +18,7 @@ double seconds(const measure::Summary& times) {
   return times.p10_ns * 1e-9;
 }
 
-// Bytes per second of each rank's link.
+// The bandwidth of each rank's link in bytes per second.
 double bus_bytes(const RanksRow& row) {
   return static_cast<double>(row.bytes) * row.bus_factor / seconds(row.times);
 }
@@ -31,13 +31,14 @@ double ring_bytes(const RanksReport& report) {
   return static_cast<double>(report.link_bytes) / seconds(report.ring_times);
 }
 
-// How much longer the choice takes than the best that was measured: of the chosen row alone.
+// The time of the chosen row relative to the best measured one; only for the chosen row.
 std::optional<double> regret(const RanksReport& report, const RanksRow& row) {
   if (!row.is_chosen) return std::nullopt;
   double best = seconds(row.times);
   for (const RanksRow& other : report.rows) {
-    if (other.operation == row.operation && other.bytes == row.bytes)
+    if (other.operation == row.operation && other.bytes == row.bytes) {
       best = std::min(best, seconds(other.times));
+    }
   }
   return seconds(row.times) / best - 1;
 }

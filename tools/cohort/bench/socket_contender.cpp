@@ -1,6 +1,7 @@
 #include "bench/socket_contender.h"
 
 #include "base/system_error.h"
+#include "bench/bare_ring.h"
 #include "net/socket.h"
 
 #include <algorithm>
@@ -23,14 +24,14 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr auto kLimit = 30s;
+constexpr auto kSocketLimit = 30s;
 constexpr std::size_t kPiece = std::size_t{256} << 10;
 
 Error too_late() {
-  return Error(ErrorCode::kTimedOut, "the other rank does not go on");
+  return Error(ErrorCode::kTimedOut, "the other rank makes no progress");
 }
 
-// In full or not at all: the other rank looks for it all the time.
+// Written under another name and renamed, because the other rank polls for the file.
 Status publish(const std::string& file, const std::string& text) {
   const std::string draft = file + ".draft";
   std::ofstream(draft) << text;
@@ -41,7 +42,7 @@ Status publish(const std::string& file, const std::string& text) {
 }
 
 Result<std::string> wait_for_text(const std::string& file) {
-  for (const auto until = steady_clock::now() + kLimit; steady_clock::now() < until;) {
+  for (const auto until = steady_clock::now() + kSocketLimit; steady_clock::now() < until;) {
     std::string text;
     if (std::ifstream in(file); in && std::getline(in, text)) return text;
     std::this_thread::sleep_for(5ms);
@@ -51,7 +52,7 @@ Result<std::string> wait_for_text(const std::string& file) {
 
 Status wait_until_ready(const Descriptor& socket, short events) {
   pollfd poll{.fd = socket.number(), .events = events, .revents = 0};
-  const int limit_ms = static_cast<int>(std::chrono::milliseconds(kLimit).count());
+  const int limit_ms = static_cast<int>(std::chrono::milliseconds(kSocketLimit).count());
   if (::poll(&poll, 1, limit_ms) == 0) return too_late();
   return {};
 }
@@ -84,13 +85,6 @@ std::size_t sent_elements(BenchOperation operation, std::size_t elements) {
       std::lround(measure::bus_factor(operation, 2) * static_cast<double>(elements)));
 }
 
-// What a call on a socket that does not wait has moved; 0: nothing now.
-Result<std::size_t> moved(ssize_t outcome, const char* what) {
-  if (outcome >= 0) return static_cast<std::size_t>(outcome);
-  if (errno == EAGAIN || errno == EINTR) return std::size_t{0};
-  return system_error(what, errno);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<SocketContender>> SocketContender::open(const std::string& folder, int rank,
@@ -115,7 +109,7 @@ Status SocketContender::align() {
 
 Status SocketContender::perform(const measure::Turn& turn) {
   if (!socket_.is_open() || !is_symmetric(turn.operation)) {
-    return Error(ErrorCode::kUnsupported, "bare_tcp is for two ranks that do the same");
+    return Error(ErrorCode::kUnsupported, "bare_tcp needs two ranks that do the same");
   }
   const std::size_t count = sent_elements(turn.operation, turn.input.size());
   return exchange(std::as_bytes(turn.input.first(count)), std::as_writable_bytes(turn.output.first(count)));
@@ -123,22 +117,12 @@ Status SocketContender::perform(const measure::Turn& turn) {
 
 Status SocketContender::exchange(std::span<const std::byte> out, std::span<std::byte> in) {
   while (!out.empty() || !in.empty()) {
-    std::size_t sent = 0;
-    std::size_t received = 0;
-    if (!out.empty()) {
-      const std::size_t piece = std::min(out.size(), kPiece);
-      COHORT_ASSIGN_OR_RETURN(sent,
-                              moved(::send(socket_.number(), out.data(), piece, MSG_DONTWAIT | MSG_NOSIGNAL),
-                                    "sending over the bare connection"));
-      out = out.subspan(sent);
-    }
-    if (!in.empty()) {
-      const std::size_t piece = std::min(in.size(), kPiece);
-      const ssize_t got = ::recv(socket_.number(), in.data(), piece, MSG_DONTWAIT);
-      if (got == 0) return Error(ErrorCode::kPeerLost, "the other rank has closed the bare connection");
-      COHORT_ASSIGN_OR_RETURN(received, moved(got, "receiving over the bare connection"));
-      in = in.subspan(received);
-    }
+    COHORT_ASSIGN_OR_RETURN(const std::size_t sent,
+                            send_some(socket_, out.first(std::min(out.size(), kPiece))));
+    out = out.subspan(sent);
+    COHORT_ASSIGN_OR_RETURN(const std::size_t received,
+                            receive_some(socket_, in.first(std::min(in.size(), kPiece))));
+    in = in.subspan(received);
     if (sent + received > 0) continue;
     const auto events = static_cast<short>((out.empty() ? 0 : POLLOUT) | (in.empty() ? 0 : POLLIN));
     COHORT_RETURN_IF_ERROR(wait_until_ready(socket_, events));

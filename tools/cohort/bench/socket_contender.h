@@ -8,15 +8,14 @@
 
 namespace cohort::tool {
 
-/// What nothing over TCP can beat by much: two ranks send each other the bytes that each of them must send at
-/// least, both at once over one plain connection on loopback. Nothing is summed, nothing is checked on the
-/// way.
+/// An upper limit for everything over TCP: two ranks send each other the bytes that each must send at least,
+/// both at the same time over one plain loopback connection. Nothing is summed or checked.
 ///
 /// Failure: kUnsupported for other numbers of ranks, and for operations in which ranks differ; kTimedOut if
-/// the other rank does not go on.
+/// the other rank does not respond.
 class SocketContender final : public measure::Contender {
  public:
-  /// Both ranks call it with the same folder.
+  /// Connects the two ranks; both pass the same folder.
   static Result<std::unique_ptr<SocketContender>> open(const std::string& folder, int rank, int ranks);
 
   Result<measure::Memory> allocate(const std::string& kind, const measure::BufferSizes& elements) override;

@@ -13,7 +13,7 @@
 
 namespace cohort::tool {
 
-// A file of zeros is a fresh gate.
+// A file of zeros is a new gate.
 struct StartGate::Shared {
   std::atomic<std::uint32_t> arrived;
   alignas(128) std::atomic<std::uint32_t> opened;
@@ -27,12 +27,12 @@ Result<StartGate> StartGate::open(const std::string& file, int processes) {
   const Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!descriptor.is_open()) return system_error(fmt::format("cannot open '{}'", file), errno);
   if (::ftruncate(descriptor.number(), sizeof(Shared)) != 0) {
-    return system_error(fmt::format("cannot give '{}' its size", file), errno);
+    return system_error(fmt::format("cannot set the size of '{}'", file), errno);
   }
-  void* const place =
+  void* const memory =
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number(), 0);
-  if (place == MAP_FAILED) return system_error(fmt::format("cannot map '{}'", file), errno);
-  return StartGate(static_cast<Shared*>(place), processes);
+  if (memory == MAP_FAILED) return system_error(fmt::format("cannot map '{}'", file), errno);
+  return StartGate(static_cast<Shared*>(memory), processes);
 }
 
 Status StartGate::pass(std::chrono::nanoseconds limit) {
@@ -49,7 +49,7 @@ Status StartGate::pass(std::chrono::nanoseconds limit) {
     if (turn < kSpins) continue;
     ::sched_yield();
     if (std::chrono::steady_clock::now() < deadline) continue;
-    return Error(ErrorCode::kTimedOut, "another rank did not come to the gate");
+    return Error(ErrorCode::kTimedOut, "another rank did not arrive at the barrier");
   }
   return {};
 }

@@ -8,16 +8,16 @@
 
 namespace cohort::tool {
 
-/// A barrier of a few processes that share a file: for contenders that have no communication of their own.
+/// A barrier of a few processes that share a file, for contenders without communication.
 ///
 /// Threads: one per process.
-/// Failure: kTimedOut if a process does not arrive; the gate is of no use afterwards.
+/// Failure: kTimedOut if a process does not arrive; the gate cannot be used afterwards.
 class StartGate {
  public:
-  /// Every process opens the same file; the first makes it.
+  /// Opens the same file in every process; the first process creates it.
   static Result<StartGate> open(const std::string& file, int processes);
 
-  /// Returns when all processes have called: spins, then yields.
+  /// Returns when all processes have called it: spins, then yields.
   Status pass(std::chrono::nanoseconds limit);
 
  private:

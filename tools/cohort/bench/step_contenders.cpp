@@ -1,10 +1,10 @@
 #include "bench/step_contenders.h"
 
 #include "bench/peer_scripts.h"
-#include "launch/rank_variables.h"
+#include "run_job.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
-#include "trainer_program.h"
+#include "supervise/rank_variables.h"
 
 #include <fmt/format.h>
 #include <span>
@@ -13,6 +13,7 @@ namespace cohort::tool {
 namespace {
 
 constexpr std::chrono::seconds kStartLimit{120};
+const std::string kMomentum = "0.9";
 
 std::string way_of(const std::string& contender) {
   if (contender == kOurs || contender == kOursAlone || contender == kTrainerWithoutUpdate) return "trainer";
@@ -31,8 +32,10 @@ std::vector<std::string> ours_line(const std::string& contender, const StepCell&
           way_of(contender),
           "--batch",
           std::to_string(cell.batch),
-          "--rule",
-          updates ? cell.model.rule : "sgd",
+          "--optimizer",
+          updates ? cell.model.optimizer : "sgd",
+          "--momentum",
+          updates ? kMomentum : "0",
           "--learning-rate",
           updates ? fmt::format("{}", cell.model.learning_rate) : "0"};
 }
@@ -40,14 +43,14 @@ std::vector<std::string> ours_line(const std::string& contender, const StepCell&
 Result<GroupStart> ours(const std::string& contender, const StepCell& cell, const Session& session) {
   const int ranks = contender == kOursAlone ? 1 : cell.ranks;
   GroupStart start{.name = contender, .ranks = ranks, .remedy = kTrainerRemedy, .limit = kStartLimit};
-  COHORT_ASSIGN_OR_RETURN(const std::string rendezvous, launch::fresh_rendezvous());
+  COHORT_ASSIGN_OR_RETURN(const std::string rendezvous, supervise::fresh_rendezvous());
   for (int rank = 0; rank < ranks; ++rank) {
     start.members.push_back({.argv = ours_line(contender, cell, session),
-                             .environment = launch::rank_variables({.rank = rank,
-                                                                    .world = ranks,
-                                                                    .local_rank = rank,
-                                                                    .local_world = ranks,
-                                                                    .rendezvous = rendezvous})});
+                             .environment = supervise::rank_variables({.rank = rank,
+                                                                       .world = ranks,
+                                                                       .local_rank = rank,
+                                                                       .local_size = ranks,
+                                                                       .rendezvous = rendezvous})});
   }
   return start;
 }
@@ -77,24 +80,24 @@ Result<GroupStart> torch(const std::string& contender, const StepCell& cell, con
 std::vector<StepModel> step_models() {
   return {{.name = "mlp",
            .batches = {64, 8},
-           .rule = "momentum",
+           .optimizer = "sgd",
            .learning_rate = 0.001,
            .job = "[data]\nkind = \"digits\"\n[model]\nkind = \"mlp\"\nhidden = [3200, 3200, 3200]\n"},
           {.name = "gpt",
            .batches = {4},
-           .rule = "adamw",
+           .optimizer = "adamw",
            .learning_rate = 0.0001,
            .job = "[data]\nkind = \"markov\"\nclasses = 65\ncontext = 256\n"
                   "[model]\nkind = \"gpt\"\nlayers = 6\nwidth = 384\nheads = 6\ndropout = 0.0\n"},
           {.name = "resnet18",
            .batches = {32},
-           .rule = "adamw",
+           .optimizer = "adamw",
            .learning_rate = 0.0001,
            .job = "[data]\nkind = \"digits\"\nimage_size = 32\n[model]\nkind = \"resnet18\"\n",
            .spec = R"({"input_shape": [1, 32, 32]})"},
           {.name = "tiny",
            .batches = {5},
-           .rule = "momentum",
+           .optimizer = "sgd",
            .learning_rate = 0.001,
            .job = "[data]\nkind = \"digits\"\nimage_size = 8\n[model]\nkind = \"mlp\"\nhidden = [31, 17]\n",
            .spec = R"({"input_shape": [64], "classes": 10})"}};
@@ -105,9 +108,11 @@ std::vector<std::string> step_ways() {
 }
 
 std::vector<std::string> torch_step_arguments(const StepCell& cell, const StepPeers& peers) {
-  std::vector<std::string> arguments{
-      "--model", cell.model.name, "--batch", std::to_string(cell.batch),
-      "--rule",  cell.model.rule, "--lr",    fmt::format("{}", cell.model.learning_rate)};
+  std::vector<std::string> arguments{"--model",     cell.model.name,
+                                     "--batch",     std::to_string(cell.batch),
+                                     "--optimizer", cell.model.optimizer,
+                                     "--momentum",  kMomentum,
+                                     "--lr",        fmt::format("{}", cell.model.learning_rate)};
   if (peers.channels_last) arguments.emplace_back("--channels-last");
   return arguments;
 }

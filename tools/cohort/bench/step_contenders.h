@@ -4,60 +4,71 @@
 #include "bench/group_processes.h"
 #include "session.h"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace cohort::tool {
 
-/// A model whose training step is measured, and how it is trained.
+/// A model whose training step is measured, and its settings.
 struct StepModel {
   std::string name{};
-  std::vector<int> batches{};  ///< samples of one rank; each makes a row
-  std::string rule{};
+  std::vector<int> batches{};  ///< samples per rank; each is a row
+  std::string optimizer{};     ///< sgd, with a momentum of 0.9, or adamw
   double learning_rate = 0;
   std::string job{};   ///< TOML for `cohort train`: the same model on generated data
-  std::string spec{};  ///< what the script of torch must change to have the same inputs as that job
+  std::string spec{};  ///< changes for torch_step.py, so that it gets the same inputs as that job
 };
 
-/// mlp, gpt, resnet18, and tiny, which is for tests.
+/// The models: mlp, gpt, resnet18, and tiny, which is for tests.
 std::vector<StepModel> step_models();
 
-/// A model at one batch, on so many ranks.
+/// A model with one batch size and one number of ranks.
 struct StepCell {
   StepModel model{};
-  int batch = 1;  ///< of one rank
+  int batch = 1;  ///< per rank
   int ranks = 2;
 };
 
-/// Who makes steps. The name of a contender is that of its group.
+/// The contenders. The name of a contender is that of its group.
 inline constexpr const char* kOurs = "ours";
 inline constexpr const char* kOursAlone = "ours_alone";
-inline constexpr const char* kOursApart = "ours_apart";  ///< as many trainers of one rank, at the same time
+inline constexpr const char* kOursApart =
+    "ours_apart";  ///< as many separate trainers of one rank at the same time
 inline constexpr const char* kTorchAlone = "torch_alone";
 inline constexpr const char* kTorchDdp = "torch_ddp";
 inline constexpr const char* kTrainerWithoutUpdate = "trainer_without_update";
 inline constexpr const char* kDataParallel = "data_parallel";
 inline constexpr const char* kDataParallelWithoutUpdate = "data_parallel_without_update";
 
-/// Ways of ours besides the trainer.
+/// Variants of ours besides the trainer.
 std::vector<std::string> step_ways();
 
 struct StepPeers {
-  std::optional<std::string> python{};  ///< if absent, looked for
-  bool channels_last = false;           ///< of the peers; ours has what a job has by default
+  std::optional<std::string> python{};  ///< if absent, searched
+  bool channels_last = false;           ///< of the peers; ours follows the default of a job
 };
 
-/// How the processes of a contender are started.
+/// The programs of a contender.
 ///
-/// Failure: files that the peers need cannot be written to `folder`.
+/// Failure: the files for the peers cannot be written to `folder`.
 Result<GroupStart> start_of(const std::string& contender, const StepCell& cell, const Session& session,
                             const StepPeers& peers, const std::string& folder);
 
-/// What torch_step.py is told of a cell, whoever starts it.
+/// The options of torch_step.py for a cell.
 std::vector<std::string> torch_step_arguments(const StepCell& cell, const StepPeers& peers);
 
-/// Puts the scripts of torch into a folder.
+/// Writes the scripts of the peers into a folder.
 Status write_peer_scripts(const std::string& folder);
+
+/// The time from the start of `cohort train` with a job of this model until its first step is done.
+/// Failure: contains the last output of the job.
+Result<std::chrono::nanoseconds> our_first_step(const StepCell& cell, const Session& session,
+                                                const std::string& folder);
+
+/// The same time for torchrun and torch_step.py with the same model and batch.
+Result<std::chrono::nanoseconds> torch_first_step(const StepCell& cell, const StepPeers& peers,
+                                                  const std::string& folder);
 
 }  // namespace cohort::tool

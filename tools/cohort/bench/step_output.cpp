@@ -1,4 +1,4 @@
-#include "bench/step_output.h"
+#include "bench/bench_output.h"
 
 #include "base/units.h"
 #include "bench/step_contenders.h"
@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 using observe::Cell;
 using Number = std::optional<double>;
 
-// The limit of the best decile.
+// The 10th percentile.
 Number time_of(const StepRow& row, const std::string& contender) {
   const auto found = row.times.find(contender);
   if (found == row.times.end()) return std::nullopt;
@@ -31,7 +31,7 @@ Number peak_of(const StepRow& row, const std::string& contender) {
   return static_cast<double>(found->second.peak_bytes);
 }
 
-// What others have mapped, too, is divided among them.
+// A page shared with other processes counts in parts.
 Number share_of(const StepRow& row, const std::string& contender) {
   const auto found = row.memory.find(contender);
   if (found == row.memory.end()) return std::nullopt;
@@ -42,7 +42,7 @@ Number ratio(const StepRow& row, const std::string& a, const std::string& b) {
   return ratio_of(time_of(row, a), time_of(row, b));
 }
 
-// A comparison by which the library is judged.
+// A comparison that is a goal of the library.
 struct Comparison {
   std::string key{};
   std::string title{};
@@ -68,13 +68,6 @@ std::vector<Comparison> comparisons() {
        [](const StepRow& row) { return ratio_of(share_of(row, kOurs), share_of(row, kTorchDdp)); }},
       {"our_first_step_by_torch", "first step / torch",
        [](const StepRow& row) { return ratio_of(row.our_first_step_ns, row.torch_first_step_ns); }}};
-}
-
-// Four significant digits: more would be noise.
-double rounded(double value) {
-  if (value == 0 || !std::isfinite(value)) return 0;
-  const double scale = std::pow(10.0, 3 - std::floor(std::log10(std::fabs(value))));
-  return std::round(value * scale) / scale;
 }
 
 ordered_json milliseconds(const Number& ns) {
@@ -112,7 +105,7 @@ ordered_json row_json(const StepRow& row) {
   return object;
 }
 
-// A column of the table: its title and what a row has there.
+// A column of the table: its title and the text of a row.
 struct Column {
   std::string title{};
   std::function<std::string(const StepRow&)> text{};  ///< empty: not measured

@@ -1,7 +1,7 @@
-#include "bench/tcp_communicator.h"
+#include "bench/bench_communicator.h"
 
-#include "comm/exchange.h"
-#include "comm/scheduled/scheduled_communicator.h"
+#include "comm/exchange/exchange.h"
+#include "comm/message_passing/communicator.h"
 #include "net/file_meeting.h"
 #include "net/tcp_transport.h"
 #include "storage/local_file_system.h"
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kMeetingLimit = 30s;
 
-/// What the communicator stands on.
+/// The objects that the communicator needs.
 struct Foundation {
   ~Foundation() {
     if (!exchange) return;
@@ -30,7 +30,7 @@ struct Foundation {
   std::unique_ptr<comm::Progress> progress;
 };
 
-// Rank 0 makes the key; the folder is ours alone.
+// Rank 0 creates the key; no other user can read the folder.
 Result<net::JobKey> common_key(const BenchSeat& seat, const std::string& path, TimePoint deadline) {
   if (seat.rank == 0) {
     COHORT_ASSIGN_OR_RETURN(const net::JobKey key, net::JobKey::make());
@@ -78,7 +78,7 @@ Result<BenchCommunicator> make_tcp_communicator(const BenchSeat& seat, net::Secr
   BenchCommunicator bench;
   COHORT_ASSIGN_OR_RETURN(bench.arena, Arena::create());
   bench.memory = std::make_unique<BenchMemory>(*bench.arena);
-  COHORT_ASSIGN_OR_RETURN(bench.group, comm::ScheduledCommunicator::make_world(
+  COHORT_ASSIGN_OR_RETURN(bench.group, comm::MessagePassingCommunicator::make_world(
                                            *foundation->exchange, *foundation->progress,
                                            {.name = "bench", .kind = "tcp", .foundation = foundation}));
   return bench;

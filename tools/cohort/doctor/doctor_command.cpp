@@ -1,17 +1,14 @@
 #include "base/units.h"
-#include "bench/progress_line.h"
 #include "commands.h"
+#include "doctor/doctor_output.h"
 #include "doctor/examination.h"
-#include "doctor/examine_hosts.h"
-#include "doctor/findings_output.h"
-#include "doctor/hosts_output.h"
 #include "host_options.h"
 #include "job_options.h"
 #include "machine/diagnose.h"
 #include "observe/json_text.h"
+#include "session.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
-#include "survey_json.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -30,27 +27,27 @@ ExitCode exit_code_for(const std::vector<Finding>& findings) {
   return machine::worst(findings) != Severity::kProblem ? ExitCode::kDone : ExitCode::kFailed;
 }
 
-/// `cohort doctor [FILE]`: is this machine fine for a job, or are several hosts, and what to do if not.
+/// `cohort doctor [FILE]`: checks this machine, or several hosts, for a job.
 class DoctorCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"doctor"}; }
   std::string summary() const override {
-    return "Examine this machine or several hosts: what is there, whether that is fine, what to do if not";
+    return "Check this machine or several hosts: facts, problems, and remedies";
   }
   void add_options(CLI::App& app) override {
     job_.add_to(app, JobOptions::File::kOptional);
     app.add_flag("--json", json_,
-                 "One JSON object: ok, findings, survey; of several hosts: ok, hosts, links, findings");
+                 "One JSON object: ok, findings, survey; for several hosts: ok, hosts, links, findings");
     hosts_.add_to(app);
     app.get_option("--hosts")->description(
-        "Examine these hosts, and the ways between them; a:4 is examined for four ranks");
+        "Check these hosts and the links between them; a:4 is checked for four ranks");
     app.add_flag(
         "--at-once", at_once_,
-        "Measure several pairs of hosts at the same time: shows what switches carry, not what a way can");
-    app.add_option("--time", time_, "How long each direction of each pair of hosts is measured, about")
+        "Measure several pairs of hosts at the same time: shows the capacity of switches, not of one link");
+    app.add_option("--time", time_, "Approximate time for each direction of each pair of hosts")
         ->type_name("DURATION")
         ->capture_default_str();
-    app.add_option("--plot", plot_, "Write bandwidth and latency between hosts to this file (SVG)")
+    app.add_option("--plot", plot_, "Write a map of bandwidth and latency between hosts to this file (SVG)")
         ->type_name("FILE");
   }
   std::vector<std::string> candidates(const std::string& option) const override {
@@ -61,9 +58,8 @@ class DoctorCommand final : public Command {
     COHORT_ASSIGN_OR_RETURN(const config::Loaded loaded, job_.load());
     if (hosts_.is_used()) return run_on_hosts(session);
     if (plot_ || at_once_) {
-      return Error(ErrorCode::kUsage,
-                   fmt::format("{} is about several hosts", plot_ ? "--plot" : "--at-once"))
-          .with_remedy("Name them with --hosts.");
+      return Error(ErrorCode::kUsage, fmt::format("{} needs several hosts", plot_ ? "--plot" : "--at-once"))
+          .with_remedy("Give them with --hosts.");
     }
     const machine::Survey survey = examine(session, loaded.config);
     const std::vector<Finding> findings = machine::diagnose(survey, wishes_of(loaded.config));
@@ -104,7 +100,7 @@ class DoctorCommand final : public Command {
     return measuring;
   }
 
-  // The job as the doctor on a host gets it.
+  // The job as arguments for `cohort doctor` on a host.
   std::vector<std::string> job_words() const {
     std::vector<std::string> words;
     if (!job_.file().empty()) words.push_back(job_.file());

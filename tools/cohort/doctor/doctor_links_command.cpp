@@ -9,7 +9,7 @@
 namespace cohort::tool {
 namespace {
 
-/// `cohort doctor-links`: one rank of those by which `cohort doctor --hosts` measures; hidden.
+/// `cohort doctor-links`: one of the ranks with which `cohort doctor --hosts` measures; hidden.
 class DoctorLinksCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"doctor-links"}; }

@@ -1,9 +1,9 @@
 #include "doctor/examination.h"
 
 #include "base/log.h"
-#include "launch/run_program.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
+#include "supervise/run_program.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ machine::Survey examine(const Session& session, const Config& config) {
                 .program_limit = config.doctor.probe_limit});
 }
 
-machine::Wishes wishes_of(const Config& config) {
+machine::JobNeeds wishes_of(const Config& config) {
   return {.ranks = config.launch.ranks,
           .threads_per_rank = config.launch.threads_per_rank,
           .memory_per_rank_bytes = config.launch.memory_per_rank,

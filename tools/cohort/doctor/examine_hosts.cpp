@@ -1,10 +1,10 @@
-#include "doctor/examine_hosts.h"
+#include "doctor/examination.h"
 
 #include "base/units.h"
-#include "doctor/findings_output.h"
+#include "doctor/doctor_output.h"
 #include "doctor/line_output.h"
-#include "doctor/link_lines.h"
-#include "net/meeting_server.h"
+#include "doctor/measure_links.h"
+#include "net/tcp_meeting.h"
 
 #include <cohort/version.h>
 #include <csignal>
@@ -20,11 +20,11 @@ using machine::ClusterReport;
 using machine::HostReport;
 using Json = nlohmann::ordered_json;
 
-constexpr auto kAnswerLimit = 2min;  // for a host to look at itself
+constexpr auto kAnswerLimit = 2min;  // for a host to examine itself
 
 // ----- each host by itself -----
 
-// IPv6 where there is no IPv4; what is known on one cable only tells nobody anything.
+// IPv6 only without IPv4; link-local addresses are skipped because they mean nothing to other hosts.
 void take_addresses(const Json& interface, HostReport& host) {
   if (!interface.is_object() || !interface.value("up", false) || interface.value("loopback", true)) return;
   for (const char* family : {"ipv4", "ipv6"}) {
@@ -38,11 +38,11 @@ void take_addresses(const Json& interface, HostReport& host) {
   }
 }
 
-// The part of the survey that is shown; what a host could not find out is an object with the reason.
+// The part of the survey that is shown; a fact that the host could not read is an object with the reason.
 void take_survey(const Json& survey, HostReport& host) {
   const auto at = [&](const char* path) {
-    const Json::json_pointer place(path);
-    return survey.contains(place) ? survey[place] : Json();
+    const Json::json_pointer pointer(path);
+    return survey.contains(pointer) ? survey[pointer] : Json();
   };
   if (const Json kernel = at("/system/kernel"); kernel.is_string()) host.kernel = kernel.get<std::string>();
   if (const Json cores = at("/cores/allowed"); cores.is_number()) host.cores = cores.get<int>();
@@ -61,23 +61,22 @@ std::string last_line(const std::deque<std::string>& lines) {
   return "";
 }
 
-// Why a host did not say what it was asked.
+// Why a host did not answer.
 std::string failure_of(const JobOutcome& outcome) {
-  std::string why = "it did not say what it found";
+  std::string why = "its `cohort doctor` gave no result";
   std::string said;
   if (outcome.lost_host) {
     why = outcome.lost_host->why;
     if (!outcome.lost_host->version) said = last_line(outcome.lost_host->last_lines);
   } else if (outcome.end == JobEnd::kTimedOut) {
-    why = "it took too long to look at itself";
+    why = "its `cohort doctor` did not end in time";
   } else if (!outcome.ranks.empty()) {
     said = last_line(outcome.ranks.front().last_lines);
   }
   return said.empty() ? why : fmt::format("{} ({})", said, why);
 }
 
-// What the one rank of this job says, and what becomes of it. Nobody writes to `text` any more when it
-// returns.
+// The output and the outcome of the one rank of this job. Nothing writes to `text` after the return.
 Result<JobOutcome> listen_to(HostJobPlan plan, std::string& text) {
   LineOutput output([&](int, const std::string& line) { text += line + '\n'; });
   HostJob job(std::move(plan), output);
@@ -98,16 +97,16 @@ HostReport examine_host(HostJobPlan plan) {
     report.failure = failure_of(*outcome);
     return report;
   }
-  report.version = std::string(version());  // an agent of another one is not talked to
+  report.version = std::string(version());  // agents of other versions are refused
   take_survey(said["survey"], report);
   report.findings = findings_in(said["findings"]);
-  // Those are what the agent gave its one rank.
+  // The agent set these variables for its one rank.
   std::erase_if(report.findings,
                 [](const machine::Finding& finding) { return finding.topic == "thread counts"; });
   return report;
 }
 
-HostJobPlan plan_for(const HostJobPlan& all, const launch::HostShare& share,
+HostJobPlan plan_for(const HostJobPlan& all, const supervise::HostShare& share,
                      const std::vector<std::string>& job) {
   HostJobPlan plan = all;
   plan.hosts = {{.name = share.name, .ranks = 1}};
@@ -119,7 +118,7 @@ HostJobPlan plan_for(const HostJobPlan& all, const launch::HostShare& share,
   return plan;
 }
 
-// A thread each: a host that does not answer costs its time once.
+// One thread per host, so that hosts that do not answer cost their timeout only once.
 std::vector<HostReport> examine_each(const HostJobPlan& plan, const HostsExamination& examination) {
   std::vector<HostReport> reports(plan.hosts.size());
   std::vector<std::jthread> threads;
@@ -134,7 +133,7 @@ std::vector<HostReport> examine_each(const HostJobPlan& plan, const HostsExamina
   return reports;
 }
 
-// ----- the ways between them -----
+// ----- the links between hosts -----
 
 std::vector<int> hosts_that_answered(const ClusterReport& report) {
   std::vector<int> hosts;
@@ -156,7 +155,7 @@ HostJobPlan plan_for_links(const HostJobPlan& all, const std::vector<int>& hosts
   return plan;
 }
 
-// Why measuring ended early, in one line.
+// The reason why measuring ended early, in one line.
 std::string first_line(std::string_view summary) {
   constexpr std::string_view kSpeaker = "cohort: ";
   if (summary.starts_with(kSpeaker)) summary.remove_prefix(kSpeaker.size());
@@ -170,7 +169,7 @@ void measure_ways(HostedJob& hosted, const HostsExamination& examination, Cluste
   examination.progress(fmt::format("starting ranks on {} hosts", hosts.size()));
   LineOutput output([&](int, const std::string& line) {
     take_line(line, hosts, report);
-    examination.progress(fmt::format("measured {} of {} ways", report.links.size(), all));
+    examination.progress(fmt::format("measured {} of {} links", report.links.size(), all));
   });
   HostJob job(plan_for_links(hosted.plan, hosts, examination.measuring), output);
   const net::MeetingServer server(hosted.key, std::move(hosted.listener), static_cast<int>(hosts.size()));
@@ -185,7 +184,7 @@ void measure_ways(HostedJob& hosted, const HostsExamination& examination, Cluste
 }  // namespace
 
 ClusterReport examine_hosts(HostedJob hosted, const HostsExamination& examination) {
-  std::signal(SIGPIPE, SIG_IGN);  // an agent that goes is seen by what it leaves unsaid
+  std::signal(SIGPIPE, SIG_IGN);  // a lost agent is noticed by its missing report
   ClusterReport report{.version = std::string(version())};
   examination.progress(fmt::format("asking {} hosts", hosted.plan.hosts.size()));
   report.hosts = examine_each(hosted.plan, examination);

@@ -1,4 +1,4 @@
-#include "doctor/findings_output.h"
+#include "doctor/doctor_output.h"
 
 #include "observe/table.h"
 
@@ -10,7 +10,9 @@ namespace cohort::tool {
 
 using machine::Finding;
 using machine::Severity;
+namespace {
 using Json = nlohmann::ordered_json;
+}
 
 Colour colour_of(Severity severity) {
   switch (severity) {
@@ -27,7 +29,7 @@ Colour colour_of(Severity severity) {
 }
 
 std::string findings_table(const Session& session, const std::vector<Finding>& findings) {
-  observe::Table table({"topic", "", "found, and what to do"});
+  observe::Table table({"topic", "", "finding and remedy"});
   for (const Finding& finding : findings) {
     const observe::Cell verdict{std::string(name(finding.severity)), colour_of(finding.severity)};
     table.add({{finding.topic, Colour::kBold}, verdict, {finding.found}});
@@ -48,7 +50,7 @@ std::string findings_closing(const Session& session, const std::vector<Finding>&
     return session.coloured(fmt::format("{} problem(s): the job would not run.", problems), Colour::kRed);
   }
   if (warnings > 0) {
-    return session.coloured(fmt::format("{} warning(s): the job would run, but badly.", warnings),
+    return session.coloured(fmt::format("{} warning(s): the job would run, but slowly or at risk.", warnings),
                             Colour::kYellow);
   }
   return session.coloured(when_fine, Colour::kGreen);

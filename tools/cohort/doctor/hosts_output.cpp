@@ -1,7 +1,6 @@
-#include "doctor/hosts_output.h"
 
 #include "base/units.h"
-#include "doctor/findings_output.h"
+#include "doctor/doctor_output.h"
 #include "observe/table.h"
 
 #include <algorithm>
@@ -23,7 +22,7 @@ using measure::HeatMap;
 using observe::Cell;
 using observe::Table;
 
-// ----- from each to each -----
+// ----- links -----
 
 struct Respect {
   const char* title;
@@ -43,13 +42,13 @@ HeatMap heat_map(const ClusterReport& report, const Respect& respect) {
   for (std::size_t i = 0; i < report.links.size(); ++i) {
     const LinkReport& link = report.links[i];
     auto& cell = map.rows[static_cast<std::size_t>(link.from)][static_cast<std::size_t>(link.to)];
-    cell = {.text = link.cost ? respect.format(values[i]) : "no way", .heat = heats[i]};
+    cell = {.text = link.cost ? respect.format(values[i]) : "no link", .heat = heats[i]};
     if (!link.cost) cell.heat = 1;
   }
   return map;
 }
 
-// Cells of one width: their grounds touch.
+// Cells have one width, so that their backgrounds touch.
 std::string heat_table(const Session& session, const HeatMap& map) {
   std::size_t width = 0;
   for (const std::string& label : map.labels) width = std::max(width, observe::columns_of(label));
@@ -74,7 +73,7 @@ std::string heat_table(const Session& session, const HeatMap& map) {
 
 // ----- hosts -----
 
-// The gravest of what concerns this host alone.
+// The highest severity of the findings about this host alone.
 Severity verdict_on(const HostReport& host, const std::vector<Finding>& findings) {
   Severity gravest = Severity::kFine;
   for (const Finding& finding : findings) {
@@ -102,7 +101,7 @@ std::string hosts_table(const Session& session, const ClusterReport& report,
     table.add({{host.name, Colour::kBold},
                {std::string(name(verdict)), colour_of(verdict)},
                {or_dash(host.version)},
-               {is_first ? "the measure" : clock_text(host)},
+               {is_first ? "reference" : clock_text(host)},
                {host.cores > 0 ? std::to_string(host.cores) : "–"},
                {host.memory_bytes > 0 ? format_bytes(host.memory_bytes) : "–"},
                {or_dash(host.kernel)},

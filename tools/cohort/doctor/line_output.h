@@ -1,6 +1,6 @@
 #pragma once
 
-#include "launch/rank_output.h"
+#include "supervise/rank_output.h"
 
 #include <functional>
 #include <map>
@@ -9,18 +9,17 @@
 
 namespace cohort::tool {
 
-/// Hands on whole lines that ranks write to standard output; what they write elsewhere is left to those who
-/// keep the last lines of a rank.
+/// Passes the lines that ranks write to standard output to a function; standard error is ignored here.
 ///
-/// Threads: as every RankOutput; the function is called by one thread at a time.
-class LineOutput final : public launch::RankOutput {
+/// Threads: as RankOutput; the function is called by one thread at a time.
+class LineOutput final : public supervise::RankOutput {
  public:
   using Take = std::function<void(int rank, const std::string& line)>;
 
   explicit LineOutput(Take take) : take_(std::move(take)) {}
 
-  Status take(int rank, launch::Stream stream, std::string_view piece) override {
-    if (stream != launch::Stream::kOutput) return {};
+  Status take(int rank, supervise::Stream stream, std::string_view piece) override {
+    if (stream != supervise::Stream::kOutput) return {};
     const std::lock_guard lock(mutex_);
     std::string& begun = begun_[rank];
     begun += piece;

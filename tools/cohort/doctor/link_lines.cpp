@@ -1,4 +1,4 @@
-#include "doctor/link_lines.h"
+#include "doctor/measure_links.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,12 +1,11 @@
 #include "doctor/measure_links.h"
 
-#include "comm/clock_probe.h"
-#include "comm/link_probe.h"
+#include "comm/probe/clock_probe.h"
+#include "comm/probe/link_probe.h"
 #include "comm/shared_memory/arena.h"
-#include "doctor/link_lines.h"
 #include "doctor/part_meeting.h"
 #include "world/hosts_world.h"
-#include "world/meeting_place.h"
+#include "world/open_meeting.h"
 
 #include <fmt/format.h>
 #include <optional>
@@ -33,7 +32,7 @@ Rounds rounds_of(int world, PairsAtOnce pairs) {
   return single;
 }
 
-// A pair may need the time to find out that it cannot talk, and in each direction for measuring.
+// A pair may need its limit to find out that it cannot communicate, and then the time for each direction.
 std::chrono::nanoseconds round_limit(const LinkMeasuring& measuring) {
   return 4 * measuring.pair_limit + 20 * measuring.time;
 }
@@ -42,7 +41,7 @@ double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// One rank among those that measure.
+/// One of the measuring ranks.
 class MeasuringRank {
  public:
   using Say = std::function<void(const std::string& line)>;
@@ -73,7 +72,7 @@ class MeasuringRank {
     return {};
   }
 
-  // Who is in no pair of this round forms a world of its own: everybody meets equally often.
+  // A rank without a partner in this round forms a world of its own, so that all ranks meet equally often.
   void take_part(std::uint32_t round, const std::vector<Pair>& pairs) {
     for (const auto& [low, high] : pairs) {
       if (facts_.rank != low && facts_.rank != high) continue;
@@ -89,15 +88,15 @@ class MeasuringRank {
         *part_, *arena_, *key_,
         {.rank = facts_.rank == members.front() ? 0 : 1,
          .world = static_cast<int>(members.size()),
-         .link_limit = 2 * measuring_.pair_limit,  // who cannot be connected is named by address first
+         .link_limit = 2 * measuring_.pair_limit,  // a failed connection is reported first, with its address
          .meeting_limit = measuring_.pair_limit,
          .secrecy = facts_.links.encrypts ? net::Secrecy::kTls : net::Secrecy::kClear,
          .interfaces = facts_.links.interfaces,
-         .pricing = world::Pricing{}});  // nothing is measured before, and nothing is paced
+         .pricing = world::Pricing{}});  // measures nothing in advance and does not pace
     return part.form(round);
   }
 
-  // The lower rank speaks for both.
+  // The lower rank reports for both.
   Status measure(std::uint32_t round, int low, int high) {
     const bool speaks = facts_.rank == low;
     COHORT_ASSIGN_OR_RETURN(const auto group, form(round, {low, high}));
@@ -130,7 +129,7 @@ class MeasuringRank {
   std::optional<net::JobKey> key_;
   std::unique_ptr<net::Meeting> meeting_;
   std::unique_ptr<Arena> arena_;
-  std::optional<PartMeeting> part_;  // outlives the communicators that met there
+  std::optional<PartMeeting> part_;  // must outlive the communicators that met there
 };
 
 }  // namespace

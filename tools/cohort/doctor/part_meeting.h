@@ -6,20 +6,20 @@
 
 namespace cohort::tool {
 
-/// The meeting of some ranks inside the meeting of all. Every rank must be in a part, if only by itself, and
-/// all parts must meet equally often.
+/// The meeting of some ranks inside the meeting of all. Every rank must be in a part, if only alone, and all
+/// parts must meet equally often.
 ///
 /// Threads: one at a time.
 /// Lifetime: the meeting of all must outlive it.
 /// Failure: as the meeting of all.
 class PartMeeting final : public net::Meeting {
  public:
-  /// A place among all ranks.
+  /// Rank and size of the meeting of all.
   struct Seat {
     int rank = 0;
     int world = 1;
   };
-  /// `members`: those of this part, by their ranks among all, in the order of the part.
+  /// `members`: the ranks of this part, as numbered among all, in the order of the part.
   PartMeeting(net::Meeting& all, Seat seat, std::vector<int> members)
       : all_(all), seat_(seat), members_(std::move(members)) {}
 

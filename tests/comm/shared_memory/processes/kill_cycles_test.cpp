@@ -1,4 +1,5 @@
 #include "comm/shared_memory/processes/ranks.h"
+#include "soak.h"
 
 #include <csignal>
 #include <filesystem>
@@ -16,8 +17,6 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-constexpr int kCycles = 500;
-
 std::size_t num_entries(const fs::path& folder, const std::string& containing) {
   std::size_t count = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -32,7 +31,7 @@ std::string text_of(const fs::path& file) {
   return text.str();
 }
 
-/// Shared memory of the whole machine.
+/// Shared memory in use on the whole machine.
 std::int64_t shared_kib() {
   const std::string text = text_of("/proc/meminfo");
   return std::stoll(text.substr(text.find("Shmem:") + 6));
@@ -42,7 +41,7 @@ std::size_t num_own_descriptors() {
   return num_entries("/proc/self/fd", "");
 }
 
-/// Processes whose command line has the word.
+/// Processes whose command line contains the word.
 std::vector<std::string> processes_with(const std::string& word) {
   std::vector<std::string> found;
   for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -53,20 +52,21 @@ std::vector<std::string> processes_with(const std::string& word) {
   return found;
 }
 
-/// What a survivor may end with: it lost a peer while it worked, or while it met the others.
+/// Whether a survivor ended with a permitted error: it lost a peer during a call, or while connecting.
 bool is_fine(const std::string& said) {
   const auto code = static_cast<ErrorCode>(number_in(said, "code"));
   return code == ErrorCode::kPeerLost || code == ErrorCode::kTimedOut;
 }
 
-// Whatever a rank is in the middle of, meeting included, when it is killed: nothing is left of the job.
+// A rank is killed at a random moment, possibly while the ranks connect: nothing of the job is left behind.
 TEST(KillCycles, LeaveNothingBehind) {
   const std::string word = fmt::format("cohort-cycles-{}", ::getpid());
   std::mt19937_64 random(20'240'611);
   const std::size_t descriptors = num_own_descriptors();
   const std::int64_t shared = shared_kib();
   int num_in_meeting = 0;
-  for (int cycle = 0; cycle < kCycles; ++cycle) {
+  const int num_cycles = rounds(60, 500);
+  for (int cycle = 0; cycle < num_cycles; ++cycle) {
     const int world = 2 + static_cast<int>(random() % 2);
     const int victim = static_cast<int>(random() % static_cast<unsigned>(world));
     const auto delay = std::chrono::microseconds(random() % 25'000);
@@ -74,7 +74,7 @@ TEST(KillCycles, LeaveNothingBehind) {
                  .world = world,
                  .meeting_limit = 300ms,
                  .task = "hammer"});
-    std::this_thread::sleep_for(delay);  // the moment is the subject
+    std::this_thread::sleep_for(delay);  // the random moment of the kill is what is tested
     ASSERT_TRUE(ranks[victim].signal(SIGKILL)) << "cycle " << cycle << ": " << ranks.said_by(victim);
     for (int rank = 0; rank < world; ++rank) {
       const ExitStatus status = ranks.wait(rank);
@@ -88,12 +88,12 @@ TEST(KillCycles, LeaveNothingBehind) {
       if (status.code == 1) ++num_in_meeting;
     }
   }
-  fmt::print("{} cycles; {} survivors were still meeting\n", kCycles, num_in_meeting);
+  fmt::print("{} cycles; {} survivors were still meeting\n", num_cycles, num_in_meeting);
   EXPECT_EQ(num_own_descriptors(), descriptors);
   EXPECT_EQ(processes_with(word), std::vector<std::string>{});
-  EXPECT_EQ(text_of("/proc/net/unix").find(word), std::string::npos) << "a name is still taken";
+  EXPECT_EQ(text_of("/proc/net/unix").find(word), std::string::npos) << "a socket name is still taken";
   for (const char* place : {"/tmp", "/dev/shm"}) EXPECT_EQ(num_entries(place, word), 0u) << place;
-  // Others on the machine use shared memory, too; had every cycle left its arenas, this would be gigabytes.
+  // Other processes use shared memory, too; had every cycle left its arenas behind, this would be gigabytes.
   fmt::print("shared memory of the machine: {} KiB before, {} KiB after\n", shared, shared_kib());
   EXPECT_LT(shared_kib() - shared, 256 * 1024);
 }

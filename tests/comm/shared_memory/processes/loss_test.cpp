@@ -13,12 +13,12 @@ int code(ErrorCode code) {
   return static_cast<int>(code);
 }
 
-/// Rank `survivor` ended with kPeerLost, which names the last rank and its process; returns how long after
-/// `since_ns`, in milliseconds.
+/// Checks that rank `survivor` ended with kPeerLost, which names the last rank and its process. Returns how
+/// long after `since_ns`, in milliseconds.
 double expect_loss(Ranks& ranks, int survivor, std::int64_t since_ns) {
   EXPECT_EQ(ranks.wait(survivor), ExitStatus{.code = 0});
   const std::string said = ranks.said_by(survivor);
-  const int last = ranks.world() - 1;
+  const int last = ranks.size() - 1;
   EXPECT_EQ(number_in(said, "code"), code(ErrorCode::kPeerLost)) << said;
   EXPECT_NE(said.find(fmt::format("rank {} (process {})", last, ranks[last].pid())), std::string::npos)
       << said;
@@ -40,7 +40,7 @@ TEST_P(Killed, ARankEndsThePendingCallsOfAllOthers) {
     for (const int survivor : {0, 1}) {
       const double ms = expect_loss(ranks, survivor, killed);
       fmt::print("{}: rank {} knew {:.3f} ms after the kill\n", GetParam(), survivor, ms);
-      EXPECT_LT(ms, 5000.0);  // far from the limit of the call, which is 20 s
+      EXPECT_LT(ms, 5000.0);  // far below the limit of the call, 20 s
     }
   }
 }
@@ -100,12 +100,12 @@ TEST(Processes, AreAllEndedByAnAbort) {
   }
 }
 
-// The kernel tells of the frozen one's death before the arena is used again; waking it changes nothing.
+// The frozen process is dead before the arena is used again; waking it changes nothing.
 TEST(Fence, KillsTheFrozenBeforeTheArenaIsUsedAgain) {
   Ranks ranks({.rendezvous = fresh_rendezvous(), .world = 3, .task = "fence"});
   ranks.wait_for_line(2, "frozen");
   EXPECT_EQ(ranks.wait(2), ExitStatus{.signal = SIGKILL});
-  EXPECT_FALSE(ranks[2].signal(SIGCONT)) << "nobody is left to be woken";
+  EXPECT_FALSE(ranks[2].signal(SIGCONT)) << "no process is left to be woken";
   for (const int survivor : {0, 1}) {
     EXPECT_EQ(ranks.wait(survivor), ExitStatus{.code = 0}) << ranks.said_by(survivor);
     const std::string said = ranks.said_by(survivor);

@@ -7,8 +7,8 @@
 #include <thread>
 #include <unistd.h>
 
-// What a rank does once it has met the others. Whatever its call came to is written as `code=…`, `ended=…`
-// (the time) and the text of the error.
+// Tasks of a rank, run once it has connected to the others. The outcome of its call is printed as `code=…`,
+// `ended=…` (the time) and the text of the error.
 
 namespace cohort::test {
 namespace {
@@ -21,7 +21,7 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
-/// Says what an operation came to, and when.
+/// Prints the outcome of an operation and the time.
 Status report(const Status& outcome) {
   const std::int64_t ended = now_ns();
   if (outcome)
@@ -36,7 +36,7 @@ Status report(const Status& outcome) {
   while (true) ::pause();
 }
 
-/// The last rank says `ready` and hangs; the others make the call, which cannot end well.
+/// The last rank prints `ready` and hangs; the others make the call, which must fail.
 Task while_the_last_hangs(const std::function<Status(Communicator&)>& call) {
   return [call](const RoleCall& role, Arena&, std::unique_ptr<Communicator>& group) -> Status {
     COHORT_RETURN_IF_ERROR(group->run(barrier()));
@@ -61,16 +61,16 @@ Status start_all_reduce(Communicator& group) {
 
 Status receive_from_last(Communicator& group) {
   std::vector<float> numbers(100'003, 1.0F);
-  return group.run(receive(std::span(numbers), group.world() - 1));
+  return group.run(recv(std::span(numbers), group.size() - 1));
 }
 
-/// More than anybody's rings hold, to somebody who does not read.
+/// Sends more bytes than a ring holds, to a rank that does not read.
 Status send_to_last(Communicator& group) {
   std::vector<float> numbers(1'000'003, 1.0F);
-  return group.run(send(std::span<const float>(numbers), group.world() - 1));
+  return group.run(send(std::span<const float>(numbers), group.size() - 1));
 }
 
-/// The same ranks the other way round: the last is the first there.
+/// A sub-group of the same ranks in reverse order: the last rank becomes the first.
 Status sub_group_call(const RoleCall& role, Arena&, std::unique_ptr<Communicator>& group) {
   COHORT_ASSIGN_OR_RETURN(const auto part, group->split(0, -role.rank, "part"));
   if (role.rank == role.world - 1) {
@@ -84,7 +84,7 @@ Status sub_group_call(const RoleCall& role, Arena&, std::unique_ptr<Communicator
 
 Status hammer(Communicator& group, std::uint64_t seed, int rounds) {
   std::mt19937_64 random(seed);  // the same on all ranks
-  const auto world = static_cast<std::size_t>(group.world());
+  const auto world = static_cast<std::size_t>(group.size());
   for (int round = 0; round < rounds; ++round) {
     const std::size_t count = random() % 3 == 0 ? random() % 20'000 : random() % 200;
     const int root = static_cast<int>(random() % world);
@@ -123,7 +123,7 @@ Status hammer(Communicator& group, std::uint64_t seed, int rounds) {
 
 Status endless_hammer(const RoleCall& role, Arena& arena, std::unique_ptr<Communicator>& group) {
   (void)role;
-  // Some of it in the arena, so that there is something to leave behind.
+  // A block in the arena, so that a leak would be noticed.
   const ArenaBlock block = value_or_throw(arena.allocate(std::size_t{1} << 20));
   const Numbers numbers(block.as<float>().data(), block.as<float>().size(), DType::kF32);
   for (std::uint64_t round = 0;; ++round) {
@@ -133,16 +133,16 @@ Status endless_hammer(const RoleCall& role, Arena& arena, std::unique_ptr<Commun
   }
 }
 
-/// As many as make about the same work for all worlds.
+/// A number of rounds that makes about the same work for all worlds.
 Status mixed_collectives(const RoleCall& role, Arena&, std::unique_ptr<Communicator>& group) {
   return report(hammer(*group, 7, 8000 / (role.world * role.world) * 4));
 }
 
-/// The last rank does something else for twice the liveness limit; nobody takes it for dead.
+/// The last rank sleeps for twice the liveness limit; no rank may report it as lost.
 Status wait_for_a_slow_one(const RoleCall& role, Arena&, std::unique_ptr<Communicator>& group) {
   COHORT_RETURN_IF_ERROR(group->run(barrier()));
   const auto limit = std::chrono::milliseconds(std::stoi(role.args.at(1)));
-  if (role.rank == role.world - 1) std::this_thread::sleep_for(2 * limit);  // the delay is the subject
+  if (role.rank == role.world - 1) std::this_thread::sleep_for(2 * limit);  // the delay is what is tested
   return report(run_all_reduce(*group));
 }
 
@@ -172,7 +172,7 @@ Status abort_from_another_thread(const RoleCall& role, Arena&, std::unique_ptr<C
   COHORT_RETURN_IF_ERROR(group->run(barrier()));
   if (role.rank == role.world - 1) {
     std::jthread other([&] { group->abort(Error(ErrorCode::kExhausted, "the disk is full")); });
-    return report(group->run(receive(Numbers(), 0)));
+    return report(group->run(recv(Numbers(), 0)));
   }
   return report(run_all_reduce(*group));
 }
@@ -182,8 +182,8 @@ std::unique_ptr<Communicator> meet_again(const RoleCall& role, Arena& arena, int
       arena, {.rendezvous = role.args.at(0), .facts = {.rank = rank, .world = world, .generation = 1}}));
 }
 
-/// The last rank freezes itself in the middle; the others lose it, go on without it in a new generation with
-/// the same arena, and let the arena be used.
+/// The last rank stops itself during a call. The others lose it, continue without it in a new generation with
+/// the same arena, and use the arena.
 Status go_on_without_the_frozen(const RoleCall& role, Arena& arena, std::unique_ptr<Communicator>& group) {
   constexpr std::size_t kCount = 300'007;
   ArenaBlock block = value_or_throw(arena.allocate(kCount * sizeof(float)));
@@ -192,7 +192,7 @@ Status go_on_without_the_frozen(const RoleCall& role, Arena& arena, std::unique_
   if (role.rank == role.world - 1) {
     say("frozen");
     ::raise(SIGSTOP);
-    // Woken up: as if it had only slept a little, it would write now.
+    // If woken, this rank would write to the arena now.
     (void)group->run(all_reduce(numbers));
     hang();
   }
@@ -257,3 +257,7 @@ Roles shared_memory_roles() {
 }
 
 }  // namespace cohort::test
+
+int main(int argc, char** argv) {
+  return cohort::test::run_tests_or_role(argc, argv, cohort::test::shared_memory_roles());
+}

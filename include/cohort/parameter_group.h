@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cohort {
+
+/// Optimizer settings of their own for some parameters, as a parameter group of torch.optim: those whose
+/// names match one of the patterns. `*` in a pattern matches any number of characters, `?` exactly one.
+///
+///     {.patterns = {"*.bias", "norm.*"}, .weight_decay = 0}
+///     {.patterns = {"embedding.*"}, .frozen = true}
+struct ParameterGroup {
+  std::vector<std::string> patterns{};
+  // If not set, the setting of the optimizer.
+  std::optional<double> learning_rate{};
+  std::optional<double> weight_decay{};
+  bool frozen = false;  ///< no gradient is computed and no update is made
+
+  bool operator==(const ParameterGroup&) const = default;
+};
+
+}  // namespace cohort

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace cohort {
+
+/// One training step, as this rank saw it. Loss, learning rate and samples are the same on all ranks.
+struct StepReport {
+  std::int64_t step = 0;   ///< counts from 1
+  std::int64_t epoch = 0;  ///< counts from 1
+  double loss = 0;         ///< mean over the samples of all ranks, before the update
+  double learning_rate = 0;
+  std::int64_t samples = 0;               ///< samples of the batch, over all ranks
+  double seconds = 0;                     ///< duration of the whole step
+  double communication_seconds = 0;       ///< the part of `seconds` in which this rank waited for other ranks
+  double stall_seconds = 0;               ///< the part of `seconds` in which this rank waited for data
+  std::optional<double> gradient_norm{};  ///< present if clipping or skipping needs it
+  bool skipped = false;                   ///< loss or gradients were not finite, so no parameter was updated
+};
+
+}  // namespace cohort

@@ -1,0 +1,68 @@
+#include "comm/group/communicator.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace cohort {
+namespace {
+
+/// The error of a call that was not started.
+Error refused(const Error& error, const GroupFacts& facts) {
+  return error.within(fmt::format("group '{}'", facts.name));
+}
+
+}  // namespace
+
+Status Communicator::run(const Call& call) {
+  if (Status fine = check_call(call, rank(), size()); !fine) return refused(fine.error(), facts_);
+  if (call.consumer == nullptr || hands_over()) return do_run(call);
+  Call plain = call;
+  plain.consumer = nullptr;
+  COHORT_RETURN_IF_ERROR(do_run(plain));
+  (*call.consumer)(0, call.output);
+  return {};
+}
+
+Result<std::byte*> Communicator::see(int /*owner*/, std::span<std::byte> mine) {
+  return size() == 1 ? mine.data() : nullptr;
+}
+
+comm::Work Communicator::start(const Call& call) {
+  if (Status fine = check_call(call, rank(), size()); !fine) {
+    return comm::Work::finished(refused(fine.error(), facts_));
+  }
+  if (call.consumer != nullptr) {
+    return comm::Work::finished(refused(
+        Error(ErrorCode::kUsage, "start() takes no call with a consumer").with_remedy("Use run()."), facts_));
+  }
+  if (call.limit) return do_start(call);
+  return do_start(call.within(facts_.limit));
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::split(std::optional<int> colour, int key,
+                                                          const std::string& name) {
+  using Row = std::array<std::int64_t, 3>;
+  const Row mine = {colour ? 1 : 0, colour.value_or(0), key};
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(size()) * mine.size());
+  COHORT_RETURN_IF_ERROR(run(all_gather(std::span<const std::int64_t>(mine), std::span(rows))));
+
+  std::vector<std::pair<std::int64_t, int>> order;
+  for (int r = 0; r < size(); ++r) {
+    const std::int64_t* row = rows.data() + static_cast<std::size_t>(r) * mine.size();
+    if (colour && row[0] == 1 && row[1] == *colour) order.emplace_back(row[2], r);
+  }
+  std::sort(order.begin(), order.end());
+
+  GroupFacts facts = facts_;
+  facts.name = fmt::format("{}/{}", facts_.name, name);
+  facts.world = static_cast<int>(order.size());
+  std::vector<int> members;
+  for (const auto& [unused_key, r] : order) {
+    if (r == rank()) facts.rank = static_cast<int>(members.size());
+    members.push_back(r);
+  }
+  return do_split(facts, members);
+}
+
+}  // namespace cohort

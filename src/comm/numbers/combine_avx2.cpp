@@ -1,0 +1,13 @@
+#include "comm/numbers/combine_loops.h"
+
+namespace cohort::comm {
+
+CombineKernel combine_kernel_avx2(ReduceOp op, DType dtype) {
+  return kernel_for(op, dtype);
+}
+
+ConvertKernels convert_kernels_avx2(DType dtype) {
+  return converters_for(dtype);
+}
+
+}  // namespace cohort::comm

@@ -1,0 +1,76 @@
+#include "data/records_in_memory.h"
+
+#include "base/check.h"
+
+#include <ATen/ATen.h>
+#include <algorithm>
+
+namespace cohort::data {
+
+ImageDataset::ImageDataset(ImageRecords records, Scale scale) : records_(std::move(records)) {
+  for (std::int64_t dim : records_.image_shape) pixels_per_image_ *= dim;
+  COHORT_CHECK_EQ(records_.pixels.size(),
+                  records_.classes.size() * static_cast<std::size_t>(pixels_per_image_));
+  for (int byte = 0; byte < 256; ++byte) value_[static_cast<std::size_t>(byte)] = scale(byte);
+}
+
+Batch ImageDataset::allocate(std::int64_t count) const {
+  std::vector<std::int64_t> shape{count};
+  shape.insert(shape.end(), records_.image_shape.begin(), records_.image_shape.end());
+  return {at::empty(shape, at::kFloat), at::empty({count}, at::kLong), {}};
+}
+
+void ImageDataset::write(std::int64_t index, std::int64_t row, const Batch& into) const {
+  const auto* from =
+      reinterpret_cast<const unsigned char*>(records_.pixels.data()) + index * pixels_per_image_;
+  auto* to = row_of<float>(into.input, row, pixels_per_image_);
+  for (std::int64_t i = 0; i < pixels_per_image_; ++i) to[i] = value_[from[i]];
+  *row_of<std::int64_t>(into.target, row, 1) = records_.classes[static_cast<std::size_t>(index)];
+}
+
+TableDataset::TableDataset(TableRecords records) : records_(std::move(records)) {
+  for (std::int64_t dim : records_.input_shape) row_size_ *= dim;
+  COHORT_CHECK_EQ(records_.inputs.size(), records_.targets.size() * static_cast<std::size_t>(row_size_));
+}
+
+Batch TableDataset::allocate(std::int64_t count) const {
+  std::vector<std::int64_t> shape{count};
+  shape.insert(shape.end(), records_.input_shape.begin(), records_.input_shape.end());
+  const bool classes = records_.target_kind == TargetKind::kClass;
+  return {at::empty(shape, at::kFloat),
+          classes ? at::empty({count}, at::kLong) : at::empty({count, 1}, at::kFloat),
+          {}};
+}
+
+void TableDataset::write(std::int64_t index, std::int64_t row, const Batch& into) const {
+  std::copy_n(records_.inputs.data() + index * row_size_, row_size_,
+              row_of<float>(into.input, row, row_size_));
+  const float target = records_.targets[static_cast<std::size_t>(index)];
+  if (records_.target_kind == TargetKind::kClass) {
+    *row_of<std::int64_t>(into.target, row, 1) = static_cast<std::int64_t>(target);
+  } else {
+    *row_of<float>(into.target, row, 1) = target;
+  }
+}
+
+TokenWindows::TokenWindows(TokenSpan text, std::int64_t context) : text_(std::move(text)), context_(context) {
+  COHORT_CHECK_GE(context_, 1);
+  COHORT_CHECK(text_.first >= 0 && text_.first <= text_.last);
+  COHORT_CHECK_LE(static_cast<std::size_t>(text_.last), text_.tokens->size());
+}
+
+std::int64_t TokenWindows::size() const {
+  return std::max<std::int64_t>(0, text_.count() - context_);
+}
+
+Batch TokenWindows::allocate(std::int64_t count) const {
+  return {at::empty({count, context_}, at::kLong), at::empty({count, context_}, at::kLong), {}};
+}
+
+void TokenWindows::write(std::int64_t index, std::int64_t row, const Batch& into) const {
+  const records::Token* from = text_.tokens->data() + text_.first + index;
+  std::copy_n(from, context_, row_of<std::int64_t>(into.input, row, context_));
+  std::copy_n(from + 1, context_, row_of<std::int64_t>(into.target, row, context_));
+}
+
+}  // namespace cohort::data

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "data/batch_first.h"
+#include "data/standardise.h"
+#include "records/text_tokens.h"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+// Data sets whose samples are held in memory.
+
+namespace cohort::data {
+
+/// Images as bytes, and their classes.
+struct ImageRecords {
+  std::string pixels{};                     ///< of all images, one after the other
+  std::vector<std::int64_t> image_shape{};  ///< of one image: channels, height, width
+  std::vector<std::int64_t> classes{};
+};
+
+/// Images that are bytes in memory and f32 in a batch.
+///
+/// Cost: one byte of memory per pixel; one table look-up per pixel of a batch.
+class ImageDataset final : public BatchFirst {
+ public:
+  /// `scale` is applied to bytes 0 … 255; {0, 255} maps them to 0 … 1.
+  ImageDataset(ImageRecords records, Scale scale);
+
+  std::int64_t size() const override { return static_cast<std::int64_t>(records_.classes.size()); }
+
+ private:
+  Batch allocate(std::int64_t count) const override;
+  void write(std::int64_t index, std::int64_t row, const Batch& into) const override;
+
+  const ImageRecords records_;
+  std::int64_t pixels_per_image_ = 1;
+  std::array<float, 256> value_{};
+};
+
+enum class TargetKind { kNumber, kClass };
+
+/// Rows of numbers, each with a target.
+struct TableRecords {
+  std::vector<float> inputs{};              ///< row after row
+  std::vector<std::int64_t> input_shape{};  ///< shape of one row
+  std::vector<float> targets{};             ///< one per row
+  TargetKind target_kind = TargetKind::kNumber;
+};
+
+/// Rows of numbers in memory.
+class TableDataset final : public BatchFirst {
+ public:
+  explicit TableDataset(TableRecords records);
+
+  std::int64_t size() const override { return static_cast<std::int64_t>(records_.targets.size()); }
+
+ private:
+  Batch allocate(std::int64_t count) const override;
+  void write(std::int64_t index, std::int64_t row, const Batch& into) const override;
+
+  const TableRecords records_;
+  std::int64_t row_size_ = 1;
+};
+
+/// Tokens first … last−1 of a text; several spans may share the text.
+struct TokenSpan {
+  std::shared_ptr<const std::vector<records::Token>> tokens{};
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+
+  std::int64_t count() const { return last - first; }
+};
+
+/// Every window of `context` tokens of a text: sample i has tokens i … i+context-1 as input, and tokens
+/// i+1 … i+context as target.
+///
+/// Cost: two bytes of memory per token; windows overlap and are copied when a batch is made.
+class TokenWindows final : public BatchFirst {
+ public:
+  TokenWindows(TokenSpan text, std::int64_t context);
+
+  std::int64_t size() const override;
+
+ private:
+  Batch allocate(std::int64_t count) const override;
+  void write(std::int64_t index, std::int64_t row, const Batch& into) const override;
+
+  const TokenSpan text_;
+  const std::int64_t context_;
+};
+
+}  // namespace cohort::data

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "comm/group/communicator.h"
+
+#include <ATen/core/Tensor.h>
+#include <string>
+#include <vector>
+
+namespace torch::nn {
+class Module;
+}
+
+namespace cohort::train {
+
+struct NamedTensor {
+  std::string name;
+  at::Tensor tensor;
+};
+
+/// The tensors of a module, each once, however many names it has.
+struct ModuleTensors {
+  std::vector<NamedTensor> parameters;  ///< parameters with gradients
+  std::vector<NamedTensor> frozen;      ///< parameters without gradients
+  std::vector<NamedTensor> buffers;     ///< floating-point buffers: running means and the like
+  std::vector<NamedTensor> counters;    ///< the other buffers
+};
+
+ModuleTensors tensors_of(const torch::nn::Module& module);
+std::vector<at::Tensor> plain(const std::vector<NamedTensor>& named);
+
+/// Checks, on all ranks together, that all ranks have built the same module: names, sizes, strides and types
+/// of its tensors, in the same order.
+///
+/// Failure: throws UsageError, naming the ranks whose module differs from that of most ranks, or a tensor that
+/// is not in CPU memory.
+void check_same_module(Communicator& group, const ModuleTensors& tensors);
+
+/// Broadcasts rank 0's tensors to all ranks.
+void send_from_first(Communicator& group, const std::vector<NamedTensor>& tensors);
+
+}  // namespace cohort::train

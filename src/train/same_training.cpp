@@ -1,0 +1,107 @@
+#include "train/same_training.h"
+
+#include "base/checksum.h"
+#include "train/same_on_all.h"
+#include "update/groups.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace cohort::train {
+namespace {
+
+using Values = std::vector<SharedValue>;
+
+std::int64_t as_number(auto value) {
+  return static_cast<std::int64_t>(value);
+}
+
+Values of_optimizer(const OptimizerSettings& settings) {
+  return {{"optimizer.name", std::string(name(settings.kind))},
+          {"optimizer.learning_rate", settings.learning_rate},
+          {"optimizer.momentum", settings.momentum},
+          {"optimizer.nesterov", as_number(settings.nesterov)},
+          {"the first of optimizer.betas", settings.betas.first},
+          {"the second of optimizer.betas", settings.betas.second},
+          {"optimizer.eps", settings.eps},
+          {"optimizer.weight_decay", settings.weight_decay}};
+}
+
+Values of_schedule(const LearningRateSchedule& schedule) {
+  return {{"the kind of schedule", as_number(schedule.kind)},
+          {"schedule.warmup_steps", schedule.warmup_steps},
+          {"schedule.step_size", schedule.step_size},
+          {"schedule.gamma", schedule.gamma},
+          {"schedule.t_max", schedule.t_max},
+          {"schedule.eta_min", schedule.eta_min}};
+}
+
+std::string text_of(const std::vector<ParameterGroup>& groups) {
+  std::vector<std::string> texts;
+  for (const ParameterGroup& group : groups) texts.push_back(cohort::text_of(group));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+Values of_options(const TrainerOptions& options) {
+  return {{"optimizer.groups", text_of(options.groups)},
+          {"clip_grad_norm", options.clip_grad_norm},
+          {"clip_grad_value", options.clip_grad_value},
+          {"skip_non_finite", as_number(options.skip_non_finite)},
+          {"batch_size", options.batch_size},
+          {"micro_batches", as_number(options.micro_batches)},
+          {"epochs", options.epochs},
+          {"steps", options.steps.value_or(-1)},
+          {"evaluate_every", options.evaluate_every},
+          {"patience", as_number(options.patience)},
+          {"seed", as_number(options.seed)},
+          {"shuffle", as_number(options.shuffle)},
+          {"deterministic", as_number(options.deterministic)},
+          {"bucket_bytes", as_number(options.bucket_bytes)},
+          {"hash_every", options.hash_every},
+          {"one_copy", as_number(options.one_copy)},
+          {"whether models are written", as_number(!options.directory.empty())}};
+}
+
+std::uint64_t hash_of(const at::Tensor& tensor, std::uint64_t seed) {
+  if (!tensor.defined()) return seed;
+  const at::Tensor whole = tensor.detach().cpu().contiguous();
+  const std::string shape =
+      fmt::format("{} {}", at::toString(whole.scalar_type()), fmt::join(whole.sizes(), ","));
+  seed = content_hash(std::as_bytes(std::span(shape)), seed);
+  return content_hash({static_cast<const std::byte*>(whole.const_data_ptr()), whole.nbytes()}, seed);
+}
+
+// The first, the middle and the last sample: enough to notice other files, another order or another seed.
+std::uint64_t hash_of_samples(const Dataset& data) {
+  std::uint64_t hash = 0;
+  const std::int64_t size = data.size();
+  for (const std::int64_t index : {std::int64_t{0}, size / 2, size - 1}) {
+    if (size == 0) break;
+    const Sample sample = data.at(index);
+    hash = hash_of(sample.target, hash_of(sample.input, hash));
+  }
+  return hash;
+}
+
+Values of_data(const std::string& which, const Dataset* data) {
+  if (data == nullptr)
+    return {{"the number of samples to " + which + " with", std::int64_t{-1}}, {"", std::int64_t{0}}};
+  return {{"the number of samples to " + which + " with", data->size()},
+          {"the checksum of samples to " + which + " with", as_number(hash_of_samples(*data))}};
+}
+
+}  // namespace
+
+void check_same_training(Communicator& group, const TrainerOptions& options, const Dataset& train,
+                         const Dataset* test) {
+  Values values;
+  for (const Values& part : {of_optimizer(options.optimizer), of_schedule(options.schedule),
+                             of_options(options), of_data("train", &train), of_data("test", test)}) {
+    values.insert(values.end(), part.begin(), part.end());
+  }
+  check_same_on_all(group, values,
+                    "Give every rank the same settings and the same data: each rank takes its own part.");
+}
+
+}  // namespace cohort::train

@@ -1,0 +1,49 @@
+#include "update/make_optimizer.h"
+
+#include "base/check.h"
+
+#include <algorithm>
+#include <array>
+
+namespace cohort {
+namespace {
+
+constexpr std::array kOptimizers = {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW};
+constexpr std::array<std::string_view, 4> kSchedules = {"constant", "step", "exponential", "cosine"};
+
+OptimizerKind optimizer_named(std::string_view word) {
+  const auto* const found = std::find_if(kOptimizers.begin(), kOptimizers.end(),
+                                         [&](OptimizerKind kind) { return name(kind) == word; });
+  COHORT_CHECK(found != kOptimizers.end(), "optimizer.name = '{}'", word);
+  return *found;
+}
+
+LearningRateScheduleKind schedule_named(std::string_view word) {
+  const auto* const found = std::find(kSchedules.begin(), kSchedules.end(), word);
+  COHORT_CHECK(found != kSchedules.end(), "schedule.name = '{}'", word);
+  return static_cast<LearningRateScheduleKind>(found - kSchedules.begin());
+}
+
+}  // namespace
+
+OptimizerSettings make_optimizer(const OptimizerConfig& config) {
+  return {.kind = optimizer_named(config.name),
+          .learning_rate = config.learning_rate,
+          .momentum = config.momentum,
+          .nesterov = config.nesterov,
+          .betas = config.betas,
+          .eps = config.eps,
+          .weight_decay = config.weight_decay};
+}
+
+LearningRateSchedule make_learning_rate_schedule(const ScheduleConfig& config, std::int64_t run_steps) {
+  const std::int64_t rest_of_the_run = std::max<std::int64_t>(run_steps - config.warmup_steps, 1);
+  return {.kind = schedule_named(config.name),
+          .warmup_steps = config.warmup_steps,
+          .step_size = std::max(config.step_size, 1),
+          .gamma = config.gamma,
+          .t_max = config.t_max > 0 ? config.t_max : rest_of_the_run,
+          .eta_min = config.eta_min};
+}
+
+}  // namespace cohort

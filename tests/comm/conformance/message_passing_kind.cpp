@@ -1,0 +1,46 @@
+#include "comm/conformance/message_passing_kind.h"
+
+#include "comm/message_passing/communicator.h"
+#include "comm/message_passing_member.h"
+
+namespace cohort::test {
+namespace {
+
+// No member freezes in these tests, but threads of many ranks on few cores may wait long for a core.
+constexpr std::chrono::seconds kLiveness(10);
+
+}  // namespace
+
+Kind message_passing_kind(const NetworkKind& kind, const PlanFacts& facts) {
+  const std::string name = facts.name.empty() ? kind.name : kind.name + "_" + facts.name;
+  const auto run = [name, kind, plan = facts.plan](int world, const SeatBody& body,
+                                                   const SeatOptions& options) {
+    const Network network = kind.make(world);
+    return run_world(world, [=](RankContext& rank) -> Status {
+      MessagePassingMember member(network.take(rank.rank()), network, rank.rank(), {.liveness = kLiveness});
+      comm::PlanOptions here = plan;
+      here.hosts = network.hosts;
+      COHORT_ASSIGN_OR_RETURN(
+          std::unique_ptr<Communicator> communicator,
+          comm::MessagePassingCommunicator::make_world(member.exchange, member.progress,
+                                                       {.generation = options.generation,
+                                                        .limit = options.limit,
+                                                        .kind = name,
+                                                        .message_passing = {.plan = std::move(here)}}));
+      Seat seat{rank, communicator};
+      return body(seat);
+    });
+  };
+  const bool is_virtual = kind.name.starts_with("simulated");
+  Kind made{.name = name, .run = run, .time = is_virtual ? KindTime::kVirtual : KindTime::kReal};
+  if (facts.plan.wire != comm::WireDType::kSame) {
+    made.lacks[Ability::kRoundsOnce] = "what travels is rounded on its way";
+  }
+  return made;
+}
+
+Kind message_passing_kind(const NetworkKind& network, const std::string& algorithm) {
+  return message_passing_kind(network, PlanFacts{.name = algorithm, .plan = {.algorithm = algorithm}});
+}
+
+}  // namespace cohort::test

@@ -1,0 +1,1 @@
+config explain update.rule

@@ -1,0 +1,1 @@
+config check old_words.toml

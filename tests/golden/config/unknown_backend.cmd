@@ -1,0 +1,1 @@
+config check --set communication.backend=steam ../train/fine.toml

@@ -1,1 +1,0 @@
-config check --set communication.engine=steam ../train/fine.toml

@@ -1,0 +1,1 @@
+run --engine ucx true

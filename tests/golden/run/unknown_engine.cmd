@@ -1,1 +1,0 @@
-run --engine steam true

@@ -1,0 +1,1 @@
+train fine.toml --backend mpi

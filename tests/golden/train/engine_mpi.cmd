@@ -1,1 +1,0 @@
-train fine.toml --engine mpi

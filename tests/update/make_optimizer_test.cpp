@@ -1,0 +1,99 @@
+#include "update/make_optimizer.h"
+
+#include "config/keys.h"
+#include "config/load.h"
+
+#include <gtest/gtest.h>
+
+namespace cohort {
+namespace {
+
+Config loaded(const std::string& text) {
+  return value_or_throw(
+             config::load(config::make_keys(), {.text = text, .file_name = "job.toml", .overrides = {}}))
+      .config;
+}
+
+TEST(MakeOptimizer, TakesEverySettingOfAJob) {
+  const Config job = loaded(R"(
+[optimizer]
+name = "adamw"
+learning_rate = 0.5
+momentum = 0.75
+nesterov = true
+betas = [0.5, 0.25]
+eps = 0.125
+weight_decay = 0.0625
+)");
+  const OptimizerSettings made = make_optimizer(job.optimizer);
+  EXPECT_EQ(made.kind, OptimizerKind::kAdamW);
+  EXPECT_EQ(made.learning_rate, 0.5);
+  EXPECT_EQ(made.momentum, 0.75);
+  EXPECT_TRUE(made.nesterov);
+  EXPECT_EQ(made.betas, std::pair(0.5, 0.25));
+  EXPECT_EQ(made.eps, 0.125);
+  EXPECT_EQ(made.weight_decay, 0.0625);
+}
+
+TEST(MakeOptimizer, KnowsEveryOptimizerOfTheTable) {
+  for (const OptimizerKind kind : {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW}) {
+    const Config job = loaded("[optimizer]\nname = \"" + std::string(name(kind)) + "\"");
+    EXPECT_EQ(make_optimizer(job.optimizer).kind, kind);
+  }
+}
+
+// A job without [optimizer] and a Trainer without options train alike.
+TEST(MakeOptimizer, HasTheDefaultsOfTheLibrary) {
+  const OptimizerSettings made = make_optimizer(loaded("").optimizer), library;
+  EXPECT_EQ(made.kind, library.kind);
+  EXPECT_EQ(made.learning_rate, library.learning_rate);
+  EXPECT_EQ(made.momentum, library.momentum);
+  EXPECT_EQ(made.nesterov, library.nesterov);
+  EXPECT_EQ(made.betas, library.betas);
+  EXPECT_EQ(made.eps, library.eps);
+  EXPECT_EQ(made.weight_decay, library.weight_decay);
+}
+
+TEST(MakeLearningRateSchedule, TakesEverySettingOfAJob) {
+  const Config job = loaded(R"(
+[optimizer]
+learning_rate = 0.5
+[schedule]
+name = "step"
+warmup_steps = 3
+step_size = 7
+gamma = 0.25
+t_max = 11
+eta_min = 0.125
+)");
+  const LearningRateSchedule made = make_learning_rate_schedule(job.schedule, 1000);
+  EXPECT_EQ(made.kind, LearningRateScheduleKind::kStep);
+  EXPECT_EQ(made.warmup_steps, 3);
+  EXPECT_EQ(made.step_size, 7);
+  EXPECT_EQ(made.gamma, 0.25);
+  EXPECT_EQ(made.t_max, 11);
+  EXPECT_EQ(made.eta_min, 0.125);
+}
+
+TEST(MakeLearningRateSchedule, KnowsEveryScheduleOfTheTable) {
+  const auto kind_of = [](const std::string& name) {
+    return make_learning_rate_schedule(loaded("[schedule]\nstep_size = 1\nname = \"" + name + "\"").schedule,
+                                       10)
+        .kind;
+  };
+  EXPECT_EQ(kind_of("constant"), LearningRateScheduleKind::kConstant);
+  EXPECT_EQ(kind_of("step"), LearningRateScheduleKind::kStep);
+  EXPECT_EQ(kind_of("exponential"), LearningRateScheduleKind::kExponential);
+  EXPECT_EQ(kind_of("cosine"), LearningRateScheduleKind::kCosine);
+}
+
+TEST(MakeLearningRateSchedule, ACosineEndsWithTheRunUnlessTMaxSaysOtherwise) {
+  ScheduleConfig cosine = loaded("[schedule]\nname = \"cosine\"\nwarmup_steps = 20").schedule;
+  EXPECT_EQ(make_learning_rate_schedule(cosine, 100).t_max, 80);
+  EXPECT_EQ(make_learning_rate_schedule(cosine, 20).t_max, 1) << "nothing is left after the warm-up";
+  cosine.t_max = 50;
+  EXPECT_EQ(make_learning_rate_schedule(cosine, 100).t_max, 50);
+}
+
+}  // namespace
+}  // namespace cohort

@@ -1,0 +1,188 @@
+#include "update/optimizer.h"
+
+#include "spans.h"
+
+#include <cmath>
+#include <cohort/error.h>
+#include <gtest/gtest.h>
+
+namespace cohort {
+namespace {
+
+// The formulas at the top of cohort/optimizer.h, one element at a time, in double.
+class Reference {
+ public:
+  Reference(const OptimizerSettings& settings, const Arrays& start)
+      : settings_(settings),
+        p(start.parameters.begin(), start.parameters.end()),
+        m_(p.size()),
+        v_(p.size()) {}
+
+  void apply(const UpdateStep& step, const std::vector<float>& gradients) {
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      double g = gradients[i] * step.gradient_scale;
+      if (step.clip_value > 0) g = std::min(std::max(g, -step.clip_value), step.clip_value);
+      if (settings_.kind == OptimizerKind::kAdamW) {
+        p[i] -= step.learning_rate * settings_.weight_decay * p[i];
+      } else {
+        g += settings_.weight_decay * p[i];
+      }
+      p[i] -= step.learning_rate * change(i, g, static_cast<double>(step.count));
+    }
+  }
+
+ private:
+  const OptimizerSettings settings_;
+
+ public:
+  std::vector<double> p;
+
+ private:
+  double change(std::size_t i, double g, double t) {
+    switch (settings_.kind) {
+      case OptimizerKind::kSgd:
+        m_[i] = settings_.momentum * m_[i] + g;
+        return settings_.nesterov ? g + settings_.momentum * m_[i] : m_[i];
+      case OptimizerKind::kAdam:
+      case OptimizerKind::kAdamW:
+        m_[i] = settings_.betas.first * m_[i] + (1 - settings_.betas.first) * g;
+        v_[i] = settings_.betas.second * v_[i] + (1 - settings_.betas.second) * g * g;
+        return m_[i] / (1 - std::pow(settings_.betas.first, t)) /
+               (std::sqrt(v_[i] / (1 - std::pow(settings_.betas.second, t))) + settings_.eps);
+    }
+    return 0;
+  }
+
+  std::vector<double> m_, v_;
+};
+
+void expect_the_formula(const OptimizerSettings& settings, const UpdateStep& like) {
+  constexpr int kSteps = 6;
+  // Each step rounds fewer than 16 times, numbers below 16 by half a unit of 2^-23.
+  constexpr double kTolerance = kSteps * 16 * 16 * 0x1p-24;
+  for (const std::size_t count : kAwkwardCounts) {
+    Arrays arrays(settings, count, 17);
+    Reference reference(settings, arrays);
+    for (int i = 1; i <= kSteps; ++i) {
+      UpdateStep step = like;
+      step.count = i;
+      step.learning_rate = 0.1 / i;
+      arrays.new_gradients(17, static_cast<std::uint64_t>(i));
+      const std::vector<float> gradients = arrays.gradients;
+      apply(settings, step, arrays.spans());
+      reference.apply(step, gradients);
+      EXPECT_EQ(arrays.gradients, gradients);
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      ASSERT_NEAR(arrays.parameters[k], reference.p[k], kTolerance)
+          << name(settings.kind) << ", element " << k << " of " << count;
+    }
+  }
+}
+
+class EveryOptimizer : public testing::TestWithParam<OptimizerCase> {};
+INSTANTIATE_TEST_SUITE_P(, EveryOptimizer, testing::ValuesIn(all_optimizers()), case_name);
+
+TEST_P(EveryOptimizer, FollowsItsFormula) {
+  expect_the_formula(GetParam().settings, {});
+}
+
+TEST_P(EveryOptimizer, FollowsItsFormulaWithOtherSettings) {
+  OptimizerSettings settings = GetParam().settings;
+  if (settings.momentum > 0) settings.momentum = 0.5;
+  settings.betas = {0.3, 0.9};
+  settings.eps = 0.01;
+  settings.weight_decay = 0.25;
+  expect_the_formula(settings, {});
+}
+
+TEST_P(EveryOptimizer, ScalesAndClipsInTheSamePass) {
+  OptimizerSettings settings = GetParam().settings;
+  settings.weight_decay = 0.125;
+  expect_the_formula(settings, {.gradient_scale = 0.5, .clip_value = 0.25});
+}
+
+TEST_P(EveryOptimizer, GivesTheSameBitsHoweverItIsCut) {
+  OptimizerSettings settings = GetParam().settings;
+  settings.weight_decay = 0.01;
+  const UpdateStep step{.count = 3, .learning_rate = 0.1, .gradient_scale = 0.3, .clip_value = 0.2};
+  constexpr std::size_t kCount = 50021;
+  Arrays whole(settings, kCount, 5);
+  apply(settings, step, whole.spans());
+  for (const std::size_t piece : {1009ul, 16384ul, 49999ul}) {
+    Arrays cut(settings, kCount, 5);
+    for (std::size_t first = 0; first < kCount; first += piece) {
+      apply(settings, step, cut.spans().subspan(first, std::min(piece, kCount - first)));
+    }
+    EXPECT_TRUE(cut == whole) << "pieces of " << piece;
+  }
+  for (const int threads : {1, 2, 3}) {
+    Arrays shared(settings, kCount, 5);
+    apply(settings, step, shared.spans(), ThreadedLoop(threads));
+    EXPECT_TRUE(shared == whole) << threads << " threads";
+  }
+}
+
+TEST_P(EveryOptimizer, LeavesParametersWithoutGradientAndHistoryAlone) {
+  Arrays arrays(GetParam().settings, 33, 9);
+  arrays.gradients.assign(33, 0.0f);
+  const std::vector<float> before = arrays.parameters;
+  apply(GetParam().settings, {.learning_rate = 0.1}, arrays.spans());
+  EXPECT_EQ(arrays.parameters, before);
+}
+
+TEST_P(EveryOptimizer, LetsANaNThroughTheClip) {
+  Arrays arrays(GetParam().settings, 40, 9);
+  arrays.gradients[3] = std::nanf("");
+  arrays.gradients[39] = std::nanf("");
+  apply(GetParam().settings, {.learning_rate = 0.1, .clip_value = 1}, arrays.spans());
+  for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(std::isnan(arrays.parameters[i]), i == 3 || i == 39) << i;
+}
+
+TEST_P(EveryOptimizer, RefusesSpansThatAreNotIts) {
+  Arrays arrays(GetParam().settings, 3, 9);
+  std::vector<float> more(3);
+  UpdateSpans spans = arrays.spans();
+  spans.first = spans.first == nullptr ? more.data() : nullptr;
+  EXPECT_THROW(apply(GetParam().settings, {.learning_rate = 0.1}, spans), BugError);
+  EXPECT_THROW(apply(GetParam().settings, {.count = 0, .learning_rate = 0.1}, arrays.spans()), BugError);
+}
+
+TEST(NumMoments, FollowsFromKindAndMomentum) {
+  EXPECT_EQ(num_moments({.kind = OptimizerKind::kSgd, .momentum = 0}), 0);
+  EXPECT_EQ(num_moments({.kind = OptimizerKind::kSgd, .momentum = 0.5}), 1);
+  EXPECT_EQ(num_moments({.kind = OptimizerKind::kSgd, .momentum = 0.5, .nesterov = true}), 1);
+  EXPECT_EQ(num_moments({.kind = OptimizerKind::kAdam, .momentum = 0}), 2);
+  EXPECT_EQ(num_moments({.kind = OptimizerKind::kAdamW}), 2);
+}
+
+TEST(Momentum, IsExactOnExactNumbers) {
+  std::vector<float> p = {8, -8}, g = {2, 4}, m = {0, 0};
+  const UpdateSpans spans{p.data(), g.data(), m.data(), nullptr, 2};
+  const OptimizerSettings settings{.kind = OptimizerKind::kSgd, .momentum = 0.5};
+  apply(settings, {.count = 1, .learning_rate = 0.25}, spans);
+  EXPECT_EQ(m, (std::vector<float>{2, 4}));
+  EXPECT_EQ(p, (std::vector<float>{7.5, -9}));
+  apply(settings, {.count = 2, .learning_rate = 0.25}, spans);
+  EXPECT_EQ(m, (std::vector<float>{3, 6}));
+  EXPECT_EQ(p, (std::vector<float>{6.75, -10.5}));
+}
+
+TEST(SquareSum, IsExactOnExactNumbers) {
+  for (const std::size_t count : kAwkwardCounts) {
+    std::vector<float> values(count);
+    double expected = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      values[i] = static_cast<float>(i) - 7;
+      expected += double{values[i]} * double{values[i]};
+    }
+    EXPECT_EQ(square_sum(values), expected) << count;
+  }
+}
+
+TEST(SquareSum, DoesNotOverflowWhereFloatsWould) {
+  EXPECT_EQ(square_sum(std::vector<float>(3, 0x1p100f)), 3 * 0x1p200);
+}
+
+}  // namespace
+}  // namespace cohort

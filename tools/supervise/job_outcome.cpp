@@ -1,0 +1,135 @@
+#include "supervise/job_outcome.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <map>
+
+namespace cohort {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kSignalBase = 128;
+
+std::string how_it_ended(const JobOutcome& outcome, const RankOutcome& rank) {
+  if (rank.status) return rank.status->text();
+  return outcome.lost_host ? "was not heard of again" : "did not end, not even after SIGKILL";
+}
+
+std::string on_host(const JobOutcome& outcome, int rank) {
+  if (outcome.hosts.empty()) return "";
+  return fmt::format(" on {}", outcome.hosts[static_cast<std::size_t>(rank)]);
+}
+
+std::string indented(const std::deque<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += fmt::format("    {}\n", line);
+  return text;
+}
+
+std::string signal_name(int number) {
+  const char* name = sigabbrev_np(number);
+  return name == nullptr ? fmt::format("signal {}", number) : fmt::format("SIG{}", name);
+}
+
+std::string list_of(const std::vector<std::size_t>& ranks) {
+  constexpr std::size_t kMostShown = 8;
+  std::string text = ranks.size() == 1 ? "rank" : "ranks";
+  for (std::size_t i = 0; i < std::min(ranks.size(), kMostShown); ++i) {
+    text += fmt::format("{} {}", i == 0 ? "" : ",", ranks[i]);
+  }
+  if (ranks.size() > kMostShown) text += fmt::format(" and {} more", ranks.size() - kMostShown);
+  return text;
+}
+
+// One line for each way to end: `ranks 0, 2 exited with 1`.
+std::string others(const JobOutcome& outcome) {
+  std::map<std::string, std::vector<std::size_t>> by_end;
+  for (std::size_t rank = 0; rank < outcome.ranks.size(); ++rank) {
+    if (outcome.first_failed == static_cast<int>(rank)) continue;
+    by_end[how_it_ended(outcome, outcome.ranks[rank])].push_back(rank);
+  }
+  std::string text;
+  for (const auto& [end, ranks] : by_end) {
+    const bool are_many_killed = ranks.size() > 1 && end.rfind("was ", 0) == 0;
+    text += fmt::format("cohort: {} {}\n", list_of(ranks), are_many_killed ? "were " + end.substr(4) : end);
+  }
+  return text;
+}
+
+std::vector<std::size_t> stopped_ranks(const JobOutcome& outcome) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t rank = 0; rank < outcome.ranks.size(); ++rank) {
+    if (outcome.ranks[rank].was_stopped) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+// If a rank was stopped, the rank that ended first is not to blame: it only timed out.
+std::string first_failure(const JobOutcome& outcome) {
+  if (!outcome.first_failed) return "cohort: a rank failed\n";
+  const int number = *outcome.first_failed;
+  const RankOutcome& rank = outcome.ranks[static_cast<std::size_t>(number)];
+  const std::vector<std::size_t> stopped = stopped_ranks(outcome);
+  std::string text;
+  if (!stopped.empty()) text = fmt::format("cohort: {} had been stopped by a signal\n", list_of(stopped));
+  text += fmt::format("cohort: rank {}{} {} first: it {}\n", number, on_host(outcome, number),
+                      stopped.empty() ? "failed" : "gave up", how_it_ended(outcome, rank));
+  if (rank.last_lines.empty()) return text + "cohort: the rank wrote nothing\n";
+  text += fmt::format("cohort: its last {}:\n",
+                      rank.last_lines.size() == 1 ? "line" : fmt::format("{} lines", rank.last_lines.size()));
+  return text + indented(rank.last_lines);
+}
+
+std::string host_failure(const LostHost& host) {
+  std::string text = fmt::format("cohort: host {} was lost: {}\n", host.name, host.why);
+  if (host.last_lines.empty()) return text;
+  return text + "cohort: the last lines from there:\n" + indented(host.last_lines);
+}
+
+std::string cause(const JobOutcome& outcome) {
+  switch (outcome.end) {
+    case JobEnd::kAllDone:
+      return "";
+    case JobEnd::kRankFailed:
+      return first_failure(outcome);
+    case JobEnd::kInterrupted:
+      return fmt::format("cohort: ended by {}\n", signal_name(outcome.interrupted_by.value_or(0)));
+    case JobEnd::kTimedOut:
+      return "cohort: the time limit of the job has passed\n";
+    case JobEnd::kUnread:
+      return "cohort: ended because the reader of its output is gone\n";
+    case JobEnd::kHostLost:
+      return host_failure(*outcome.lost_host);
+  }
+  return "";
+}
+
+}  // namespace
+
+bool JobOutcome::is_over() const {
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [](const RankOutcome& rank) { return rank.status.has_value(); });
+}
+
+int JobOutcome::exit_code() const {
+  if (interrupted_by) return kSignalBase + *interrupted_by;
+  if (end == JobEnd::kRankFailed && first_failed) {
+    const auto& status = ranks[static_cast<std::size_t>(*first_failed)].status;
+    if (status && status->code) return *status->code;
+    if (status && status->signal) return kSignalBase + *status->signal;
+    return kFailed;
+  }
+  return end == JobEnd::kAllDone && !output_failure ? 0 : kFailed;
+}
+
+std::string JobOutcome::summary() const {
+  std::string text;
+  if (end != JobEnd::kAllDone) text = cause(*this) + others(*this);
+  if (output_failure && end != JobEnd::kUnread) {
+    text += fmt::format("cohort: output was lost: {}\n", output_failure->text());
+  }
+  return text;
+}
+
+}  // namespace cohort

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cohort/error.h>
+
+#include "supervise/process_result.h"
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cohort {
+
+/// Why a job ended.
+enum class JobEnd {
+  kAllDone,      ///< every rank exited with 0
+  kRankFailed,   ///< a rank failed, and the rest were ended
+  kInterrupted,  ///< the launcher received a signal
+  kTimedOut,     ///< the time limit of the job has passed
+  kUnread,       ///< the reader of the job's output has closed it
+  kHostLost,     ///< a host could not start its ranks, or the connection to it was lost
+};
+
+/// How one rank ended.
+struct RankOutcome {
+  std::optional<ExitStatus> status{};    ///< empty: the rank did not end even after SIGKILL
+  bool was_stopped = false;              ///< stopped by SIGSTOP or alike at the time the job was ended
+  std::deque<std::string> last_lines{};  ///< the last lines of both streams, in the order they were read
+};
+
+/// A host that did not report how its ranks ended.
+struct LostHost {
+  std::string name{};
+  std::string why{};
+  std::deque<std::string> last_lines{};  ///< of the program that started the agent
+  std::optional<std::string> version{};  ///< the version of Cohort on that host, if it differs from ours
+};
+
+/// How a job ended.
+struct JobOutcome {
+  JobEnd end = JobEnd::kAllDone;
+  std::optional<int> first_failed{};  ///< the first rank that failed by itself, not because the job was ended
+  std::optional<int> interrupted_by{};  ///< the signal that the launcher received
+  std::vector<RankOutcome> ranks{};     ///< indexed by rank
+  std::vector<std::string> hosts{};     ///< indexed by rank; empty: all ranks are on this host
+  std::optional<LostHost> lost_host{};
+  std::optional<Error> output_failure{};  ///< an error from writing the output of the ranks
+
+  /// Whether every rank has ended and was reaped.
+  bool is_over() const;
+  /// The exit code of the launcher: 0; the exit code of the rank that failed first, or 128 plus its signal;
+  /// 128 plus the signal that interrupted the job; 1 where the time limit passed or the output could not be
+  /// written.
+  int exit_code() const;
+  /// The report for people when a job failed, in whole lines; empty after success.
+  std::string summary() const;
+};
+
+}  // namespace cohort
