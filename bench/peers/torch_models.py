@@ -31,6 +31,8 @@ BENCH = {
     "mlp": Spec("mlp", hidden=(3200, 3200, 3200), input_shape=(784,), classes=10),
     "gpt": Spec("gpt", layers=6, width=384, heads=6, input_shape=(256,), vocabulary=65, context=256),
     "resnet18": Spec("resnet18", input_shape=(3, 32, 32), classes=10),
+    "wide": Spec("mlp", input_shape=(8000,), classes=8000),
+    "many": Spec("mlp", hidden=(8,) * 2999, input_shape=(8,), classes=8),
     "tiny": Spec("mlp", hidden=(31, 17), input_shape=(13,), classes=3),
     "lenet": Spec("lenet", input_shape=(1, 28, 28), classes=10),
     "softmax": Spec("softmax", input_shape=(784,), classes=10),

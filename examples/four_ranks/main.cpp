@@ -44,13 +44,9 @@ at::Tensor summed_loss(Net& net, const Points& points) {
   return torch::nn::functional::cross_entropy(net.forward(points.input), points.target, sum);
 }
 
-at::Tensor part_of(const cohort::Context& context, const at::Tensor& batch) {
-  return batch.tensor_split(context.size())[static_cast<std::size_t>(context.rank())];
-}
-
 double accuracy_of(cohort::Context& context, Net& net, const Points& points) {
   const at::NoGradGuard no_grad;
-  const Points mine = points.select(part_of(context, at::arange(points.input.size(0))));
+  const Points mine = points.select(context.part_of(at::arange(points.input.size(0))));
   at::Tensor right = net.forward(mine.input).argmax(1).eq(mine.target).sum();
   context.all_reduce(right);
   return right.item<double>() / static_cast<double>(points.input.size(0));
@@ -73,7 +69,7 @@ int main(int argc, char** argv) try {
   at::Generator order = at::make_generator<at::CPUGeneratorImpl>(/*seed=*/5);
   for (int epoch = 0; epoch < 5; ++epoch) {
     for (const at::Tensor& batch : at::randperm(4000, order).split(64)) {
-      const auto halves = part_of(context, batch).tensor_split(2);
+      const auto halves = context.part_of(batch).tensor_split(2);
       const double scale = static_cast<double>(context.size()) / static_cast<double>(batch.size(0));
       optimizer.zero_grad();
       {

@@ -32,12 +32,11 @@ struct Net : torch::nn::Module {
   torch::nn::Linear first = register_module("first", torch::nn::Linear(2, 64));
   torch::nn::Linear second = register_module("second", torch::nn::Linear(64, 64));
   torch::nn::Linear last = register_module("last", torch::nn::Linear(64, 2));
-  std::shared_ptr<cohort::Dropout> dropout =
-      register_module("dropout", std::make_shared<cohort::Dropout>(0.1));
+  cohort::Dropout dropout = register_module("dropout", cohort::Dropout(0.1));
 
   at::Tensor forward(const at::Tensor& input) {
     const at::Tensor hidden = at::tanh(second(at::tanh(first(input * 4))));
-    return last(dropout->forward(hidden));
+    return last(dropout(hidden));
   }
 };
 

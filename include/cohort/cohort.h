@@ -17,10 +17,13 @@
 #include <cohort/log.h>
 #include <cohort/numbers.h>
 #include <cohort/optimizer.h>
+#include <cohort/parameter_group.h>
 #include <cohort/random.h>
 #include <cohort/reduce_op.h>
+#include <cohort/run.h>
 #include <cohort/step_report.h>
 #include <cohort/tensor.h>
+#include <cohort/torch_dataset.h>
 #include <cohort/trainer.h>
 #include <cohort/version.h>
 #include <cohort/views.h>

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace torch::nn {
 class Module;
@@ -19,9 +20,9 @@ class Group;
 struct DataParallelOptions {
   /// Gradients are all-reduced in buckets of about this size, as `bucket_cap_mb` of PyTorch's DDP.
   std::size_t bucket_bytes = std::size_t{4} << 20;
-  /// The number of backwards between comparisons of the ranks' parameters; 0: never. The second backward
-  /// compares them as well.
-  std::int64_t hash_every = 100;
+  /// The number of backwards between comparisons of the ranks' parameters; nullopt: never. The second
+  /// backward compares them as well.
+  std::optional<std::int64_t> hash_every = 100;
 };
 
 /// Data-parallel training for a training loop of your own, as DistributedDataParallel in PyTorch: after

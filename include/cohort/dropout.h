@@ -7,6 +7,7 @@
 #include <ostream>
 #include <span>
 #include <torch/nn/cloneable.h>
+#include <torch/nn/pimpl.h>
 #include <vector>
 
 namespace cohort {
@@ -24,7 +25,7 @@ struct DropoutStep {
 /// sample, element): a sample loses the same elements however samples are spread over micro-batches and
 /// ranks.
 ///
-///     dropout = register_module("dropout", std::make_shared<cohort::Dropout>(0.1));
+///     dropout = register_module("dropout", cohort::Dropout(0.1));
 ///     …
 ///     cohort::set_step(model, {.seed = seed, .step = step, .samples = batch.samples});
 ///     loss = criterion(model.forward(batch.input), batch.target);
@@ -35,10 +36,10 @@ struct DropoutStep {
 /// Failure: forward() throws UsageError if set_step() named more or fewer samples than the input has rows.
 /// Cost: one pass over memory forward and one backward. For backward only the sample indices are kept, no
 /// mask.
-class COHORT_EXPORT Dropout : public torch::nn::Cloneable<Dropout> {
+class COHORT_EXPORT DropoutImpl : public torch::nn::Cloneable<DropoutImpl> {
  public:
   /// Drops each element with probability `rate`, 0 ≤ rate < 1, rounded to a multiple of 2^-32.
-  explicit Dropout(double rate);
+  explicit DropoutImpl(double rate);
 
   /// The first dim of `input` runs over the samples of the batch.
   at::Tensor forward(const at::Tensor& input);
@@ -55,6 +56,9 @@ class COHORT_EXPORT Dropout : public torch::nn::Cloneable<Dropout> {
   std::uint64_t key_ = 0;
   std::shared_ptr<const std::vector<std::int64_t>> samples_;
 };
+
+/// The holder, as for modules of torch: `Dropout` behaves as a pointer to a DropoutImpl.
+TORCH_MODULE(Dropout);
 
 /// Prepares every Dropout inside `module`, and `module` itself, for the next forward. Layers are numbered in
 /// the order of registration.

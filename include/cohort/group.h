@@ -87,6 +87,9 @@ class COHORT_EXPORT Group {
   at::Tensor all_gather(const at::Tensor& tensor);
   /// Part s of rank r along the first dim becomes part r of the result on rank s.
   at::Tensor all_to_all(const at::Tensor& tensor);
+  /// This rank's part of a tensor that all ranks have, along the first dim: a view. The parts differ by at
+  /// most one row. Without communication.
+  at::Tensor part_of(const at::Tensor& tensor) const;
   void send(const at::Tensor& tensor, int to, std::uint32_t tag = 0);
   void recv(const at::Tensor& tensor, int from, std::uint32_t tag = 0);
 

@@ -3,6 +3,7 @@
 #include <cohort/export.h>
 
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <string_view>
 
@@ -29,6 +30,28 @@ class COHORT_EXPORT LogSink {
  public:
   virtual ~LogSink() = default;
   virtual void write(const LogRecord& record) noexcept = 0;
+};
+
+enum class LogFormat { kText, kJson };
+
+/// Writes log records as lines to a file descriptor, such as 2 for standard error: one write(2) per record,
+/// so that lines of several processes do not mix.
+///
+///     cohort::DescriptorSink log(2);
+///     cohort::Context context({.log = &log});
+///
+/// Threads: any; one mutex.
+/// Lifetime: does not own the descriptor.
+class COHORT_EXPORT DescriptorSink final : public LogSink {
+ public:
+  explicit DescriptorSink(int descriptor, LogFormat format = LogFormat::kText)
+      : descriptor_(descriptor), format_(format) {}
+  void write(const LogRecord& record) noexcept override;
+
+ private:
+  std::mutex mutex_;
+  const int descriptor_;
+  const LogFormat format_;
 };
 
 }  // namespace cohort

@@ -32,6 +32,8 @@ struct OptimizerSettings {
   std::pair<double, double> betas{0.9, 0.999};  ///< of adam and adamw
   double eps = 1e-8;                            ///< of adam and adamw
   double weight_decay = 0;
+
+  bool operator==(const OptimizerSettings&) const = default;
 };
 
 /// The number of moments that the optimizer keeps for each parameter: 0, 1 or 2.

@@ -19,6 +19,9 @@
 namespace torch::nn {
 class Module;
 }
+namespace torch::optim {
+class Optimizer;
+}
 
 namespace cohort {
 
@@ -53,27 +56,27 @@ struct EvaluationReport {
 struct TrainerOptions {
   OptimizerSettings optimizer{};
   LearningRateSchedule schedule{};
-  std::vector<ParameterGroup> groups{};  ///< for a parameter, the first group that matches its name counts
-  double clip_grad_norm = 0;             ///< the largest norm of the mean gradient; 0: no limit
-  double clip_grad_value = 0;            ///< the largest absolute value of its elements; 0: no limit
+  std::vector<ParameterGroup> groups{};     ///< for a parameter, the first group that matches its name counts
+  std::optional<double> clip_grad_norm{};   ///< the largest norm of the mean gradient; not set: no limit
+  std::optional<double> clip_grad_value{};  ///< the largest absolute value of its elements; not set: no limit
   /// Skips a step whose loss or gradients are NaN or infinite. If false, such a loss ends the training with
   /// an error, as does such a gradient norm if clip_grad_norm is set.
   bool skip_non_finite = false;
 
-  std::int64_t batch_size = 64;  ///< samples over all ranks; 0: all samples of the data set
-  int micro_batches = 0;         ///< parts that a batch is cut into, over all ranks; 0: one per rank
+  std::optional<std::int64_t> batch_size = 64;  ///< samples over all ranks; nullopt: all of the data set
+  std::optional<int> micro_batches{};           ///< parts of a batch, over all ranks; not set: one per rank
   std::int64_t epochs = 1;
-  std::optional<std::int64_t> steps{};  ///< the largest number of steps; the epochs may end before
-  std::int64_t evaluate_every = 1;      ///< epochs between evaluations; 0: only at the end
-  int patience = 0;                     ///< ends after this many evaluations without a better loss; 0: never
+  std::optional<std::int64_t> steps{};             ///< the largest number of steps; the epochs may end before
+  std::optional<std::int64_t> evaluate_every = 1;  ///< epochs between evaluations; nullopt: only at the end
+  std::optional<int> patience{};  ///< ends after this many evaluations in a row without a better loss
   std::uint64_t seed = 1;
   bool shuffle = true;
   Deterministic deterministic = Deterministic::kWorld;
   std::string directory{};  ///< for best.safetensors and last.safetensors; empty: no files are written
 
   std::size_t bucket_bytes = std::size_t{4} << 20;
-  std::int64_t hash_every =
-      100;  ///< steps between comparisons of the ranks' copies of the parameters; 0: never
+  /// Steps between comparisons of the ranks' copies of the parameters; nullopt: never.
+  std::optional<std::int64_t> hash_every = 100;
   /// All ranks of a host share one copy of the parameters, and each rank updates its slices of it. Set this
   /// to false if your code changes parameters between steps: every rank would change the same copy.
   bool one_copy = true;
@@ -106,7 +109,7 @@ struct TrainingReport {
 struct TrainerMemory {
   std::size_t parameters = 0;  ///< a share of them, if the ranks of the host share one copy
   std::size_t gradients = 0;   ///< the largest value so far
-  std::size_t moments = 0;
+  std::size_t moments = 0;     ///< of Cohort's optimizers; an optimizer of torch is not counted
 };
 
 /// Synchronous data-parallel training of a module.
@@ -127,8 +130,16 @@ class COHORT_EXPORT Trainer {
  public:
   Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Objective objective,
           TrainerOptions options = {});
+  /// With an optimizer of torch, made from the module's parameters. Every rank gets all mean gradients and
+  /// updates all parameters, so each rank holds parameters and moments in full. The schedule of the options
+  /// applies to the learning rate of each parameter group; `optimizer` and `groups` must not be set. The
+  /// optimizer must outlive the trainer.
+  Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Objective objective,
+          torch::optim::Optimizer& optimizer, TrainerOptions options = {});
   Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
           TrainerOptions options = {});
+  Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
+          torch::optim::Optimizer* optimizer, TrainerOptions options);
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;

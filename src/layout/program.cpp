@@ -26,6 +26,10 @@ std::string_view name(ActionKind kind) {
       return "gather";
     case ActionKind::kMeet:
       return "meet";
+    case ActionKind::kGatherGradients:
+      return "gather gradients of";
+    case ActionKind::kOptimize:
+      return "optimize";
   }
   return "?";
 }
@@ -38,6 +42,7 @@ std::string Action::text() const {
       return fmt::format("{} slot {}", name(kind), slot);
     case ActionKind::kVote:
     case ActionKind::kMeet:
+    case ActionKind::kOptimize:
       return std::string(name(kind));
     default:
       return fmt::format("{} bucket {}", name(kind), bucket);
@@ -68,6 +73,13 @@ Program data_parallel_program(const std::vector<int>& slots, int num_buckets, Up
   }
   const std::size_t vote = add({.kind = ActionKind::kVote, .after = before_vote});
   if (at_once) return program;  // a rank votes after its updates, so the vote is a barrier too
+  if (update == UpdateTime::kByEveryRank) {
+    for (int bucket = 0; bucket < num_buckets; ++bucket) {
+      add({.kind = ActionKind::kGatherGradients, .bucket = bucket, .after = {vote}});
+    }
+    add({.kind = ActionKind::kOptimize});
+    return program;
+  }
   for (int bucket = 0; bucket < num_buckets; ++bucket) {
     add({.kind = ActionKind::kUpdate, .bucket = bucket, .after = {vote}});
     if (copies == Copies::kPerRank) add({.kind = ActionKind::kGather, .bucket = bucket});

@@ -20,6 +20,8 @@ enum class ActionKind {
   kApply,     ///< reduce and update in one pass over memory
   kGather,    ///< all-gather of the updated slices of a bucket
   kMeet,      ///< barrier: every rank has updated
+  kGatherGradients,  ///< all-gather of the reduced gradients of a bucket
+  kOptimize,         ///< every rank updates all parameters by itself, with an optimizer of torch
 };
 std::string_view name(ActionKind kind);
 
@@ -49,6 +51,7 @@ using Program = std::vector<Action>;
 enum class UpdateTime {
   kWhenReduced,  ///< each bucket as soon as it is reduced; the step can no longer be skipped
   kAfterVote,    ///< after the vote: needed to clip by norm and to skip steps
+  kByEveryRank,  ///< after the vote every rank gets all gradients and updates all parameters
 };
 
 /// How many copies of the parameters the ranks of a host keep.

@@ -19,19 +19,19 @@ namespace {
 
 }  // namespace
 
-Dropout::Dropout(double rate) : rate_(rate) {
+DropoutImpl::DropoutImpl(double rate) : rate_(rate) {
   if (!(rate >= 0 && rate < 1)) {
     raise(Error(ErrorCode::kUsage, fmt::format("a dropout rate of {} is not possible", rate))
               .with_remedy("Give a rate of at least 0 and below 1."));
   }
 }
 
-void Dropout::set(std::uint64_t key, std::shared_ptr<const std::vector<std::int64_t>> samples) {
+void DropoutImpl::set(std::uint64_t key, std::shared_ptr<const std::vector<std::int64_t>> samples) {
   key_ = key;
   samples_ = std::move(samples);
 }
 
-at::Tensor Dropout::forward(const at::Tensor& input) {
+at::Tensor DropoutImpl::forward(const at::Tensor& input) {
   if (rate_ == 0 || !is_training()) return input;
   const std::size_t samples = samples_ ? samples_->size() : 0;
   if (!samples_ || input.dim() == 0 || std::cmp_not_equal(input.size(0), samples)) {
@@ -40,7 +40,7 @@ at::Tensor Dropout::forward(const at::Tensor& input) {
   return model::masked(input, {.key = key_, .rate = rate_, .samples = samples_});
 }
 
-void Dropout::pretty_print(std::ostream& stream) const {
+void DropoutImpl::pretty_print(std::ostream& stream) const {
   stream << "cohort::Dropout(rate=" << rate_ << ")";
 }
 
@@ -49,7 +49,7 @@ void set_step(torch::nn::Module& module, const DropoutStep& step) {
       std::make_shared<const std::vector<std::int64_t>>(step.samples.begin(), step.samples.end());
   std::uint64_t layer = 0;
   const auto tell = [&](torch::nn::Module& part) {
-    auto* dropout = dynamic_cast<Dropout*>(&part);
+    auto* dropout = dynamic_cast<DropoutImpl*>(&part);
     if (dropout) dropout->set(model::dropout_key(step.seed, step.step, layer++), samples);
   };
   tell(module);

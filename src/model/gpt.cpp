@@ -58,10 +58,10 @@ at::Tensor FeedForward::forward(const at::Tensor& input) {
 GptBlock::GptBlock(Initializer& initializer, const GptOptions& options) {
   attention_norm_ = register_module("attention_norm", std::make_shared<LayerNorm>(options.width));
   attention_ = register_module("attention", std::make_shared<Attention>(initializer, options));
-  attention_dropout_ = register_module("attention_dropout", std::make_shared<Dropout>(options.dropout));
+  attention_dropout_ = register_module("attention_dropout", Dropout(options.dropout));
   mlp_norm_ = register_module("mlp_norm", std::make_shared<LayerNorm>(options.width));
   mlp_ = register_module("mlp", std::make_shared<FeedForward>(initializer, options));
-  mlp_dropout_ = register_module("mlp_dropout", std::make_shared<Dropout>(options.dropout));
+  mlp_dropout_ = register_module("mlp_dropout", Dropout(options.dropout));
 }
 
 at::Tensor GptBlock::forward(const at::Tensor& input) {
@@ -78,7 +78,7 @@ Gpt::Gpt(Initializer& initializer, const GptOptions& options) {
   };
   tokens_ = embedding("tokens", options.vocabulary);
   positions_ = embedding("positions", options.context);
-  dropout_ = register_module("dropout", std::make_shared<Dropout>(options.dropout));
+  dropout_ = register_module("dropout", Dropout(options.dropout));
   auto blocks = register_module("blocks", std::make_shared<torch::nn::ModuleListImpl>());
   for (std::int64_t i = 0; i < options.layers; ++i) {
     blocks_.push_back(std::make_shared<GptBlock>(initializer, options));

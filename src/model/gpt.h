@@ -50,7 +50,7 @@ class GptBlock : public torch::nn::Module {
   std::shared_ptr<LayerNorm> attention_norm_, mlp_norm_;
   std::shared_ptr<Attention> attention_;
   std::shared_ptr<FeedForward> mlp_;
-  std::shared_ptr<Dropout> attention_dropout_, mlp_dropout_;
+  Dropout attention_dropout_{nullptr}, mlp_dropout_{nullptr};
 };
 
 /// A decoder of tokens: pre-norm, learned positions, token embeddings tied to the output layer. No layer has
@@ -65,7 +65,7 @@ class Gpt : public Model {
 
  private:
   at::Tensor tokens_, positions_;
-  std::shared_ptr<Dropout> dropout_;
+  Dropout dropout_{nullptr};
   std::vector<std::shared_ptr<GptBlock>> blocks_;
   std::shared_ptr<LayerNorm> norm_;
 };

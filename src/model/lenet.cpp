@@ -27,7 +27,7 @@ LeNet::LeNet(Initializer& initializer, const LeNetOptions& options)
              uniform_linear(initializer, kWidth, options.classes)};
   auto layers = register_module("layers", std::make_shared<torch::nn::ModuleListImpl>());
   for (const auto& layer : layers_) layers->push_back(layer);
-  dropout_ = register_module("dropout", std::make_shared<Dropout>(options.dropout));
+  dropout_ = register_module("dropout", Dropout(options.dropout));
 }
 
 at::Tensor LeNet::forward(const at::Tensor& input) {

@@ -34,7 +34,7 @@ class LeNet : public Model {
  private:
   std::array<std::shared_ptr<Convolution>, 2> convolutions_;
   std::array<std::shared_ptr<Linear>, 2> layers_;
-  std::shared_ptr<Dropout> dropout_;
+  Dropout dropout_{nullptr};
   Activation activation_;
   Memory memory_;
 };

@@ -13,7 +13,7 @@ Perceptron::Perceptron(Initializer& initializer, const PerceptronOptions& option
     layers_.push_back(uniform_linear(initializer, options.widths[i], options.widths[i + 1]));
     layers->push_back(layers_.back());
     if (i + 2 == options.widths.size()) break;
-    dropouts_.push_back(std::make_shared<Dropout>(options.dropout));
+    dropouts_.emplace_back(options.dropout);
     dropouts->push_back(dropouts_.back());
   }
 }

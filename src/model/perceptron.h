@@ -25,7 +25,7 @@ class Perceptron : public Model {
 
  private:
   std::vector<std::shared_ptr<Linear>> layers_;
-  std::vector<std::shared_ptr<Dropout>> dropouts_;
+  std::vector<Dropout> dropouts_;
   Activation activation_;
 };
 

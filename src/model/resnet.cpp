@@ -51,7 +51,7 @@ ResNet18::ResNet18(Initializer& initializer, const ResNetOptions& options) : mem
     }
     stages->push_back(stage);
   }
-  dropout_ = register_module("dropout", std::make_shared<Dropout>(options.dropout));
+  dropout_ = register_module("dropout", Dropout(options.dropout));
   head_ = register_module("head", uniform_linear(initializer, convolution.outputs, options.classes));
 }
 

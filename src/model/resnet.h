@@ -41,7 +41,7 @@ class ResNet18 : public Model {
   std::shared_ptr<Convolution> stem_;
   std::shared_ptr<BatchNorm> stem_norm_;
   std::vector<std::shared_ptr<ResidualBlock>> blocks_;
-  std::shared_ptr<Dropout> dropout_;
+  Dropout dropout_{nullptr};
   std::shared_ptr<Linear> head_;
   Memory memory_;
 };

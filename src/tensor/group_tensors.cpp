@@ -1,6 +1,7 @@
 #include "base/result.h"
 
 #include <ATen/ATen.h>
+#include <algorithm>
 #include <cohort/context.h>
 #include <cohort/tensor.h>
 #include <fmt/format.h>
@@ -94,6 +95,13 @@ at::Tensor Group::all_to_all(const at::Tensor& tensor) {
   at::Tensor got = at::empty(tensor.sizes(), tensor.options().requires_grad(false));
   all_to_all(ConstNumbers(row.numbers()), numbers_of(got));
   return got;
+}
+
+at::Tensor Group::part_of(const at::Tensor& tensor) const {
+  if (tensor.dim() == 0) throw UsageError("a tensor without dims has no parts");
+  const std::int64_t rows = tensor.size(0), ranks = size(), mine = rank();
+  const std::int64_t first = mine * (rows / ranks) + std::min(mine, rows % ranks);
+  return tensor.narrow(0, first, rows / ranks + (mine < rows % ranks ? 1 : 0));
 }
 
 void Group::send(const at::Tensor& tensor, int to, std::uint32_t tag) {

@@ -31,7 +31,7 @@ struct DataParallel::Parts {
   const std::unique_ptr<Communicator> group;  // not shared: other code may use the caller's group meanwhile
   const train::ModuleTensors tensors;
   const train::ModuleChanges changes;
-  const std::int64_t hash_every;
+  const std::optional<std::int64_t> hash_every;
   train::Buffers buffers{*group, tensors};
   std::vector<std::unique_ptr<train::MeanGradients>> sets{};  // one per element type
   std::unique_ptr<train::GradientPool> pool{};
@@ -143,7 +143,7 @@ void DataParallel::Parts::finish() {
   buffers.slot_done(1);
   buffers.merge();
   ++num_rounds;
-  if (hash_every > 0 && (num_rounds == 2 || num_rounds % hash_every == 0)) compare_replicas();
+  if (hash_every && (num_rounds == 2 || num_rounds % *hash_every == 0)) compare_replicas();
 }
 
 void DataParallel::Parts::compare_replicas() {

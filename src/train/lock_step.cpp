@@ -260,11 +260,16 @@ double LockStep::square_sum() {
   return sum;
 }
 
-void LockStep::gather_gradients() {
-  for (const Bucket& bucket : buckets_.layout().buckets) {
-    const BucketSlice slice = slice_of(bucket, group_.rank(), group_.size());
-    value_or_throw(group_.run(all_gather(buckets_.gradients(bucket, slice), buckets_.gradients(bucket))));
-  }
+void LockStep::gather_all_gradients() {
+  for (std::size_t b = 0; b < buckets_.layout().buckets.size(); ++b) gather_gradients(static_cast<int>(b));
+}
+
+void LockStep::gather_gradients(int index) {
+  const auto b = static_cast<std::size_t>(index);
+  const Bucket& bucket = buckets_.layout().buckets[b];
+  const std::size_t count = slice_of(bucket, group_.rank(), group_.size()).count;
+  value_or_throw(group_.run(all_gather(std::span<const float>(reduced(b), count), buckets_.gradients(bucket)))
+                     .within(fmt::format("the gradients of bucket {} were not gathered", index)));
 }
 
 }  // namespace cohort::train

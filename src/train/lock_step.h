@@ -50,18 +50,23 @@ class LockStep {
   /// Begins a step, without gradients.
   void open(const StepTerms& terms);
   void set_terms(const StepTerms& terms) { terms_ = terms; }
+  const StepTerms& terms() const { return terms_; }
 
   void reduce(int bucket);
   void update(int bucket);
   /// reduce() and update(), in one pass over memory if ranks share memory.
   void apply(int bucket);
   void gather(int bucket);
+  /// Every rank gets all reduced gradients of a bucket. Only for GradientMemory::kFlat.
+  void gather_gradients(int bucket);
+  /// True if a rank has a gradient of the parameter; known once its buckets are reduced.
+  bool is_used(std::size_t parameter) const { return used_[parameter] != 0; }
   void meet();
 
   /// The sum of squares of the reduced gradients: of this rank's slices, or, with kByTree and after
-  /// gather_gradients(), of all.
+  /// gather_all_gradients(), of all.
   double square_sum();
-  void gather_gradients();
+  void gather_all_gradients();
 
   /// Moves buckets and moments to another layout, on all ranks together, through memory of `arena`.
   void move_to(BucketLayout layout, ParameterMemory values, Arena& arena);

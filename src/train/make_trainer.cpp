@@ -26,18 +26,38 @@ Trainer::Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Object
 }
 
 Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
-                 Objective objective, TrainerOptions options) {
+                 Objective objective, TrainerOptions options)
+    : Trainer(group, arena, std::move(module), std::move(objective), nullptr, std::move(options)) {}
+
+Trainer::Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Objective objective,
+                 torch::optim::Optimizer& optimizer, TrainerOptions options)
+    : Trainer(group.communicator(), group.arena(), std::move(module), std::move(objective), &optimizer,
+              std::move(options)) {
+  parts_->keeps = group.hold();
+}
+
+Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
+                 Objective objective, torch::optim::Optimizer* optimizer, TrainerOptions options) {
   train::or_abort(group, [&] {
     train::check_options(options, group.size());
     train::Frozen frozen(options, *module);
     std::vector<train::ParameterUpdate> updates = train::updates_of(options, *module);
-    const train::ReplicaSettings settings = train::replica_settings(options);
+    train::ReplicaSettings settings = train::replica_settings(options);
+    std::unique_ptr<train::TorchOptimizer> torch_optimizer;
+    if (optimizer != nullptr) {
+      train::check_torch_options(options);
+      torch_optimizer = std::make_unique<train::TorchOptimizer>(*optimizer, train::tensors_of(*module));
+      settings.torch_optimizer = torch_optimizer.get();
+      settings.copies = Copies::kPerRank;                              // every rank updates a copy of its own
+      updates.assign(updates.size(), {.optimizer = {.momentum = 0}});  // without moments
+    }
     parts_ = std::unique_ptr<Parts>(
         new Parts{.group = group,
                   .module = module,
                   .objective = objective,
                   .options = std::move(options),
                   .frozen = std::move(frozen),
+                  .torch_optimizer = std::move(torch_optimizer),
                   .replica = {group, arena, module, objective, std::move(updates), settings}});
   });
 }
@@ -51,7 +71,8 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   parts_->samples = 0;
   parts_->evaluations_since_best = 0;
   train::or_abort(parts_->group, [&] {
-    train::check_same_training(parts_->group, parts_->options, *data, test.get());
+    train::check_same_training(parts_->group, parts_->options, *data, test.get(),
+                               parts_->torch_optimizer.get());
     parts_->fit(std::move(data), test.get());
   });
   parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());
@@ -64,6 +85,11 @@ EvaluationReport Trainer::evaluate(const Dataset& data) {
     report = train::evaluate(parts_->group, *parts_->module, parts_->objective, data, {});
   });
   return *report;
+}
+
+double Trainer::Parts::learning_rate() const {
+  if (torch_optimizer != nullptr) return torch_optimizer->set_learning_rates(options.schedule, report.steps);
+  return learning_rate_at(options.schedule, options.optimizer.learning_rate, report.steps);
 }
 
 TrainerMemory Trainer::memory() const {

@@ -64,8 +64,9 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
   BucketLayout layout = planned_layout(parameters, expected_order(parameters.size()));
   ParameterMemory memory = memory_for(layout);
   const bool sums_slots = settings_.summation == Summation::kByTree;
+  const bool is_flat = sums_slots || settings_.torch_optimizer != nullptr;
   buckets_ = std::make_unique<BucketSet>(arena_, parameters, std::move(layout), std::move(memory),
-                                         sums_slots ? GradientMemory::kFlat : GradientMemory::kPooled);
+                                         is_flat ? GradientMemory::kFlat : GradientMemory::kPooled);
   lock_step_ = std::make_unique<LockStep>(group_, *buckets_, std::move(updates), settings_.summation);
   if (sums_slots) tree_ = std::make_unique<Tree>();
   if (copies() == Copies::kPerRank) send_from_first(group_, tensors_.parameters);
@@ -97,6 +98,7 @@ ParameterMemory Replica::memory_for(const BucketLayout& layout) {
 }
 
 UpdateTime update_time(const ReplicaSettings& settings) {
+  if (settings.torch_optimizer != nullptr) return UpdateTime::kByEveryRank;
   const bool waits = settings.clip_norm > 0 || settings.skip_non_finite;
   return waits ? UpdateTime::kAfterVote : UpdateTime::kWhenReduced;
 }
@@ -165,6 +167,12 @@ void Replica::perform(const Action& action) {
       return lock_step_->meet();
     case ActionKind::kGather:
       if (verdict_.kind == Verdict::Kind::kApply) lock_step_->gather(action.bucket);
+      return;
+    case ActionKind::kGatherGradients:
+      if (verdict_.kind == Verdict::Kind::kApply) lock_step_->gather_gradients(action.bucket);
+      return;
+    case ActionKind::kOptimize:
+      if (verdict_.kind == Verdict::Kind::kApply) optimize();
       return;
     case ActionKind::kFill:
       return;
@@ -297,8 +305,8 @@ void Replica::refuse_norm() const {
 void Replica::settle() {
   tally_.loss = tally_.bad_slot < 0 ? sum_as_tree(slot_losses_) : bad_loss_;
   tally_.wants_to_stop = info_->wants_to_stop ? 1 : 0;
-  if (update_time() == UpdateTime::kAfterVote) {
-    if (settings_.summation == Summation::kByTree) lock_step_->gather_gradients();
+  if (update_time() != UpdateTime::kWhenReduced) {
+    if (settings_.summation == Summation::kByTree) lock_step_->gather_all_gradients();
     tally_.square_sum = lock_step_->square_sum();
   }
   verdict_ = vote(group_, tally_, settings_.summation);
@@ -309,7 +317,7 @@ void Replica::settle() {
     buffers_.drop();
     return;
   }
-  if (update_time() == UpdateTime::kAfterVote && !std::isfinite(verdict_.gradient_norm)) refuse_norm();
+  if (update_time() != UpdateTime::kWhenReduced && !std::isfinite(verdict_.gradient_norm)) refuse_norm();
   buffers_.merge();
   double scale = 1 / info_->weight;
   if (settings_.clip_norm > 0 && verdict_.gradient_norm > settings_.clip_norm) {
@@ -317,6 +325,13 @@ void Replica::settle() {
   }
   lock_step_->set_terms(
       {.learning_rate = info_->learning_rate, .gradient_scale = scale, .clip_value = settings_.clip_value});
+}
+
+void Replica::optimize() {
+  const StepTerms terms = lock_step_->terms();
+  std::vector<bool> used;
+  for (std::size_t p = 0; p < buckets_->parameters().size(); ++p) used.push_back(lock_step_->is_used(p));
+  settings_.torch_optimizer->step(*buckets_, used, terms);
 }
 
 void Replica::follow_observed_order() {

@@ -5,6 +5,7 @@
 #include "train/engine.h"
 #include "train/gradient_intake.h"
 #include "train/lock_step.h"
+#include "train/torch_optimizer.h"
 #include "train/vote.h"
 #include <cohort/dataset.h>
 #include <cohort/trainer.h>
@@ -34,6 +35,8 @@ struct ReplicaSettings {
   bool skip_non_finite = false;
   std::size_t bucket_bytes = std::size_t{4} << 20;
   Copies copies = Copies::kOne;  ///< kOne has effect only where ranks share memory
+  /// Updates the parameters instead of Cohort's optimizers. Must outlive the replica.
+  TorchOptimizer* torch_optimizer = nullptr;
 };
 
 /// The earliest time at which parameters may change under these settings.
@@ -79,6 +82,7 @@ class Replica : private GradientSink {
   [[noreturn]] void refuse_late_part(std::size_t parameter) const;
   void open(const StepInfo& info);
   void settle();
+  void optimize();
   [[noreturn]] void refuse_norm() const;
   [[noreturn]] void refuse(const BadLoss& bad) const;
   void follow_observed_order();

@@ -45,20 +45,20 @@ std::string text_of(const std::vector<ParameterGroup>& groups) {
 
 Values of_options(const TrainerOptions& options) {
   return {{"optimizer.groups", text_of(options.groups)},
-          {"clip_grad_norm", options.clip_grad_norm},
-          {"clip_grad_value", options.clip_grad_value},
+          {"clip_grad_norm", options.clip_grad_norm.value_or(0)},
+          {"clip_grad_value", options.clip_grad_value.value_or(0)},
           {"skip_non_finite", as_number(options.skip_non_finite)},
-          {"batch_size", options.batch_size},
-          {"micro_batches", as_number(options.micro_batches)},
+          {"batch_size", options.batch_size.value_or(0)},
+          {"micro_batches", as_number(options.micro_batches.value_or(0))},
           {"epochs", options.epochs},
           {"steps", options.steps.value_or(-1)},
-          {"evaluate_every", options.evaluate_every},
-          {"patience", as_number(options.patience)},
+          {"evaluate_every", options.evaluate_every.value_or(0)},
+          {"patience", as_number(options.patience.value_or(0))},
           {"seed", as_number(options.seed)},
           {"shuffle", as_number(options.shuffle)},
           {"deterministic", as_number(options.deterministic)},
           {"bucket_bytes", as_number(options.bucket_bytes)},
-          {"hash_every", options.hash_every},
+          {"hash_every", options.hash_every.value_or(0)},
           {"one_copy", as_number(options.one_copy)},
           {"whether models are written", as_number(!options.directory.empty())}};
 }
@@ -94,8 +94,9 @@ Values of_data(const std::string& which, const Dataset* data) {
 }  // namespace
 
 void check_same_training(Communicator& group, const TrainerOptions& options, const Dataset& train,
-                         const Dataset* test) {
-  Values values;
+                         const Dataset* test, const TorchOptimizer* torch_optimizer) {
+  Values values{{"the checksum of the optimizer's settings and state",
+                 torch_optimizer != nullptr ? as_number(torch_optimizer->hash()) : 0}};
   for (const Values& part : {of_optimizer(options.optimizer), of_schedule(options.schedule),
                              of_options(options), of_data("train", &train), of_data("test", test)}) {
     values.insert(values.end(), part.begin(), part.end());

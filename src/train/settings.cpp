@@ -23,7 +23,7 @@ bool is_power_of_two(int number) {
 }  // namespace
 
 int slots_of(const TrainerOptions& options, int world) {
-  return options.micro_batches == 0 ? world : options.micro_batches;
+  return options.micro_batches.value_or(world);
 }
 
 namespace {
@@ -37,6 +37,7 @@ struct Bound {
 
 void check_bounds(const TrainerOptions& options) {
   constexpr double kAny = std::numeric_limits<double>::infinity();
+  constexpr double kAboveZero = std::numeric_limits<double>::denorm_min();
   const OptimizerSettings& optimizer = options.optimizer;
   const auto number = [](auto value) { return static_cast<double>(value); };
   const Bound bounds[] = {{"optimizer.learning_rate", optimizer.learning_rate, 0, kAny},
@@ -45,23 +46,25 @@ void check_bounds(const TrainerOptions& options) {
                           {"the second of optimizer.betas", optimizer.betas.second, 0, 1},
                           {"optimizer.eps", optimizer.eps, 0, kAny},
                           {"optimizer.weight_decay", optimizer.weight_decay, 0, kAny},
-                          {"clip_grad_norm", options.clip_grad_norm, 0, kAny},
-                          {"clip_grad_value", options.clip_grad_value, 0, kAny},
-                          {"batch_size", number(options.batch_size), 0, kAny},
-                          {"micro_batches", number(options.micro_batches), 0, kAny},
+                          {"clip_grad_norm", options.clip_grad_norm.value_or(1), kAboveZero, kAny},
+                          {"clip_grad_value", options.clip_grad_value.value_or(1), kAboveZero, kAny},
+                          {"batch_size", number(options.batch_size.value_or(1)), 1, kAny},
+                          {"micro_batches", number(options.micro_batches.value_or(1)), 1, kAny},
                           {"epochs", number(options.epochs), 0, kAny},
                           {"steps", number(options.steps.value_or(0)), 0, kAny},
-                          {"evaluate_every", number(options.evaluate_every), 0, kAny},
-                          {"patience", number(options.patience), 0, kAny},
-                          {"hash_every", number(options.hash_every), 0, kAny},
+                          {"evaluate_every", number(options.evaluate_every.value_or(1)), 1, kAny},
+                          {"patience", number(options.patience.value_or(1)), 1, kAny},
+                          {"hash_every", number(options.hash_every.value_or(1)), 1, kAny},
                           {"bucket_bytes", number(options.bucket_bytes), 1, kAny},
                           {"loader_threads", number(options.loader_threads), 1, kAny},
                           {"prefetch", number(options.prefetch), 1, kAny}};
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.least && bound.value < bound.below) continue;
     refuse(fmt::format("{} is {}", bound.name, bound.value),
-           bound.below == kAny ? fmt::format("Give a finite number of at least {}.", bound.least)
-                               : fmt::format("Give a number from {} to below {}.", bound.least, bound.below));
+           bound.least == kAboveZero ? std::string("Give a finite number above 0, or leave it out.")
+           : bound.below == kAny
+               ? fmt::format("Give a finite number of at least {}.", bound.least)
+               : fmt::format("Give a number from {} to below {}.", bound.least, bound.below));
   }
 }
 
@@ -79,12 +82,23 @@ void check_options(const TrainerOptions& options, int world) {
            "Give at least one micro-batch per rank, or leave train.micro_batches out.");
   }
   if (options.deterministic == Deterministic::kAnyWorld &&
-      (options.micro_batches == 0 || !is_power_of_two(slots) || !is_power_of_two(world))) {
+      (!options.micro_batches || !is_power_of_two(slots) || !is_power_of_two(world))) {
     refuse(fmt::format("the same bits in any world need train.micro_batches and a number of ranks that are a "
                        "power of two "
                        "each, not {} micro-batches on {} ranks",
-                       options.micro_batches == 0 ? 0 : slots, world),
+                       options.micro_batches.value_or(0), world),
            "Set train.micro_batches to 8, for example, and use 1, 2, 4 or 8 ranks.");
+  }
+}
+
+void check_torch_options(const TrainerOptions& options) {
+  constexpr const char* kRemedy =
+      "Set it on the optimizer of torch, in its options and parameter groups, and leave it out here.";
+  if (!(options.optimizer == OptimizerSettings{})) {
+    refuse("TrainerOptions::optimizer is set, but the Trainer was given an optimizer of torch", kRemedy);
+  }
+  if (!options.groups.empty()) {
+    refuse("TrainerOptions::groups is set, but the Trainer was given an optimizer of torch", kRemedy);
   }
 }
 
@@ -92,8 +106,8 @@ ReplicaSettings replica_settings(const TrainerOptions& options) {
   return {.seed = options.seed,
           .summation =
               options.deterministic == Deterministic::kAnyWorld ? Summation::kByTree : Summation::kByRank,
-          .clip_norm = options.clip_grad_norm,
-          .clip_value = options.clip_grad_value,
+          .clip_norm = options.clip_grad_norm.value_or(0),
+          .clip_value = options.clip_grad_value.value_or(0),
           .skip_non_finite = options.skip_non_finite,
           .bucket_bytes = options.bucket_bytes,
           .copies = options.one_copy ? Copies::kOne : Copies::kPerRank};

@@ -14,6 +14,9 @@ namespace cohort::train {
 /// Failure: throws UsageError for options that no data can make right.
 void check_options(const TrainerOptions& options, int world);
 
+/// Failure: throws UsageError for options that have no effect beside an optimizer of torch.
+void check_torch_options(const TrainerOptions& options);
+
 /// The number of slots of a batch.
 int slots_of(const TrainerOptions& options, int world);
 

@@ -16,7 +16,7 @@ using Seconds = std::chrono::duration<double>;
 // Trains epoch by epoch, evaluates on the test data, and writes the best and the last model.
 void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* test) {
   const auto num_samples = static_cast<std::uint64_t>(data->size());
-  const auto batch = options.batch_size == 0 ? num_samples : static_cast<std::uint64_t>(options.batch_size);
+  const auto batch = static_cast<std::uint64_t>(options.batch_size.value_or(data->size()));
   const BatchPlan plan(num_samples, batch, train::slots_of(options, group.size()));
   SlotLoader loader(
       std::move(data),
@@ -24,7 +24,7 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
       {.threads = options.loader_threads, .depth = options.prefetch});
   while (report.epochs < options.epochs && report.end == TrainingEnd::kDone) {
     if (!epoch(loader, plan)) break;
-    const bool due = options.evaluate_every > 0 && report.epochs % options.evaluate_every == 0;
+    const bool due = options.evaluate_every && report.epochs % *options.evaluate_every == 0;
     if (test != nullptr && due && !look_at(*test)) break;
   }
   const bool was_seen = report.last && report.last->step == report.steps;
@@ -54,10 +54,10 @@ bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
 Verdict Trainer::Parts::step(SlotLoader& loader, const BatchPlan& plan, std::uint64_t step_in_epoch) {
   const train::StepInfo info{
       .step = report.steps,
-      .learning_rate = learning_rate_at(options.schedule, options.optimizer.learning_rate, report.steps),
+      .learning_rate = learning_rate(),
       .weight = static_cast<double>(plan.batch_size(step_in_epoch)),
       .slots = deal(train::slots_of(options, group.size()), group.size(), group.rank()),
-      .hash_replica = options.hash_every > 0 && report.steps % options.hash_every == 0,
+      .hash_replica = options.hash_every && report.steps % *options.hash_every == 0,
       .wants_to_stop = options.wants_to_stop && options.wants_to_stop()};
   const auto epoch = static_cast<std::uint64_t>(report.epochs);
   const Seconds waited_before = replica.waited(), stalled_before = loader.stall();
@@ -90,15 +90,15 @@ void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTime
                   .communication_seconds = times.waited,
                   .stall_seconds = times.stalled,
                   .skipped = verdict.kind == Verdict::Kind::kSkip};
-  if (replica.update_time() == UpdateTime::kAfterVote) step.gradient_norm = verdict.gradient_norm;
+  if (replica.update_time() != UpdateTime::kWhenReduced) step.gradient_norm = verdict.gradient_norm;
   options.on_step(step);
 }
 
 // False if training ends: the loss has not improved for `patience` evaluations, or a rank wants to stop.
 bool Trainer::Parts::look_at(const Dataset& test) {
-  const auto found = train::evaluate(
-      group, *module, objective, test,
-      {.batch = std::max<std::int64_t>(options.batch_size, 64), .wants_to_stop = options.wants_to_stop});
+  const auto found = train::evaluate(group, *module, objective, test,
+                                     {.batch = std::max<std::int64_t>(options.batch_size.value_or(0), 64),
+                                      .wants_to_stop = options.wants_to_stop});
   if (!found) {
     report.end = TrainingEnd::kStopped;
     return false;
@@ -114,7 +114,7 @@ bool Trainer::Parts::look_at(const Dataset& test) {
   }
   report.last = seen;
   if (options.on_evaluation) options.on_evaluation(seen);
-  if (options.patience == 0 || evaluations_since_best < options.patience) return true;
+  if (!options.patience || evaluations_since_best < *options.patience) return true;
   report.end = TrainingEnd::kPatience;
   return false;
 }

@@ -25,6 +25,7 @@ struct Trainer::Parts {
   Objective objective;
   TrainerOptions options;
   train::Frozen frozen;
+  std::unique_ptr<train::TorchOptimizer> torch_optimizer;  // null: an optimizer of Cohort
   train::Replica replica;
   LocalFileSystem files{};
   TrainingReport report{};
@@ -34,6 +35,8 @@ struct Trainer::Parts {
   void fit(std::shared_ptr<const Dataset> data, const Dataset* test);
   bool epoch(SlotLoader& loader, const BatchPlan& plan);
   train::Verdict step(SlotLoader& loader, const BatchPlan& plan, std::uint64_t step_in_epoch);
+  /// The learning rate of the next step.
+  double learning_rate() const;
   void tell(const train::Verdict& verdict, double learning_rate, StepTimes times);
   bool look_at(const Dataset& test);
   void keep(const std::string& name);

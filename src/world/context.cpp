@@ -5,7 +5,6 @@
 #include <cohort/context.h>
 #include <fmt/format.h>
 #include <functional>
-#include <iostream>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -13,12 +12,13 @@
 namespace cohort {
 namespace {
 
+void write_to(LogSink& sink, LogLevel level, int rank, const std::string& text) {
+  sink.write({.level = level, .time = std::chrono::system_clock::now(), .rank = rank, .text = text});
+}
+
 std::function<void(const std::string&)> warnings_to(LogSink* sink, LogLevel level, int rank) {
   if (sink == nullptr || level > LogLevel::kWarning) return {};
-  return [sink, rank](const std::string& text) {
-    sink->write(
-        {.level = LogLevel::kWarning, .time = std::chrono::system_clock::now(), .rank = rank, .text = text});
-  };
+  return [sink, rank](const std::string& text) { write_to(*sink, LogLevel::kWarning, rank, text); };
 }
 
 }  // namespace
@@ -51,8 +51,9 @@ std::shared_ptr<Context::World> Context::join(const ContextOptions& options) {
   own->meeting = std::move(joined.meeting);
   own->group = std::move(joined.group);
   own->shrink = std::move(joined.shrink);
-  // The library prints nothing else; this needs LinkSettings::explain.
-  if (own->facts.rank == 0 && !joined.explanation.empty()) std::cerr << joined.explanation << std::flush;
+  if (own->facts.rank == 0 && options.log != nullptr && !joined.explanation.empty()) {
+    write_to(*options.log, LogLevel::kInfo, own->facts.rank, joined.explanation);
+  }
   return own;
 }
 

@@ -81,6 +81,31 @@ TEST(ExchangeLoss, AFrozenMemberIsLostOnlyWhileSomebodyWatches) {
   a->unwatch();
 }
 
+TEST(ExchangeLoss, ASilentMemberIsReportedWithTheCallThatWaits) {
+  struct Caller : comm::Waiter {
+    std::string waiting_call() const override { return "rank 0: barrier, call 7"; }
+  };
+  ManualClock clock;
+  const auto network = make_loopback(2);
+  comm::LocalDoorbell bell;
+  std::vector<std::string> warnings;
+  comm::Exchange a(network->take(0), clock,
+                   {.liveness = 10s, .warn = [&](const std::string& text) { warnings.push_back(text); }});
+  a.open(bell);
+  const Caller caller;
+  a.watch(&caller);
+  for (int i = 0; i < 9; ++i) {
+    clock.advance(100ms);
+    a.advance();
+  }
+  a.unwatch(&caller);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(
+      warnings[0].find("rank 1 has shown no sign of life for 500 ms, while rank 0: barrier, call 7 waits"),
+      std::string::npos)
+      << warnings[0];
+}
+
 TEST(ExchangeLoss, APauseOfAllMembersLosesNoMember) {
   ManualClock clock;
   const auto network = make_loopback(2);

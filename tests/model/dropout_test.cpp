@@ -90,10 +90,10 @@ TEST(Dropout, TakesEveryKindOfFloatAndAnyLayout) {
 
 struct TwoDropouts : torch::nn::Module {
   TwoDropouts() {
-    first = register_module("first", std::make_shared<Dropout>(0.5));
-    second = register_module("second", std::make_shared<Dropout>(0.5));
+    first = register_module("first", Dropout(0.5));
+    second = register_module("second", Dropout(0.5));
   }
-  std::shared_ptr<Dropout> first, second;
+  Dropout first{nullptr}, second{nullptr};
 };
 
 TEST(Dropout, DependsOnSeedStepAndLayer) {
@@ -115,26 +115,26 @@ TEST(Dropout, DependsOnSeedStepAndLayer) {
 TEST(Dropout, GivesBackItsInputWhenThereIsNothingToDo) {
   const at::Tensor input = at::ones({2, 3});
   Dropout off(0);
-  EXPECT_TRUE(off.forward(input).is_same(input));
+  EXPECT_TRUE(off->forward(input).is_same(input));
   Dropout on(0.5);
-  on.eval();
-  EXPECT_TRUE(on.forward(input).is_same(input));
+  on->eval();
+  EXPECT_TRUE(on->forward(input).is_same(input));
 }
 
 TEST(Dropout, RefusesToGuessTheSamples) {
   Dropout dropout(0.5);
-  EXPECT_THROW(dropout.forward(at::ones({2, 3})), UsageError);
+  EXPECT_THROW(dropout->forward(at::ones({2, 3})), UsageError);
   const Numbers64 samples{1, 2, 3};
-  set_step(dropout, {.samples = samples});
-  EXPECT_EQ(dropout.forward(at::ones({3, 3})).size(0), 3);
+  set_step(*dropout, {.samples = samples});
+  EXPECT_EQ(dropout->forward(at::ones({3, 3})).size(0), 3);
   try {
-    dropout.forward(at::ones({2, 3}));
+    dropout->forward(at::ones({2, 3}));
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_EQ(error.message(), "a Dropout was given an input of 2 rows but the numbers of 3 samples");
     EXPECT_NE(error.remedy(), "");
   }
-  EXPECT_THROW(dropout.forward(at::ones({})), UsageError);
+  EXPECT_THROW(dropout->forward(at::ones({})), UsageError);
 }
 
 TEST(Dropout, RefusesImpossibleRates) {
@@ -143,7 +143,7 @@ TEST(Dropout, RefusesImpossibleRates) {
 
 TEST(Dropout, CanBeCloned) {
   Dropout dropout(0.25);
-  EXPECT_EQ(dynamic_cast<Dropout&>(*dropout.clone()).rate(), 0.25);
+  EXPECT_EQ(dynamic_cast<DropoutImpl&>(*dropout->clone()).rate(), 0.25);
 }
 
 TEST(Dropout, MakesAModelIndependentOfTheCompanyOfASample) {

@@ -355,7 +355,8 @@ class Ranks(Failing):
         job.send_signal(signal.SIGINT)
         code, _, error_output = self.end_of(job)
         self.assertEqual(code, 128 + signal.SIGINT, error_output)
-        self.assertRegex(error_output, rf"rank 1 \(process {rank}\) has shown no sign of life for 500 ms: it is stopped")
+        self.assertRegex(error_output, rf"rank 1 \(process {rank}\) has shown no sign of life for 500 ms, "
+                                       r"while rank 0: \w+.* of group '.*' \(generation 0\) waits: it is stopped")
 
     def test_the_tool_killed(self):
         job = self.start(ENDLESS, ranks=3)

@@ -138,7 +138,10 @@ TEST(Trainer, OptionsThatCannotWorkAreRefused) {
     EXPECT_THROW(make({.optimizer = {.learning_rate = std::nan("")}}), UsageError);
     EXPECT_THROW(make({.optimizer = {.betas = {0.9, 1.0}}}), UsageError);
     EXPECT_THROW(make({.clip_grad_norm = -1}), UsageError);
+    EXPECT_THROW(make({.clip_grad_norm = 0}), UsageError);
     EXPECT_THROW(make({.batch_size = -1}), UsageError);
+    EXPECT_THROW(make({.batch_size = 0}), UsageError);
+    EXPECT_THROW(make({.patience = 0}), UsageError);
     EXPECT_THROW(make({.loader_threads = 0}), UsageError);
     EXPECT_THROW(make({.micro_batches = 1}), UsageError);
     EXPECT_THROW(make({.deterministic = Deterministic::kAnyWorld}), UsageError);

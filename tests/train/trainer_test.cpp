@@ -98,12 +98,12 @@ TEST(Trainer, SeveralSlotsPerRankAddUp) {
 TEST(Trainer, TheWholeDataSetAndSingleSamplesAreTheSameCode) {
   const auto data = std::make_shared<WholeNumbers>(16);
   TrainerOptions options = exact_options();
-  options.batch_size = 0;
+  options.batch_size = std::nullopt;
   const Result0 whole = trained(2, exact_model(), options, data);
   EXPECT_EQ(whole.report.steps, 1);
   options.batch_size = 16;
   EXPECT_EQ(trained(2, exact_model(), options, data).parameters, whole.parameters)
-      << "batch size 0 means all samples";
+      << "without a batch size all samples are one batch";
   EXPECT_NE(whole.parameters, numbers_of(*exact_linear()));
   options.batch_size = 1;
   options.optimizer.momentum = 0;
@@ -123,7 +123,7 @@ TEST(Trainer, AnyWorldGivesTheSameBits) {
       .micro_batches = 8,
       .epochs = 2,
       .deterministic = Deterministic::kAnyWorld};
-  for (const double clip : {0.0, 0.1}) {
+  for (const std::optional<double> clip : {std::optional<double>(), std::optional(0.1)}) {
     options.clip_grad_norm = clip;
     const Result0 one = trained(1, rough_model(), options, data);
     for (const int world : {2, 4, 8}) {

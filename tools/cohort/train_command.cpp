@@ -55,6 +55,7 @@ class TrainCommand final : public Command {
 
   Result<ExitCode> run(Session& session) override {
     COHORT_ASSIGN_OR_RETURN(const config::Loaded job, job_.load());
+    log_format_ = job.config.log.format;
     COHORT_ASSIGN_OR_RETURN(JobPlan plan, launch_.plan(session, job.config.launch));
     const Reach reach = hosts_.is_used() ? Reach::kHosts : Reach::kOneHost;
     COHORT_ASSIGN_OR_RETURN(plan.settings, link_variables(session, job, reach));
@@ -109,7 +110,12 @@ class TrainCommand final : public Command {
     COHORT_ASSIGN_OR_RETURN(auto error_output, supervise::Writer::make(STDERR_FILENO, "standard error"));
     supervise::SharedOutputOptions options;
     options.output_prefixes = prefixes(ranks, session.out_is_terminal);
-    options.error_output_prefixes = prefixes(ranks, session.err_is_terminal);
+    // A line of JSON names its rank itself, and with a prefix it would not be JSON.
+    if (log_format_ == LogFormat::kText) {
+      options.error_output_prefixes = prefixes(ranks, session.err_is_terminal);
+    } else {
+      options.error_output_prefixes.resize(static_cast<std::size_t>(ranks));
+    }
     if (progress_columns(session)) options.live_rank = 0;
     return supervise::make_shared_output(std::move(output), std::move(error_output), options);
   }
@@ -123,6 +129,7 @@ class TrainCommand final : public Command {
   JobOptions job_;
   LaunchOptions launch_;
   HostOptions hosts_;
+  LogFormat log_format_ = LogFormat::kText;
   bool dry_run_ = false;
   bool json_ = false;
   bool verbose_ = false;

@@ -25,6 +25,8 @@ std::vector<std::int64_t> with_samples(std::int64_t samples, const std::vector<s
 
 BenchModel bench_model(const std::string& name) {
   if (name == "mlp") return perceptron(784, {3200, 3200, 3200}, 10);
+  if (name == "wide") return perceptron(8000, {}, 8000);
+  if (name == "many") return perceptron(8, std::vector<int>(2999, 8), 8);
   if (name == "tiny") return perceptron(13, {31, 17}, 3);
   if (name == "gpt") {
     return {.config = {.kind = "gpt", .layers = 6, .width = 384, .heads = 6},

@@ -15,7 +15,7 @@ namespace cohort::tool {
 struct BenchStepOrder {
   std::string model{};
   std::string group{};            ///< under which it greets the controller
-  std::string way = "trainer";    ///< trainer, data_parallel, data_parallel_without_update
+  std::string way = "trainer";    ///< trainer, apart, data_parallel, …_without_update
   std::string optimizer = "sgd";  ///< sgd or adamw
   double momentum = 0;            ///< of sgd
   double learning_rate = 0.001;
@@ -34,7 +34,8 @@ struct BenchModel {
   DataFacts facts;
 };
 
-/// The model of this name: mlp, gpt, resnet18 or tiny. bench/peers/torch_models.py has the same models.
+/// The model of this name: mlp, gpt, resnet18, wide, many or tiny. bench/peers/torch_models.py has the same
+/// models.
 ///
 /// Failure: throws UsageError for another name.
 BenchModel bench_model(const std::string& name);

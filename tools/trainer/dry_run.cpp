@@ -90,7 +90,7 @@ void show_plan(const JobOrder& order) {
       .data = job.data.facts.description,
       .model = job.config.model.kind,
       .update = optimizer_text(job.options.optimizer),
-      .batch = job.options.batch_size == 0 ? samples : static_cast<std::uint64_t>(job.options.batch_size),
+      .batch = static_cast<std::uint64_t>(job.options.batch_size.value_or(job.data.train->size())),
       .epochs = static_cast<std::uint64_t>(job.options.epochs),
       .run_directory = job.options.directory};
   for (const auto& named : parameters) plan.parameters += static_cast<std::uint64_t>(named.tensor.numel());

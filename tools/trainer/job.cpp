@@ -35,6 +35,12 @@ config::Loaded load_job(const JobOrder& order) {
       config::load(keys, {.text = text, .file_name = order.file, .overrides = order.overrides}));
 }
 
+// In job files 0 means that a setting has no effect.
+template <class T>
+std::optional<T> unless_zero(T value) {
+  return value == 0 ? std::nullopt : std::optional<T>(value);
+}
+
 TrainerOptions options_of(const Config& config, std::int64_t samples) {
   const TrainConfig& train = config.train;
   const OptimizerConfig& optimizer = config.optimizer;
@@ -42,20 +48,20 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
       .optimizer = make_optimizer(optimizer),
       .schedule = make_learning_rate_schedule(config.schedule, length_of(train, samples).steps),
       .groups = value_or_throw(parse_groups(optimizer.groups)),
-      .clip_grad_norm = optimizer.clip_grad_norm,
-      .clip_grad_value = optimizer.clip_grad_value,
+      .clip_grad_norm = unless_zero(optimizer.clip_grad_norm),
+      .clip_grad_value = unless_zero(optimizer.clip_grad_value),
       .skip_non_finite = optimizer.skip_non_finite,
-      .batch_size = train.batch_size,
-      .micro_batches = train.micro_batches,
+      .batch_size = unless_zero<std::int64_t>(train.batch_size),
+      .micro_batches = unless_zero(train.micro_batches),
       .epochs = train.epochs,
-      .evaluate_every = train.evaluate_every,
-      .patience = train.patience,
+      .evaluate_every = unless_zero<std::int64_t>(train.evaluate_every),
+      .patience = unless_zero(train.patience),
       .seed = train.seed,
       .shuffle = config.data.shuffle,
       .deterministic = train.deterministic == "any-world" ? Deterministic::kAnyWorld : Deterministic::kWorld,
       .directory = train.directory,
       .bucket_bytes = train.bucket_bytes,
-      .hash_every = train.hash_every,
+      .hash_every = unless_zero<std::int64_t>(train.hash_every),
       .one_copy = train.one_copy,
       .loader_threads = config.data.loader_threads,
       .prefetch = config.data.prefetch};
@@ -157,9 +163,9 @@ int run_job(const JobOrder& order) {
     output.emplace(order, job, context.rank(), context.size());
   });
   output->say_settings(settings);
-  log.debug("training with {} of {} samples, {} parameters, testing with {}", job.options.batch_size,
-            job.data.train->size(), job.model->parameters().size(),
-            job.data.test ? job.data.test->size() : 0);
+  log.debug("training with {} of {} samples, {} parameters, testing with {}",
+            job.options.batch_size.value_or(job.data.train->size()), job.data.train->size(),
+            job.model->parameters().size(), job.data.test ? job.data.test->size() : 0);
   job.options.wants_to_stop = StopSignal::is_raised;
   job.options.on_step = [&](const StepReport& step) {
     log.trace("step {}: loss {}, {:.3f} s, of which {:.3f} s waiting for ranks and {:.3f} s for data",

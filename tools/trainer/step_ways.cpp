@@ -56,7 +56,7 @@ class TrainerWay final : public StepWay {
   }
 
   void step() override {
-    info_.hash_replica = info_.step % options_.hash_every == 0;
+    info_.hash_replica = info_.step % *options_.hash_every == 0;
     replica_->step(info_, [this](int) { return task_.batch; });
     ++info_.step;
   }
@@ -89,13 +89,16 @@ class ApartWay final : public StepWay {
 };
 
 enum class LoopUpdate { kNone, kOptimizer };
+enum class LoopGradients { kOwn, kMean };
 
-// A training loop with DataParallel, with an optimizer of torch or without an optimizer.
+// A training loop with an optimizer of torch or without one, with DataParallel or without.
 class LoopWay final : public StepWay {
  public:
-  LoopWay(Context& context, const BenchStepOrder& order, LoopUpdate update)
+  LoopWay(Context& context, const BenchStepOrder& order, LoopUpdate update, LoopGradients gradients)
       : task_(make_task(order, context.rank())), optimizer_(make_optimizer(order)), update_(update) {
-    parallel_ = std::make_unique<DataParallel>(context, *task_.model);
+    if (gradients == LoopGradients::kMean) {
+      parallel_ = std::make_unique<DataParallel>(context, *task_.model);
+    }
   }
 
   void step() override {
@@ -129,10 +132,13 @@ std::unique_ptr<StepWay> make_step_way(Context& context, const BenchStepOrder& o
   }
   if (order.way == "apart") return std::make_unique<ApartWay>(context, order);
   if (order.way == "data_parallel") {
-    return std::make_unique<LoopWay>(context, order, LoopUpdate::kOptimizer);
+    return std::make_unique<LoopWay>(context, order, LoopUpdate::kOptimizer, LoopGradients::kMean);
   }
   if (order.way == "data_parallel_without_update") {
-    return std::make_unique<LoopWay>(context, order, LoopUpdate::kNone);
+    return std::make_unique<LoopWay>(context, order, LoopUpdate::kNone, LoopGradients::kMean);
+  }
+  if (order.way == "loop_without_update") {
+    return std::make_unique<LoopWay>(context, order, LoopUpdate::kNone, LoopGradients::kOwn);
   }
   throw UsageError(fmt::format("there is no way '{}' to make a step", order.way));
 }

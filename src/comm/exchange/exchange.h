@@ -23,6 +23,14 @@ namespace cohort::comm {
 /// here the messages that the others have sent already.
 std::size_t usual_unexpected_cap_bytes();
 
+/// A caller that waits for members.
+class Waiter {
+ public:
+  virtual ~Waiter() = default;
+  /// The call that waits, for messages. Called from advance().
+  virtual std::string waiting_call() const = 0;
+};
+
 /// Matches messages of a transport with receives: a receive gets the message with the same (member, channel,
 /// group, generation, number, tag), whichever of the two comes first. A message that no receive is waiting
 /// for is kept. Messages of a channel with a handler are not matched: they go to the handler.
@@ -82,9 +90,9 @@ class Exchange final : public Task, private FrameSink {
     const std::lock_guard lock(mutex_);
     return peer(member).loss;
   }
-  /// Asks members for signs of life until unwatch(). Calls are counted.
-  void watch();
-  void unwatch();
+  /// Asks members for signs of life until unwatch() with the same waiter. Calls are counted.
+  void watch(const Waiter* waiter = nullptr);
+  void unwatch(const Waiter* waiter = nullptr);
 
   bool advance() override;
   TimePoint wanted_at() const override;
@@ -167,6 +175,7 @@ class Exchange final : public Task, private FrameSink {
   std::map<int, LossHandler> loss_handlers_;
   int next_loss_handler_ = 0;
   Silence silence_;
+  std::vector<const Waiter*> waiters_;
 };
 
 }  // namespace cohort::comm

@@ -14,14 +14,16 @@ constexpr std::uint64_t kSign = 0;
 
 }  // namespace
 
-void Exchange::watch() {
+void Exchange::watch(const Waiter* waiter) {
   const std::lock_guard lock(mutex_);
+  if (waiter != nullptr) waiters_.push_back(waiter);
   silence_.start(clock_.now());
   if (doorbell_ != nullptr) doorbell_->ring();
 }
 
-void Exchange::unwatch() {
+void Exchange::unwatch(const Waiter* waiter) {
   const std::lock_guard lock(mutex_);
+  std::erase(waiters_, waiter);
   silence_.stop();
 }
 
@@ -29,6 +31,7 @@ bool Exchange::judge_silence() {
   std::vector<int> dead;
   std::vector<int> quiet;
   std::vector<int> others;
+  std::string waiting = "others wait for it";
   {
     const std::lock_guard lock(mutex_);
     if (!silence_.tick(clock_.now())) return false;
@@ -37,14 +40,14 @@ bool Exchange::judge_silence() {
       (silence_.is_dead(other) ? dead : others).push_back(other);
       if (silence_.is_getting_long(other)) quiet.push_back(other);
     }
+    if (!quiet.empty() && !waiters_.empty()) waiting = waiters_.front()->waiting_call() + " waits";
   }
   for (const int other : quiet) {
     if (!options_.warn) break;
-    options_.warn(
-        fmt::format("rank {} has shown no sign of life for {}, while others wait for it; it counts as lost "
-                    "after {}. Its process "
-                    "is stopped or gets no CPU time, or its host cannot be reached.",
-                    other, format_duration(DefaultLimit::kSilence), format_duration(options_.liveness)));
+    options_.warn(fmt::format(
+        "rank {} has shown no sign of life for {}, while {}: its process is stopped or gets no CPU "
+        "time, or its host cannot be reached. It counts as lost after {}.",
+        other, format_duration(DefaultLimit::kSilence), waiting, format_duration(options_.liveness)));
   }
   for (const int other : dead) {
     transport_->give_up(

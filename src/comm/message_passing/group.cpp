@@ -95,7 +95,7 @@ bool Group::advance() {
   }
   if (!is_over_ && is_watching_ != !flights_.empty()) {
     is_watching_ = !is_watching_;
-    is_watching_ ? exchange().watch() : exchange().unwatch();
+    is_watching_ ? exchange().watch(this) : exchange().unwatch(this);
   }
   return moved;
 }
@@ -302,7 +302,7 @@ void Group::end(const Error& why, const Notice& notice) {
   line_.cancel();
   if (!is_told_) line_.notify_all(notice);
   is_over_ = true;
-  if (std::exchange(is_watching_, false)) exchange().unwatch();
+  if (std::exchange(is_watching_, false)) exchange().unwatch(this);
   settle_all(why);
 }
 
@@ -343,6 +343,10 @@ std::uint64_t Group::num_completed() const {
   }
   const std::lock_guard lock(mutex_);
   return num_started_;
+}
+
+std::string Group::waiting_call() const {
+  return flights_.empty() ? fmt::format("group '{}'", facts_.name) : text(*flights_.begin()->second);
 }
 
 std::string Group::text(const Flight& flight) const {

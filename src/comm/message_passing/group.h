@@ -36,7 +36,7 @@ struct MessagePassingOptions {
 /// longer advanced.
 /// Failure: the first failure is final: it ends all calls in flight, and the other ranks are notified. A rank that is lost
 /// or has left ends the calls that need it; calls in which it has done its part continue.
-class Group final : public Task {
+class Group final : public Task, private Waiter {
  public:
   Group(Exchange& exchange, TaskRunner& runner, GroupFacts facts, Line::Membership membership,
         MessagePassingOptions options);
@@ -56,6 +56,8 @@ class Group final : public Task {
   const MessagePassingOptions& options() const { return options_; }
 
  private:
+  std::string waiting_call() const override;
+
   struct Gone {
     bool has_left = false;            // it said so; otherwise it is lost
     std::uint64_t num_completed = 0;  // calls in which it has done its part

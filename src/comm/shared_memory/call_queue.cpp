@@ -128,6 +128,13 @@ TimePoint CallQueue::wanted_at() const {
   return first;
 }
 
+std::optional<std::string> CallQueue::waiting_call() const {
+  const std::lock_guard lock(mutex_);
+  if (waiting_ != nullptr) return context(*waiting_, waiting_sequence_);
+  if (!queue_.empty()) return context(queue_.front()->call, 0);
+  return std::nullopt;
+}
+
 std::string CallQueue::context(const Call& call, std::uint64_t sequence) const {
   const std::string number = sequence == 0 ? "a call" : fmt::format("call {}", sequence);
   return fmt::format("rank {}: {}, {} of group '{}' (generation {})", facts_.rank, call.text(), number,

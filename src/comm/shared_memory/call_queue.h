@@ -54,6 +54,27 @@ class CallQueue final : public Task {
     return Turn(this);
   }
 
+  /// While it lives, waiting_call() tells of this call.
+  class Waiting {
+   public:
+    Waiting(CallQueue& queue, const Call& call, std::uint64_t sequence) : queue_(queue) {
+      const std::lock_guard lock(queue_.mutex_);
+      queue_.waiting_ = &call;
+      queue_.waiting_sequence_ = sequence;
+    }
+    ~Waiting() {
+      const std::lock_guard lock(queue_.mutex_);
+      queue_.waiting_ = nullptr;
+    }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+   private:
+    CallQueue& queue_;
+  };
+  /// The call that waits for other ranks, for messages.
+  std::optional<std::string> waiting_call() const;
+
   /// Whether a collective call has begun and not ended.
   bool is_busy() const { return busy_.load(std::memory_order_acquire); }
 
@@ -100,6 +121,8 @@ class CallQueue final : public Task {
   mutable std::mutex mutex_;
   std::deque<std::unique_ptr<Queued>> queue_;
   std::function<void()> wake_;
+  const Call* waiting_ = nullptr;  // the blocking call that waits, if one does
+  std::uint64_t waiting_sequence_ = 0;
 };
 
 }  // namespace cohort::comm

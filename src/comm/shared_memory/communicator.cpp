@@ -90,7 +90,7 @@ SharedMemoryCommunicator::SharedMemoryCommunicator(const GroupFacts& facts, std:
       calls_(facts, std::move(view), failure_,
              {.tell_others = [this](const Error& error) { neighbours_.tell(id_, error); },
               .on_failure = [this](const Error& error) { fail_messages(error); }}) {
-  neighbours_.join(id_, members_, failure_);
+  neighbours_.join(id_, members_, failure_, [this] { return calls_.waiting_call(); });
 }
 
 SharedMemoryCommunicator::~SharedMemoryCommunicator() {
@@ -169,6 +169,7 @@ Status SharedMemoryCommunicator::outcome(const Collective& collective, const Cal
 
 Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& call, std::uint64_t sequence) {
   const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), limit_of(call));
+  const comm::CallQueue::Waiting waiting(calls_, call, sequence);
   comm::ArenaDoorbell& doorbell = neighbours_.doorbell();
   while (true) {
     for (int i = 0; i < kYields; ++i) {

@@ -149,9 +149,10 @@ Progress& Neighbours::progress() {
   return *progress_;
 }
 
-void Neighbours::join(std::uint64_t group, std::span<const int> members, GroupFailure& failure) {
+void Neighbours::join(std::uint64_t group, std::span<const int> members, GroupFailure& failure,
+                      WaitingCall waiting_call) {
   const std::lock_guard lock(mutex_);
-  groups_.emplace(group, Membership{{members.begin(), members.end()}, &failure});
+  groups_.emplace(group, Membership{{members.begin(), members.end()}, &failure, std::move(waiting_call)});
   if (lost_) failure.fail(*lost_);
   for (const int member : members) {
     if (const auto it = losses_.find(member); it != losses_.end()) failure.depart(it->second);
@@ -239,9 +240,19 @@ void Neighbours::hear(int rank, const ControlMessage& message) {
 void Neighbours::warn_of(int rank) const {
   if (!options_.warn) return;
   const pid_t process = others_[static_cast<std::size_t>(rank)]->process;
-  options_.warn(fmt::format(
-      "rank {} (process {}) has shown no sign of life for {}: {}. It counts as lost after {}.", rank, process,
-      format_duration(DefaultLimit::kSilence), likely_reason(process), format_duration(options_.liveness)));
+  options_.warn(
+      fmt::format("rank {} (process {}) has shown no sign of life for {}{}: {}. It counts as lost after {}.",
+                  rank, process, format_duration(DefaultLimit::kSilence), calls_that_wait_for(rank),
+                  likely_reason(process), format_duration(options_.liveness)));
+}
+
+std::string Neighbours::calls_that_wait_for(int rank) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [group, membership] : groups_) {
+    if (!membership.members.contains(rank) || !membership.waiting_call) continue;
+    if (const auto call = membership.waiting_call()) return fmt::format(", while {} waits", *call);
+  }
+  return "";
 }
 
 void Neighbours::look_at_heartbeats() {

@@ -67,9 +67,12 @@ class Neighbours {
   /// The progress thread; the first call starts it.
   Progress& progress();
 
+  /// The call of a group that waits now, for messages; nothing if none does.
+  using WaitingCall = std::function<std::optional<std::string>()>;
   /// From now on failures of the group of these ranks reach `failure`, including those that were noticed
   /// before.
-  void join(std::uint64_t group, std::span<const int> members, GroupFailure& failure);
+  void join(std::uint64_t group, std::span<const int> members, GroupFailure& failure,
+            WaitingCall waiting_call = {});
   void leave(std::uint64_t group);
   /// How many members were lost or have left, and the error of one of them.
   int num_losses() const { return num_losses_.load(std::memory_order_acquire); }
@@ -81,6 +84,7 @@ class Neighbours {
   struct Membership {
     std::set<int> members;
     GroupFailure* failure;
+    WaitingCall waiting_call;
   };
   struct Sighting {
     std::uint64_t heartbeat = 0;
@@ -94,6 +98,7 @@ class Neighbours {
   void listen_to(int rank);
   void look_at_heartbeats();
   void warn_of(int rank) const;
+  std::string calls_that_wait_for(int rank) const;
   void hear(int rank, const ControlMessage& message);
   void lose(int rank, const Error& why);
   void remember_locked(int rank, const Error& why);

@@ -70,14 +70,15 @@ class BenchStepCommand final : public Command {
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("--models", models_, "Models, separated by commas: mlp, gpt, resnet18")->delimiter(',');
+    app.add_option("--models", models_, "Models, separated by commas: mlp, gpt, resnet18, wide, many, tiny")
+        ->delimiter(',');
     app.add_option("-n,--ranks", ranks_, "Ranks of ours and of DDP");
     app.add_option("--batch", batch_, "Samples per rank and step; by default a usual number for the model");
     app.add_option("--rounds", rounds_, "Turns of every contender");
     app.add_option("--steps", steps_, "Steps of one turn");
     app.add_option("--ways", ways_,
                    "Variants of ours: trainer, data_parallel, trainer_without_update, "
-                   "data_parallel_without_update")
+                   "data_parallel_without_update, loop_without_update")
         ->delimiter(',');
     app.add_option("--against", against_,
                    "Peers to compare with: torch (one process), torch-ddp (that, and one process per rank)")

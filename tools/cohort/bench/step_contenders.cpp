@@ -7,6 +7,7 @@
 #include "supervise/rank_variables.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <span>
 
 namespace cohort::tool {
@@ -14,6 +15,15 @@ namespace {
 
 constexpr std::chrono::seconds kStartLimit{120};
 const std::string kMomentum = "0.9";
+
+// The model `many`: two small tensors per layer.
+constexpr int kManyLayers = 3000;
+constexpr int kManyWidth = 8;
+
+// `[8, 8, 8]`
+std::string hidden_text(int layers, int width) {
+  return fmt::format("[{}]", fmt::join(std::vector<int>(static_cast<std::size_t>(layers), width), ", "));
+}
 
 std::string way_of(const std::string& contender) {
   if (contender == kOurs || contender == kOursAlone || contender == kTrainerWithoutUpdate) return "trainer";
@@ -95,6 +105,20 @@ std::vector<StepModel> step_models() {
            .learning_rate = 0.0001,
            .job = "[data]\nkind = \"digits\"\nimage_size = 32\n[model]\nkind = \"resnet18\"\n",
            .spec = R"({"input_shape": [1, 32, 32]})"},
+          {.name = "wide",
+           .batches = {8},
+           .optimizer = "sgd",
+           .learning_rate = 0.001,
+           .job = "[data]\nkind = \"digits\"\nimage_size = 90\n[model]\nkind = \"mlp\"\nhidden = [8000]\n",
+           .spec = R"({"hidden": [8000], "input_shape": [8100], "classes": 10})"},
+          {.name = "many",
+           .batches = {8},
+           .optimizer = "sgd",
+           .learning_rate = 0.001,
+           .job = "[data]\nkind = \"digits\"\nimage_size = 8\n[model]\nkind = \"mlp\"\nhidden = " +
+                  hidden_text(kManyLayers - 1, kManyWidth) + "\n",
+           .spec = fmt::format(R"({{"hidden": {}, "input_shape": [64], "classes": 10}})",
+                               hidden_text(kManyLayers - 1, kManyWidth))},
           {.name = "tiny",
            .batches = {5},
            .optimizer = "sgd",
@@ -104,7 +128,7 @@ std::vector<StepModel> step_models() {
 }
 
 std::vector<std::string> step_ways() {
-  return {kDataParallel, kTrainerWithoutUpdate, kDataParallelWithoutUpdate};
+  return {kDataParallel, kTrainerWithoutUpdate, kDataParallelWithoutUpdate, kLoopWithoutUpdate};
 }
 
 std::vector<std::string> torch_step_arguments(const StepCell& cell, const StepPeers& peers) {

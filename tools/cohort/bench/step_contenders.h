@@ -21,7 +21,7 @@ struct StepModel {
   std::string spec{};  ///< changes for torch_step.py, so that it gets the same inputs as that job
 };
 
-/// The models: mlp, gpt, resnet18, and tiny, which is for tests.
+/// The models: mlp, gpt, resnet18, wide, many, and tiny, which is for tests.
 std::vector<StepModel> step_models();
 
 /// A model with one batch size and one number of ranks.
@@ -41,6 +41,8 @@ inline constexpr const char* kTorchDdp = "torch_ddp";
 inline constexpr const char* kTrainerWithoutUpdate = "trainer_without_update";
 inline constexpr const char* kDataParallel = "data_parallel";
 inline constexpr const char* kDataParallelWithoutUpdate = "data_parallel_without_update";
+/// The loop of data_parallel_without_update without DataParallel, on as many ranks at the same time.
+inline constexpr const char* kLoopWithoutUpdate = "loop_without_update";
 
 /// Variants of ours besides the trainer.
 std::vector<std::string> step_ways();

@@ -1,0 +1,223 @@
+// Every call of the public API that ranks make together, by <cohort/cohort.h> alone. Started as several
+// ranks; ends with 0 if every result is right.
+#include <cohort/cohort.h>
+
+#include <ATen/ATen.h>
+#include <array>
+#include <iostream>
+#include <stdexcept>
+#include <torch/nn/modules/linear.h>
+#include <torch/optim/adam.h>
+#include <torch/utils.h>
+#include <vector>
+
+namespace {
+
+using Floats = std::vector<float>;
+
+template <class A, class B>
+void expect_equal(const A& found, const B& expected, const std::string& what) {
+  if (!(found == expected)) throw std::runtime_error(what + " is wrong");
+}
+
+// The numbers first, first + 1, …
+Floats counted(int count, int first) {
+  Floats numbers;
+  for (int i = 0; i < count; ++i) numbers.push_back(static_cast<float>(first + i));
+  return numbers;
+}
+
+void check_blocking_calls(cohort::Group& group) {
+  const int n = group.size(), me = group.rank();
+  Floats sums(5, static_cast<float>(me + 1));
+  group.all_reduce(sums);
+  expect_equal(sums, Floats(5, static_cast<float>(n * (n + 1) / 2)), "all_reduce");
+  Floats own = counted(3, me), root(3);
+  group.reduce(own, root, n - 1, cohort::ReduceOp::kMax);
+  if (me == n - 1) expect_equal(root, counted(3, n - 1), "reduce");
+  std::array<int, 2> both = {me, -me};
+  group.broadcast(both, n - 1);
+  expect_equal(both, (std::array<int, 2>{n - 1, 1 - n}), "broadcast");
+  Floats all(static_cast<std::size_t>(2 * n)), mine(2);
+  group.all_gather(counted(2, 2 * me), all);
+  expect_equal(all, counted(2 * n, 0), "all_gather");
+  group.reduce_scatter(all, mine, cohort::ReduceOp::kMean);
+  expect_equal(mine, counted(2, 2 * me), "reduce_scatter");
+  Floats gathered(all.size());
+  group.gather(mine, gathered, 0);
+  if (me == 0) expect_equal(gathered, all, "gather");
+  group.scatter(all, mine, 0);
+  expect_equal(mine, counted(2, 2 * me), "scatter");
+  Floats swapped(static_cast<std::size_t>(n));
+  group.all_to_all(Floats(static_cast<std::size_t>(n), static_cast<float>(me)), swapped);
+  expect_equal(swapped, counted(n, 0), "all_to_all");
+  group.barrier();
+}
+
+void check_calls_in_the_background(cohort::Group& group) {
+  const int n = group.size(), me = group.rank();
+  Floats sums(1000, static_cast<float>(me + 1)),
+      own = counted(3, me), most(3), all(static_cast<std::size_t>(n)), mine(1), gathered(all.size()),
+      scattered(1), swapped(all.size());
+  std::array<float, 1> one{static_cast<float>(me)};
+  std::array<int, 1> from_last{me};
+  std::vector<cohort::Work> works;
+  works.push_back(group.async_all_reduce(sums));
+  works.push_back(group.async_reduce(own, most, 0, cohort::ReduceOp::kMax));
+  works.push_back(group.async_broadcast(from_last, n - 1));
+  works.push_back(group.async_all_gather(one, all));
+  works.push_back(group.async_barrier());
+  for (const cohort::Work& work : works) work.wait();
+  expect_equal(sums, Floats(1000, static_cast<float>(n * (n + 1) / 2)), "async_all_reduce");
+  if (me == 0) expect_equal(most, counted(3, n - 1), "async_reduce");
+  expect_equal(from_last[0], n - 1, "async_broadcast");
+  expect_equal(all, counted(n, 0), "async_all_gather");
+  group.async_reduce_scatter(all, mine, cohort::ReduceOp::kMean).wait();
+  group.async_gather(one, gathered, 0).wait();
+  group.async_scatter(all, scattered, 0).wait();
+  const cohort::Work last = group.async_all_to_all(Floats(all.size(), one[0]), swapped);
+  while (!last.wait_for(std::chrono::milliseconds(1))) {
+  }
+  expect_equal(last.is_done(), true, "is_done");
+  expect_equal(mine, Floats{one[0]}, "async_reduce_scatter");
+  if (me == 0) expect_equal(gathered, all, "async_gather");
+  expect_equal(scattered, Floats{one[0]}, "async_scatter");
+  expect_equal(swapped, counted(n, 0), "async_all_to_all");
+}
+
+void check_messages(cohort::Group& group) {
+  const int n = group.size(), me = group.rank();
+  const int next = (me + 1) % n, before = (me + n - 1) % n;
+  Floats got(4);
+  const cohort::Work sent = group.async_send(counted(4, me), next, 7);
+  group.async_recv(got, before, 7).wait();
+  sent.wait();
+  expect_equal(got, counted(4, before), "async_send and async_recv");
+  at::Tensor arrived = at::zeros({2});
+  if (n == 1) return;
+  if (me == 0) {
+    int sum = 0;
+    for (int i = 1; i < n; ++i) {
+      const int from = group.recv_any(got, 9);
+      expect_equal(got, counted(4, from), "recv_any");
+      sum += from;
+    }
+    expect_equal(sum, n * (n - 1) / 2, "the ranks that recv_any returned");
+    group.send(at::full({2}, 3.0), n - 1);
+  } else {
+    group.send(counted(4, me), 0, 9);
+  }
+  if (me == n - 1) {
+    group.recv(arrived, 0);
+    expect_equal(at::equal(arrived, at::full({2}, 3.0)), true, "send and recv of tensors");
+  }
+}
+
+void check_tensors(cohort::Context& context) {
+  const int n = context.size(), me = context.rank();
+  const at::Tensor rows = at::arange(2 * n + 1);
+  const at::Tensor part = context.part_of(rows);
+  at::Tensor counts = at::zeros({n}, at::kLong);
+  counts[me] = part.size(0);
+  context.all_reduce(counts);
+  expect_equal(counts.sum().item<std::int64_t>(), rows.size(0), "the number of rows in all parts");
+  expect_equal((counts.max() - counts.min()).item<std::int64_t>() <= 1, true, "part_of");
+  at::Tensor total = part.sum();
+  context.async_all_reduce(total).wait();
+  expect_equal(total.item<std::int64_t>(), rows.sum().item<std::int64_t>(), "the sum over all parts");
+  const at::Tensor every = context.all_gather(at::full({2}, me));
+  expect_equal(every.sizes() == at::IntArrayRef({n, 2}), true, "all_gather of tensors");
+  const at::Tensor shared = context.allocate_like(at::ones({3}));
+  shared.fill_(1);
+  context.all_reduce(shared);
+  expect_equal(shared.sum().item<double>(), 3.0 * n, "all_reduce in the arena");
+}
+
+void check_groups(cohort::Context& context) {
+  const int n = context.size(), me = context.rank();
+  std::optional<cohort::Group> half = context.split(me % 2);
+  expect_equal(half->size(), me % 2 == 0 ? (n + 1) / 2 : n / 2, "the size of a split");
+  check_blocking_calls(*half);
+  expect_equal(context.split(me == 0 ? std::optional(0) : std::nullopt).has_value(), me == 0,
+               "a rank without colour");
+  cohort::Group row = context.along({1}, {1, n});
+  check_calls_in_the_background(row);
+  expect_equal(context.along({0}, {1, n}).size(), 1, "the size of a column");
+}
+
+// The group that is aborted fails on all ranks; the others go on.
+void check_abort(cohort::Context& context) {
+  std::optional<cohort::Group> doomed = context.split(0, 0, "doomed");
+  if (context.size() > 1) {
+    Floats sums(3);
+    if (context.rank() == 0) doomed->abort("planted");
+    try {
+      if (context.rank() != 0) doomed->all_reduce(sums);
+    } catch (const cohort::Error& error) {
+      expect_equal(error.text().find("planted") != std::string::npos, true, "the reason of an abort");
+      sums.clear();
+    }
+    if (context.rank() != 0) expect_equal(sums.empty(), true, "an abort");
+  }
+  check_blocking_calls(context);
+}
+
+// Rank 0 has taken steps; the others have not. Afterwards a step gives the same numbers on all ranks.
+void check_broadcast_state(cohort::Context& context) {
+  torch::manual_seed(static_cast<std::uint64_t>(context.rank()));
+  torch::nn::Linear net(3, 2);
+  torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(context.rank() == 0 ? 0.1 : 0.5));
+  const auto step = [&] {
+    optimizer.zero_grad();
+    net->forward(at::ones({1, 3})).square().sum().backward();
+    optimizer.step();
+  };
+  if (context.rank() == 0) {
+    for (int i = 0; i < 3; ++i) step();
+  }
+  cohort::broadcast_state(context, *net, optimizer);
+  step();
+  const at::Tensor all = context.all_gather(net->weight.detach().contiguous());
+  for (int rank = 1; rank < context.size(); ++rank) {
+    expect_equal(at::equal(all[rank], all[0]), true, "the step after broadcast_state");
+  }
+}
+
+struct Ones : cohort::Dataset {
+  std::int64_t size() const override { return 8; }
+  cohort::Sample at(std::int64_t) const override { return {at::ones({3}), at::ones({2})}; }
+};
+
+// A trainer, a DataParallel and a group that are used after their Context is gone.
+void check_that_users_outlive(std::unique_ptr<cohort::Context> context) {
+  torch::nn::Linear net(3, 2), other(3, 2);
+  const auto loss = [&](const cohort::Batch& batch) {
+    return (net->forward(batch.input) - batch.target).square().mean();
+  };
+  cohort::Trainer trainer(*context, net.ptr(), cohort::mean_loss(loss), {.batch_size = 4});
+  cohort::DataParallel parallel(*context, *other);
+  cohort::Group group = *context->split(0);
+  context.reset();
+  expect_equal(trainer.fit(std::make_shared<Ones>()).steps, 2, "the number of steps after the Context");
+  other->forward(at::ones({1, 3})).sum().backward();
+  check_blocking_calls(group);
+}
+
+}  // namespace
+
+int main() try {
+  torch::manual_seed(1);
+  auto context = std::make_unique<cohort::Context>();
+  check_blocking_calls(*context);
+  check_calls_in_the_background(*context);
+  check_messages(*context);
+  check_tensors(*context);
+  check_groups(*context);
+  check_abort(*context);
+  check_broadcast_state(*context);
+  check_that_users_outlive(std::move(context));
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << error.what() << "\n";
+  return 1;
+}
