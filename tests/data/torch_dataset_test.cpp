@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
+#include <torch/data/datasets/map.h>
 #include <torch/data/datasets/stateful.h>
 #include <torch/data/datasets/tensor.h>
 #include <torch/data/transforms/lambda.h>

@@ -85,7 +85,6 @@ void show_plan(const JobOrder& order) {
   const train::Frozen frozen(job.options, *job.model);
   const auto parameters = train::tensors_of(*job.model).parameters;
   const BucketLayout layout = layout_of(parameters, job, order.world);
-  const auto samples = static_cast<std::uint64_t>(job.data.train->size());
   PlanReport plan{
       .data = job.data.facts.description,
       .model = job.config.model.kind,
