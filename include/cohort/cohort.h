@@ -15,9 +15,13 @@
 #include <cohort/learning_rate_schedule.h>
 #include <cohort/link_settings.h>
 #include <cohort/log.h>
+#include <cohort/model.h>
+#include <cohort/model_facts.h>
+#include <cohort/model_file.h>
 #include <cohort/numbers.h>
 #include <cohort/optimizer.h>
 #include <cohort/parameter_group.h>
+#include <cohort/predict.h>
 #include <cohort/random.h>
 #include <cohort/reduce_op.h>
 #include <cohort/run.h>

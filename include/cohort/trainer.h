@@ -4,6 +4,7 @@
 #include <cohort/evaluation.h>
 #include <cohort/export.h>
 #include <cohort/learning_rate_schedule.h>
+#include <cohort/model_facts.h>
 #include <cohort/optimizer.h>
 #include <cohort/parameter_group.h>
 #include <cohort/step_report.h>
@@ -72,7 +73,10 @@ struct TrainerOptions {
   std::uint64_t seed = 1;
   bool shuffle = true;
   Deterministic deterministic = Deterministic::kWorld;
-  std::string directory{};  ///< for best.safetensors and last.safetensors; empty: no files are written
+  /// The folder for best.safetensors and last.safetensors, created if it does not exist; files of an earlier
+  /// run are moved to its sub-folder earlier-1, earlier-2, … Empty: no files are written.
+  std::string directory{};
+  ModelFacts facts{};  ///< written into these files
 
   std::size_t bucket_bytes = std::size_t{4} << 20;
   /// Steps between comparisons of the ranks' copies of the parameters; nullopt: never.

@@ -4,11 +4,24 @@
 
 #include "config/config.h"
 #include "data/facts.h"
+#include "data/standardise.h"
 #include "storage/file_system.h"
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace cohort {
+
+/// How the inputs of samples follow from the numbers or texts of their source.
+struct SourceFacts {
+  std::vector<std::string> features{};  ///< the names of the columns of a CSV file
+  std::string target{};                 ///< the name of the column that is predicted
+  std::vector<data::Scale> scales{};    ///< one for all numbers, or one for each column; empty: unchanged
+  std::optional<double> white{};        ///< of images: the number of a white pixel; black is 0
+  std::string tokens{};                 ///< of text: `byte` or `char`
+};
 
 /// Data as a job file describes it, ready to be used.
 struct OpenedData {
@@ -16,6 +29,7 @@ struct OpenedData {
   std::shared_ptr<const Dataset> test;  ///< may be null
   DataFacts facts;
   std::vector<std::string> vocabulary;  ///< the texts of tokens, or of classes that are texts; may be empty
+  SourceFacts source{};
 };
 
 /// Opens files (idx, csv, text) or makes a generator (digits, spirals, regression, markov).

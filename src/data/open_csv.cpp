@@ -56,15 +56,18 @@ Status append(CsvTable& table, const CsvTable& more, const DataConfig& config) {
 }
 
 // Each column gets mean 0 and deviation 1 over the training rows.
-void standardise(CsvTable& table, std::size_t num_train) {
+std::vector<Scale> standardise(CsvTable& table, std::size_t num_train) {
   const std::size_t columns = table.num_features();
+  std::vector<Scale> scales;
   for (std::size_t column = 0; column < columns; ++column) {
     const auto trained = std::span<const float>(table.features).first(num_train * columns);
     const Scale scale = scale_of(trained.subspan(num_train > 0 ? column : 0), columns);
     for (std::size_t i = column; i < table.features.size(); i += columns) {
       table.features[i] = scale(table.features[i]);
     }
+    scales.push_back(scale);
   }
+  return scales;
 }
 
 DataFacts facts_of(const CsvTable& table, std::int64_t classes) {
@@ -91,11 +94,13 @@ Result<OpenedData> open_csv(FileSystem& fs, const DataConfig& config) {
     COHORT_ASSIGN_OR_RETURN(const CsvTable test, records::read_csv(fs, config.test_path, options));
     COHORT_RETURN_IF_ERROR(append(table, test, config));
   }
-  if (config.normalise) standardise(table, static_cast<std::size_t>(num_train));
   OpenedData opened;
+  if (config.normalise) opened.source.scales = standardise(table, static_cast<std::size_t>(num_train));
   const std::int64_t classes = num_classes(table, config);
   opened.facts = facts_of(table, classes);
   opened.vocabulary = table.class_names;
+  opened.source.features = table.feature_names;
+  opened.source.target = table.target_name;
   const std::shared_ptr<const Dataset> all = std::make_shared<TableDataset>(
       TableRecords{std::move(table.features), opened.facts.input_shape, std::move(table.targets),
                    classes > 0 ? TargetKind::kClass : TargetKind::kNumber});

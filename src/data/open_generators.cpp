@@ -54,6 +54,7 @@ Result<OpenedData> open_digits(const DataConfig& config, std::uint64_t seed) {
                   .outputs = config.classes,
                   .description = fmt::format("drawn digits of {0} × {0}, {1} classes", config.image_size,
                                              config.classes)};
+  opened.source = {.scales = {options.scale}, .white = 1.0};
   return opened;
 }
 
@@ -93,6 +94,7 @@ Result<OpenedData> open_markov(const DataConfig& config, std::uint64_t seed) {
   opened.train = train;
   opened.test = std::make_shared<MarkovDataset>(test_range(config, seed), config.classes, config.context);
   opened.vocabulary = train->vocabulary();
+  opened.source.tokens = "char";
   opened.facts = {.input_shape = {config.context},
                   .input_dtype = DType::kI64,
                   .outputs = config.classes,

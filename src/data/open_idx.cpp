@@ -211,6 +211,12 @@ Result<Sources> sources_of(FileSystem& fs, const DataConfig& config) {
   return sources;
 }
 
+SourceFacts source_of(const LabelledImages& read, const Scale& scale) {
+  SourceFacts source{.scales = {scale}};
+  if (read.images.dtype == DType::kU8) source.white = 255;
+  return source;
+}
+
 Result<OpenedData> with_own_test(LabelledImages train, LabelledImages test, const DataConfig& config) {
   if (train.image_shape != test.image_shape || train.images.dtype != test.images.dtype) {
     return Error(ErrorCode::kUsage, "the images to test on have another shape or type than those to train on")
@@ -219,6 +225,7 @@ Result<OpenedData> with_own_test(LabelledImages train, LabelledImages test, cons
   OpenedData opened;
   opened.facts = facts_of(train, std::max(num_classes(train), num_classes(test)));
   const Scale scale = scale_for(train, train.count(), config);
+  opened.source = source_of(train, scale);
   opened.train = dataset_of(std::move(train), scale);
   opened.test = dataset_of(std::move(test), scale);
   return opened;
@@ -241,6 +248,7 @@ Result<OpenedData> open_idx(FileSystem& fs, const DataConfig& config) {
   OpenedData opened;
   opened.facts = facts_of(train, num_classes(train));
   const Scale scale = scale_for(train, count - num_test, config);
+  opened.source = source_of(train, scale);
   const std::shared_ptr<const Dataset> all = dataset_of(std::move(train), scale);
   opened.train = subset(all, 0, count - num_test);
   opened.test = subset(all, count - num_test, count);

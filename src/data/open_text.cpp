@@ -67,6 +67,7 @@ Result<OpenedData> open_text(FileSystem& fs, const DataConfig& config) {
   OpenedData opened;
   opened.facts = facts_of(static_cast<std::int64_t>(tokens.vocabulary.size()), config, trained.count());
   opened.vocabulary = std::move(tokens.vocabulary);
+  opened.source.tokens = config.tokens;
   opened.train = std::make_shared<TokenWindows>(std::move(trained), config.context);
   opened.test = std::make_shared<TokenWindows>(std::move(tested), config.context);
   return opened;

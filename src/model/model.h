@@ -4,19 +4,11 @@
 #include "config/config.h"
 #include "data/facts.h"
 
+#include <cohort/model.h>
 #include <cstdint>
 #include <memory>
-#include <torch/nn/module.h>
 
 namespace cohort {
-
-/// A model that a job file can name.
-class Model : public torch::nn::Module {
- public:
-  /// Maps inputs, stacked along the first dimension, to outputs; for classes these are logits. Inputs of any
-  /// type are converted to the type of the parameters.
-  virtual at::Tensor forward(const at::Tensor& input) = 0;
-};
 
 /// Builds the model that `config` names, for the data that `facts` describes. Its parameters are a pure
 /// function of the arguments: every process gets the same bits.

@@ -1,43 +1,14 @@
 #include "records/csv_table.h"
 
+#include "records/csv_cells.h"
 #include "records/csv_rows.h"
 #include "records/record_file.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <fmt/format.h>
-#include <limits>
 
 namespace cohort::records {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
-// The number in a cell, if it is finite as a float.
-std::optional<float> number_in(std::string_view cell) {
-  std::string_view text = trimmed(cell);
-  if (text.starts_with("+") && !text.starts_with("+-")) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (!(std::abs(value) <= std::numeric_limits<float>::max())) return std::nullopt;
-  return static_cast<float>(value);
-}
-
-// A cell in an error message: short, without control characters.
-std::string shown(std::string_view cell) {
-  constexpr std::size_t kLongest = 40;
-  std::string text(cell.substr(0, kLongest));
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  return "'" + text + (cell.size() > kLongest ? "…'" : "'");
-}
 
 /// Gathers the rows of one file.
 class TableBuilder {

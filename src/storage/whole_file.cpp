@@ -80,9 +80,12 @@ Status write_file_atomically(FileSystem& fs, const std::string& path, std::span<
 }
 
 Status write_file_atomically(FileSystem& fs, const std::string& path, const WriteContent& content) {
-  const std::string temporary =
-      storage::joined(storage::directory_of(path), temporary_name(storage::name_of(path)));
-  return replace(fs, temporary, path, content).within(fmt::format("cannot write '{}'", path));
+  return replace(fs, storage::temporary_of(path), path, content)
+      .within(fmt::format("cannot write '{}'", path));
+}
+
+std::string storage::temporary_of(const std::string& path) {
+  return joined(directory_of(path), temporary_name(name_of(path)));
 }
 
 }  // namespace cohort

@@ -17,8 +17,9 @@ Result<std::string> read_file(FileSystem& fs, const std::string& path,
 
 /// Replaces the file at `path` atomically: readers, and the disk after a power cut, have either the old file
 /// or the whole new file. On success the new file survives a power cut. The bytes are first written to
-/// `.<name>.tmp` in the same directory; a file that a crash left under that name is removed. A symbolic link
-/// at `path` is replaced by the file, and the permissions are those of a new file.
+/// storage::temporary_of(path), `.<name>.tmp` in the same directory; a file that a crash left under that name
+/// is removed. A symbolic link at `path` is replaced by the file, and the permissions are those of a new
+/// file.
 ///
 /// Threads: one writer per path, counting all processes; any number of readers.
 /// Failure: the old file is untouched and the temporary file removed. Only if the last step, syncing the
@@ -31,4 +32,10 @@ using WriteContent = std::function<Status(WritableFile&)>;
 /// untouched.
 Status write_file_atomically(FileSystem& fs, const std::string& path, const WriteContent& content);
 
+namespace storage {
+
+/// The temporary file that write_file_atomically() writes and then renames to `path`.
+std::string temporary_of(const std::string& path);
+
+}  // namespace storage
 }  // namespace cohort

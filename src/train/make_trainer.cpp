@@ -73,6 +73,7 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   train::or_abort(parts_->group, [&] {
     train::check_same_training(parts_->group, parts_->options, *data, test.get(),
                                parts_->torch_optimizer.get());
+    parts_->prepare_directory();
     parts_->fit(std::move(data), test.get());
   });
   parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());

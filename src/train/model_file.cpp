@@ -1,6 +1,5 @@
 #include "train/model_file.h"
 
-#include "state/safetensors.h"
 #include "tensor/scalar_type.h"
 #include <cohort/tensor.h>
 
@@ -59,6 +58,10 @@ Status write_model(FileSystem& files, const std::string& path, const ModuleTenso
 Status read_model(FileSystem& files, const std::string& path, const ModuleTensors& tensors) {
   COHORT_ASSIGN_OR_RETURN(const SafetensorsFile file,
                           SafetensorsFile::open(files, path).within("cannot read the initial weights"));
+  return read_model(file, path, tensors);
+}
+
+Status read_model(const SafetensorsFile& file, const std::string& path, const ModuleTensors& tensors) {
   const std::vector<NamedTensor> all = all_of(tensors);
   const auto context = fmt::format("the weights in '{}' do not fit the model", path);
   for (const NamedTensor& named : all) {

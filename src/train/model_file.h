@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "state/safetensors.h"
 #include "storage/file_system.h"
 #include "train/module_tensors.h"
 
@@ -17,6 +18,9 @@ Status write_model(FileSystem& files, const std::string& path, const ModuleTenso
 ///
 /// Failure: kUsage names a tensor that is missing, unknown or of another shape; then the module is unchanged.
 Status read_model(FileSystem& files, const std::string& path, const ModuleTensors& tensors);
+
+/// The same for a file that is open; `path` is its name in errors.
+Status read_model(const SafetensorsFile& file, const std::string& path, const ModuleTensors& tensors);
 
 /// The hash of all parameters, in the order of the module.
 std::string hash_of(const ModuleTensors& tensors);

@@ -1,11 +1,15 @@
 #include "layout/batch_plan.h"
+#include "state/model_facts.h"
+#include "state/run_directory.h"
+#include "storage/path.h"
 #include "train/evaluator.h"
-#include "train/model_file.h"
+#include "train/keep_model.h"
 #include "train/settings.h"
 #include "train/trainer_parts.h"
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <torch/nn/module.h>
 
 namespace cohort {
@@ -29,7 +33,7 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
   }
   const bool was_seen = report.last && report.last->step == report.steps;
   if (test != nullptr && !was_seen && report.end == TrainingEnd::kDone) look_at(*test);
-  keep("last");
+  keep(kLastModel);
 }
 
 // False if training ended before the epoch was over.
@@ -110,7 +114,7 @@ bool Trainer::Parts::look_at(const Dataset& test) {
   evaluations_since_best = seen.is_best ? 0 : evaluations_since_best + 1;
   if (seen.is_best) {
     report.best = seen;
-    keep("best");
+    keep(kBestModel);
   }
   report.last = seen;
   if (options.on_evaluation) options.on_evaluation(seen);
@@ -119,12 +123,26 @@ bool Trainer::Parts::look_at(const Dataset& test) {
   return false;
 }
 
-void Trainer::Parts::keep(const std::string& name) {
+// Called before the first step: a folder that cannot be written to must not be noticed after hours of
+// training.
+void Trainer::Parts::prepare_directory() {
+  if (options.directory.empty() || group.rank() != 0) return;
+  value_or_throw(state::metadata_of(options.facts));
+  directory = std::filesystem::absolute(options.directory).lexically_normal().string();
+  constexpr std::string_view kResults[] = {kBestModel, kLastModel};
+  const Status ready = prepare_run_directory(files, directory, kResults);
+  if (!ready) raise(ready.error().with_remedy("Set TrainerOptions::directory to another folder."));
+}
+
+void Trainer::Parts::keep(std::string_view name) {
   if (options.directory.empty()) return;
   if (group.rank() == 0) {
-    value_or_throw(train::write_model(
-        files, options.directory + "/" + name + ".safetensors", replica.tensors(),
-        {{"step", std::to_string(report.steps)}, {"epoch", std::to_string(report.epochs)}}));
+    ModelFacts facts = options.facts;
+    facts.others["step"] = std::to_string(report.steps);
+    facts.others["epoch"] = std::to_string(report.epochs);
+    value_or_throw(train::keep_model(files,
+                                     {.path = storage::joined(directory, name), .refuges = {".", "/tmp"}},
+                                     replica.tensors(), facts));
   }
   value_or_throw(group.run(barrier()));
 }

@@ -7,6 +7,7 @@
 #include <cohort/trainer.h>
 
 #include <string>
+#include <string_view>
 
 namespace cohort {
 
@@ -28,10 +29,12 @@ struct Trainer::Parts {
   std::unique_ptr<train::TorchOptimizer> torch_optimizer;  // null: an optimizer of Cohort
   train::Replica replica;
   LocalFileSystem files{};
+  std::string directory{};  // options.directory as an absolute path, on rank 0
   TrainingReport report{};
   int evaluations_since_best = 0;
   std::int64_t samples = 0;
 
+  void prepare_directory();
   void fit(std::shared_ptr<const Dataset> data, const Dataset* test);
   bool epoch(SlotLoader& loader, const BatchPlan& plan);
   train::Verdict step(SlotLoader& loader, const BatchPlan& plan, std::uint64_t step_in_epoch);
@@ -39,7 +42,7 @@ struct Trainer::Parts {
   double learning_rate() const;
   void tell(const train::Verdict& verdict, double learning_rate, StepTimes times);
   bool look_at(const Dataset& test);
-  void keep(const std::string& name);
+  void keep(std::string_view name);
 };
 
 }  // namespace cohort

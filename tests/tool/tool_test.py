@@ -118,7 +118,7 @@ class Surroundings(unittest.TestCase):
 
     def test_every_command_answers_help(self):
         for words in ([], ["config"], ["config", "explain"], ["config", "check"], ["config", "show"], ["doctor"], ["run"], ["train"],
-                      ["version"], ["completion"], ["reference"]):
+                      ["evaluate"], ["predict"], ["version"], ["completion"], ["reference"]):
             for flag in ("--help", "-h"):
                 result = run(*words, flag)
                 self.assertEqual((result.returncode, result.stderr), (0, ""), words)
@@ -155,6 +155,10 @@ class Completion(unittest.TestCase):
         (["run", "-n", "2", "--pi"], ["--pin"]),
         (["tr"], ["train"]),
         (["train", "job.toml", "--dr"], ["--dry-run"]),
+        (["pr"], ["predict"]),
+        (["predict", "best.safetensors", "--te"], ["--temperature"]),
+        (["evaluate", "best.safetensors", "--part", ""], ["test", "train"]),
+        (["evaluate", "best.safetensors", "--set", "data.pa"], ["data.path="]),
         (["train", "job.toml", "--set", "optimizer.name=ada"], ["optimizer.name=adam", "optimizer.name=adamw"]),
         (["run", "--set", "launch.ra"], ["launch.ranks="]),
         (["doctor", "--set", "launch.ra"], ["launch.ranks="]),

@@ -18,6 +18,10 @@ void JobOptions::add_to(CLI::App& app, File file) {
                      ? app.add_option("--job", file_, "The job: a TOML file")->type_name("FILE")
                      : app.add_option("file", file_, "The job: a TOML file");
   if (file == File::kRequired) file_option_->required();
+  add_overrides_to(app);
+}
+
+void JobOptions::add_overrides_to(CLI::App& app) {
   app.add_option("--set", overrides_, "Set a key, as in --set launch.ranks=4; wins over the file")
       ->type_name("KEY=VALUE")
       ->take_all()

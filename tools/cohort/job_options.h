@@ -29,6 +29,8 @@ class JobOptions {
   enum class File { kRequired, kOptional, kNamed };  ///< kNamed: `--job FILE`
 
   void add_to(CLI::App& app, File file);
+  /// Adds `--set` alone, for a command that takes the settings of a job and no job file of its own.
+  void add_overrides_to(CLI::App& app);
 
   /// Adds an option that sets a key, like `--set`, and overrides `--set` of that key.
   void add_option_of(CLI::App& app, const KeyOption& option);

@@ -9,6 +9,7 @@
 #include "job_output.h"
 #include "launch/variables.h"
 #include "layout/batch_plan.h"
+#include "model/job_facts.h"
 #include "stop_signal.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
@@ -25,15 +26,6 @@
 
 namespace cohort::tool {
 namespace {
-
-config::Loaded load_job(const JobOrder& order) {
-  LocalFileSystem files;
-  const std::string text =
-      value_or_throw(read_file(files, order.file).within("cannot read the job '" + order.file + "'"));
-  const auto keys = config::make_keys();
-  return value_or_throw(
-      config::load(keys, {.text = text, .file_name = order.file, .overrides = order.overrides}));
-}
 
 // In job files 0 means that a setting has no effect.
 template <class T>
@@ -119,6 +111,15 @@ constexpr int kStoppedExitCode = 130;
 
 }  // namespace
 
+config::Loaded load_job(const JobOrder& order) {
+  LocalFileSystem files;
+  const std::string text =
+      value_or_throw(read_file(files, order.file).within("cannot read the job '" + order.file + "'"));
+  const auto keys = config::make_keys();
+  return value_or_throw(
+      config::load(keys, {.text = text, .file_name = order.file, .overrides = order.overrides}));
+}
+
 JobLength length_of(const TrainConfig& train, std::int64_t samples) {
   const std::int64_t batch = train.batch_size == 0 ? samples : train.batch_size;
   const BatchPlan plan(static_cast<std::uint64_t>(samples), static_cast<std::uint64_t>(batch), 1);
@@ -139,6 +140,7 @@ Job make_job(const JobOrder& order) {
   job.options = options_of(job.config, job.data.train->size());
   job.model = value_or_throw(make_model(job.config.model, job.data.facts, job.config.train.seed));
   job.loss = loss_of(job.config.model, job.data.facts);
+  job.options.facts = facts_of(job.config.model, job.data);
   if (!job.config.model.initial.empty()) {
     value_or_throw(train::read_model(files, job.config.model.initial, train::tensors_of(*job.model)));
   }

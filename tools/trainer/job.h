@@ -2,8 +2,10 @@
 
 #include "base/log.h"
 #include "config/config.h"
+#include "config/load.h"
 #include "data/open.h"
 #include "model/loss.h"
+#include "observe/screen.h"
 #include <cohort/trainer.h>
 
 #include <memory>
@@ -24,6 +26,9 @@ struct JobOrder {
   std::optional<int> terminal_columns;  ///< width of the terminal, if output goes to one
 };
 
+/// The width and colours of tables.
+observe::Screen screen_of(const JobOrder& order);
+
 /// The data, model and options of a job file.
 struct Job {
   Config config;
@@ -41,6 +46,11 @@ struct JobLength {
   std::int64_t steps = 0;
 };
 JobLength length_of(const TrainConfig& train, std::int64_t samples);
+
+/// Reads the job file and applies the settings of the command line.
+///
+/// Failure: throws UsageError or Error naming the file, and each key that is wrong.
+config::Loaded load_job(const JobOrder& order);
 
 /// Reads the job file, opens the data, builds the model and loads its initial weights.
 ///

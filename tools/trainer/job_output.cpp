@@ -1,6 +1,7 @@
 #include "job_output.h"
 
 #include "base/system_error.h"
+#include "state/run_directory.h"
 #include "storage/local_file_system.h"
 
 #include <cerrno>
@@ -11,16 +12,6 @@
 
 namespace cohort::tool {
 namespace {
-
-constexpr const char* kWritten[] = {"best.safetensors", "last.safetensors", "steps.jsonl"};
-
-Status put_aside(LocalFileSystem& files, const std::string& path) {
-  for (const char* name : kWritten) {
-    const Status moved = files.rename(path + "/" + name, path + "/earlier-" + name);
-    if (!moved && moved.error().code() != ErrorCode::kNotFound) return moved;
-  }
-  return {};
-}
 
 Result<Descriptor> locked(const std::string& path) {
   Descriptor lock(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -33,24 +24,26 @@ Result<Descriptor> locked(const std::string& path) {
 }  // namespace
 
 Result<RunDirectory> RunDirectory::take(const std::string& path) {
+  constexpr const char* kRemedy = "Name another folder with train.directory.";
   const auto named = [&](const Error& error) {
-    return error.within(fmt::format("the run directory '{}' cannot be used", path))
-        .with_remedy("Name another folder with train.directory.");
+    return error.within(fmt::format("the run directory '{}' cannot be used", path)).with_remedy(kRemedy);
   };
   LocalFileSystem files;
   if (const Status made = files.make_directories(path); !made) return named(made.error());
   Result<Descriptor> lock = locked(path);
   if (!lock) return named(lock.error());
-  if (const Status moved = put_aside(files, path); !moved) return named(moved.error());
+  constexpr std::string_view kResults[] = {kBestModel, kLastModel, "steps.jsonl"};
+  const Status ready = prepare_run_directory(files, path, kResults);
+  if (!ready) return ready.error().with_remedy(kRemedy);
   return RunDirectory(std::move(*lock));
 }
-
-namespace {
 
 observe::Screen screen_of(const JobOrder& order) {
   if (!order.terminal_columns) return {};
   return {.colours = observe::Colours::kShown, .columns = *order.terminal_columns};
 }
+
+namespace {
 
 observe::RunEnd end_of(TrainingEnd end) {
   switch (end) {

@@ -14,8 +14,8 @@
 
 namespace cohort::tool {
 
-/// The folder that a run writes to, locked against other jobs while this lives. Files of an earlier run are
-/// renamed to names that begin with `earlier-`.
+/// The folder that a run writes to, locked against other jobs while this lives, and prepared by
+/// prepare_run_directory().
 ///
 /// Lifetime: the lock ends with the process, however the process ends.
 /// Failure: kUsage if another job uses the folder; else the error of the operating system. Both name

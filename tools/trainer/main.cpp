@@ -1,6 +1,7 @@
 #include "bench_step.h"
 #include "job.h"
 #include "stop_signal.h"
+#include "use_model.h"
 
 #include <CLI/CLI.hpp>
 #include <c10/util/Exception.h>
@@ -48,14 +49,38 @@ CLI::Option* add_bench_options(CLI::App& app, cohort::tool::BenchStepOrder& orde
   return model;
 }
 
+// Options that `cohort evaluate` passes.
+CLI::Option* add_evaluate_options(CLI::App& app, cohort::tool::EvaluateOrder& order) {
+  CLI::Option* model = app.add_option("--evaluate", order.model)->group("");
+  app.add_option("--data", order.data)->group("");
+  app.add_option("--part", order.part)->group("");
+  return model;
+}
+
+// Options that `cohort predict` passes.
+CLI::Option* add_predict_options(CLI::App& app, cohort::tool::PredictOrder& order) {
+  CLI::Option* model = app.add_option("--predict", order.model)->group("");
+  app.add_option("--input", order.input)->group("");
+  app.add_option("--index", order.index)->group("");
+  app.add_option("--tokens", order.tokens)->group("");
+  app.add_option("--temperature", order.temperature)->group("");
+  app.add_option("--top-k", order.top_k)->group("");
+  app.add_option("--seed", order.seed)->group("");
+  return model;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   cohort::tool::JobOrder order;
   cohort::tool::BenchStepOrder bench;
+  cohort::tool::EvaluateOrder evaluation;
+  cohort::tool::PredictOrder prediction;
   CLI::App app("One rank of a training job; started by `cohort train`", "cohort-trainer");
   CLI::Option* job = app.add_option("job", order.file, "The job file");
   CLI::Option* bench_step = add_bench_options(app, bench);
+  CLI::Option* evaluate = add_evaluate_options(app, evaluation);
+  CLI::Option* predict = add_predict_options(app, prediction);
   app.add_option("--set", order.overrides, "A key and its value")->take_all()->allow_extra_args(false);
   app.add_flag("--json", order.json, "One JSON object at the end");
   app.add_flag("--dry-run", order.dry_run, "Print the plan, train nothing");
@@ -64,13 +89,17 @@ int main(int argc, char** argv) {
   app.add_option("--terminal", order.terminal_columns, "Output goes to a terminal this wide");
   try {
     app.parse(argc, argv);
-    if (job->empty() && bench_step->empty()) throw CLI::RequiredError("job");
+    const bool has_task = !bench_step->empty() || !evaluate->empty() || !predict->empty();
+    if (job->empty() && !has_task) throw CLI::RequiredError("job");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  prediction.json = order.json;
   return run([&] {
-    if (bench_step->empty() && !order.dry_run) return run_job(order);
-    bench_step->empty() ? show_plan(order) : serve_bench_steps(bench);
-    return 0;
+    if (!evaluate->empty()) return evaluate_model(evaluation, order), 0;
+    if (!predict->empty()) return predict_with_model(prediction), 0;
+    if (!bench_step->empty()) return serve_bench_steps(bench), 0;
+    if (order.dry_run) return show_plan(order), 0;
+    return run_job(order);
   });
 }

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "config/config.h"
+#include "data/open.h"
+#include "model/model.h"
+#include <cohort/model_facts.h>
+
+namespace cohort {
+
+/// What the file of a model of a job has to tell its users.
+ModelFacts facts_of(const ModelConfig& config, const OpenedData& data);
+
+/// The model that such facts describe, with random parameters.
+///
+/// Failure: kUsage if `kind` is no kind of make_model(), or a setting is not one of section [model].
+Result<std::shared_ptr<Model>> make_model(const ModelFacts& facts);
+
+/// The properties of the data that the model was built for.
+DataFacts data_facts(const ModelFacts& facts);
+
+}  // namespace cohort

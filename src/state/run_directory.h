@@ -1,0 +1,29 @@
+#pragma once
+
+#include "storage/file_system.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace cohort {
+
+/// The files of a run with a trained model.
+inline constexpr std::string_view kBestModel = "best.safetensors";
+inline constexpr std::string_view kLastModel = "last.safetensors";
+
+/// Makes a folder ready for the files of a new run, `results` by their names:
+///
+/// - creates the folder, and the folders above it;
+/// - removes temporary files of `results` that a killed writer left;
+/// - moves the `results` of an earlier run, together, into a new sub-folder earlier-1, earlier-2, …; no file
+/// is
+///   ever replaced or removed;
+/// - checks that files can be written, by writing one and removing it.
+///
+/// Threads: one run at a time uses a folder, counting all processes.
+/// Failure: as FileSystem, naming the folder. Results that were moved before the failure stay moved.
+Status prepare_run_directory(FileSystem& files, const std::string& directory,
+                             std::span<const std::string_view> results);
+
+}  // namespace cohort

@@ -1,0 +1,1 @@
+evaluate model.safetensors --data rows.csv --part train

@@ -1,0 +1,1 @@
+predict model.safetensors rows.csv --top-k many
