@@ -29,6 +29,7 @@ struct Trainer::Parts {
   LocalFileSystem files{};
   TrainingReport report{};
   int evaluations_since_best = 0;
+  bool is_within_epoch = false;  // the epoch report.epochs + 1 has begun and is not over
   std::int64_t samples = 0;
 
   void fit(std::shared_ptr<const Dataset> data, const Dataset* test);
