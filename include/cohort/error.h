@@ -26,6 +26,7 @@ enum class ErrorCode {
   kExhausted,      ///< another resource ran out: memory, descriptors, processes
   kUnsupported,    ///< this machine, library or version lacks the feature
   kIo,             ///< any other failure of the operating system
+  kDiverged,       ///< a loss or a gradient became NaN or infinite
 };
 
 /// The code as written in logs and JSON: `peer_lost`, `timed_out`, …

@@ -46,7 +46,7 @@ enum class Deterministic {
 
 /// The loss and accuracy of the model on a data set that it is not trained with.
 struct EvaluationReport {
-  std::int64_t epoch = 0;
+  std::int64_t epoch = 0;  ///< the epoch that was trained last, complete or not; the first one is 1
   std::int64_t step = 0;
   double loss = 0;
   std::optional<double> accuracy{};  ///< if there are classes
@@ -60,8 +60,8 @@ struct TrainerOptions {
   std::vector<ParameterGroup> groups{};     ///< for a parameter, the first group that matches its name counts
   std::optional<double> clip_grad_norm{};   ///< the largest norm of the mean gradient; not set: no limit
   std::optional<double> clip_grad_value{};  ///< the largest absolute value of its elements; not set: no limit
-  /// Skips a step whose loss or gradients are NaN or infinite. If false, such a loss ends the training with
-  /// an error, as does such a gradient norm if clip_grad_norm is set.
+  /// Skips a step whose loss or gradients are NaN or infinite. If false, such a loss ends the training on all
+  /// ranks with an Error of code kDiverged, as does such a gradient norm if clip_grad_norm is set.
   bool skip_non_finite = false;
 
   std::optional<std::int64_t> batch_size = 64;  ///< samples over all ranks; nullopt: all of the data set

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kCodeNames[] = {
     "usage",          "bug",        "peer_lost", "timed_out", "aborted",     "stale", "corrupt", "not_found",
-    "already_exists", "permission", "disk_full", "exhausted", "unsupported", "io"};
+    "already_exists", "permission", "disk_full", "exhausted", "unsupported", "io",    "diverged"};
 
 std::string_view short_file(const char* file) {
   const std::string_view path = file;
@@ -130,6 +130,7 @@ bool Error::is_recoverable() const noexcept {
     case ErrorCode::kAlreadyExists:
     case ErrorCode::kPermission:
     case ErrorCode::kUnsupported:
+    case ErrorCode::kDiverged:
       return false;
   }
   return false;

@@ -1,6 +1,7 @@
 #include "net/meeting_table.h"
 
 #include "base/byte_stream.h"
+#include "base/error_codes.h"
 #include "comm/group/rank_text.h"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ std::vector<std::byte> encode_refusal(const Error& error) {
 namespace {
 
 Error decode_refusal(ByteReader& reader) {
-  constexpr auto kLastCode = static_cast<std::uint32_t>(ErrorCode::kIo);
+  constexpr auto kLastCode = static_cast<std::uint32_t>(kLastErrorCode);
   const auto code = reader.number<std::uint32_t>();
   const std::string text = reader.text(Meeting::kCardCap);
   if (!reader.is_fine()) return corrupt_field(kReply, "text", at_most(Meeting::kCardCap));

@@ -22,10 +22,12 @@ inline Error failure_of(int rank, const std::exception& cause) {
 }
 
 /// Ends the calls of all other ranks with failure_of() this rank, so that no rank waits for this one. Does
-/// nothing if `cause` is the failure of another rank, which has told all ranks already.
+/// nothing if `cause` is the failure of another rank, which has told all ranks already, or a divergence,
+/// which all ranks know by the same vote.
 inline void abort_with(Communicator& group, const std::exception& cause) {
   const Error* error = as_error(cause);
   if (error != nullptr && error->root().code() == ErrorCode::kAborted) return;
+  if (error != nullptr && error->code() == ErrorCode::kDiverged) return;
   group.abort(failure_of(group.rank(), cause));
 }
 

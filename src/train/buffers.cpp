@@ -111,8 +111,9 @@ void Buffers::check_finite(const std::vector<double>& numbers, const std::vector
       const Error what =
           Error(ErrorCode::kUsage, fmt::format("'{}' of the model became {}", named.name, numbers[first + i]))
               .with_remedy(
-                  "Normalisation over a batch needs several values of each channel: give each slot more "
-                  "samples (train.batch_size, train.micro_batches) or larger images.");
+                  "Normalisation over a batch needs several values of each channel: give each micro-batch "
+                  "more "
+                  "samples (TrainerOptions::batch_size, TrainerOptions::micro_batches) or larger images.");
       raise(group_.rank() == 0 ? what : failure_of(0, what));  // all ranks see the same
     }
   });

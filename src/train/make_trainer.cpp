@@ -70,6 +70,7 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   parts_->report = {};
   parts_->samples = 0;
   parts_->evaluations_since_best = 0;
+  parts_->is_within_epoch = false;
   train::or_abort(parts_->group, [&] {
     train::check_same_training(parts_->group, parts_->options, *data, test.get(),
                                parts_->torch_optimizer.get());

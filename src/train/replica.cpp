@@ -281,25 +281,21 @@ void Replica::full(std::size_t bucket) {
   engine_->filled(static_cast<int>(bucket));
 }
 
-// All ranks know of the loss by the vote; the rank that computed it throws the original error.
+// All ranks know of the loss by the vote and throw the same error.
 void Replica::refuse(const BadLoss& bad) const {
-  const Error what = Error(ErrorCode::kUsage, fmt::format("the loss is {} on rank {}, step {}, slot {}",
-                                                          bad.loss, bad.rank, info_->step, bad.slot))
-                         .with_remedy(
-                             "Lower optimizer.learning_rate, clip gradients with optimizer.clip_grad_norm, "
-                             "look for bad samples, "
-                             "or set optimizer.skip_non_finite = true.");
-  raise(bad.rank == group_.rank() ? what : failure_of(bad.rank, what));
+  raise(Error(ErrorCode::kDiverged, fmt::format("the loss is {} on rank {}, step {}, slot {}", bad.loss,
+                                                bad.rank, info_->step, bad.slot))
+            .with_rank(bad.rank)
+            .with_remedy("Lower TrainerOptions::optimizer.learning_rate, clip gradients with "
+                         "TrainerOptions::clip_grad_norm, look for bad samples, or set "
+                         "TrainerOptions::skip_non_finite = true."));
 }
 
-// All ranks see the same norm; rank 0 throws the original error.
 void Replica::refuse_norm() const {
-  const Error what = Error(ErrorCode::kUsage, fmt::format("the norm of the gradient is {} in step {}",
-                                                          verdict_.gradient_norm, info_->step))
-                         .with_remedy(
-                             "Lower optimizer.learning_rate, look for bad samples, or set "
-                             "optimizer.skip_non_finite = true.");
-  raise(group_.rank() == 0 ? what : failure_of(0, what));
+  raise(Error(ErrorCode::kDiverged,
+              fmt::format("the norm of the gradient is {} in step {}", verdict_.gradient_norm, info_->step))
+            .with_remedy("Lower TrainerOptions::optimizer.learning_rate, look for bad samples, or set "
+                         "TrainerOptions::skip_non_finite = true."));
 }
 
 void Replica::settle() {

@@ -18,23 +18,20 @@ std::int64_t as_number(auto value) {
 }
 
 Values of_optimizer(const OptimizerSettings& settings) {
-  return {{"optimizer.name", std::string(name(settings.kind))},
+  return {{"optimizer.kind", std::string(name(settings.kind))},
           {"optimizer.learning_rate", settings.learning_rate},
           {"optimizer.momentum", settings.momentum},
           {"optimizer.nesterov", as_number(settings.nesterov)},
-          {"the first of optimizer.betas", settings.betas.first},
-          {"the second of optimizer.betas", settings.betas.second},
+          {"optimizer.betas.first", settings.betas.first},
+          {"optimizer.betas.second", settings.betas.second},
           {"optimizer.eps", settings.eps},
           {"optimizer.weight_decay", settings.weight_decay}};
 }
 
 Values of_schedule(const LearningRateSchedule& schedule) {
-  return {{"the kind of schedule", as_number(schedule.kind)},
-          {"schedule.warmup_steps", schedule.warmup_steps},
-          {"schedule.step_size", schedule.step_size},
-          {"schedule.gamma", schedule.gamma},
-          {"schedule.t_max", schedule.t_max},
-          {"schedule.eta_min", schedule.eta_min}};
+  return {{"schedule.kind", as_number(schedule.kind)}, {"schedule.warmup_steps", schedule.warmup_steps},
+          {"schedule.step_size", schedule.step_size},  {"schedule.gamma", schedule.gamma},
+          {"schedule.t_max", schedule.t_max},          {"schedule.eta_min", schedule.eta_min}};
 }
 
 std::string text_of(const std::vector<ParameterGroup>& groups) {
@@ -44,7 +41,7 @@ std::string text_of(const std::vector<ParameterGroup>& groups) {
 }
 
 Values of_options(const TrainerOptions& options) {
-  return {{"optimizer.groups", text_of(options.groups)},
+  return {{"groups", text_of(options.groups)},
           {"clip_grad_norm", options.clip_grad_norm.value_or(0)},
           {"clip_grad_value", options.clip_grad_value.value_or(0)},
           {"skip_non_finite", as_number(options.skip_non_finite)},
@@ -59,8 +56,13 @@ Values of_options(const TrainerOptions& options) {
           {"deterministic", as_number(options.deterministic)},
           {"bucket_bytes", as_number(options.bucket_bytes)},
           {"hash_every", options.hash_every.value_or(0)},
-          {"one_copy", as_number(options.one_copy)},
-          {"whether models are written", as_number(!options.directory.empty())}};
+          {"one_copy", as_number(options.one_copy)}};
+}
+
+// The names as a C++ program writes them.
+Values with_prefix(Values values) {
+  for (SharedValue& value : values) value.name = "TrainerOptions::" + value.name;
+  return values;
 }
 
 std::uint64_t hash_of(const at::Tensor& tensor, std::uint64_t seed) {
@@ -97,10 +99,12 @@ void check_same_training(Communicator& group, const TrainerOptions& options, con
                          const Dataset* test, const TorchOptimizer* torch_optimizer) {
   Values values{{"the checksum of the optimizer's settings and state",
                  torch_optimizer != nullptr ? as_number(torch_optimizer->hash()) : 0}};
-  for (const Values& part : {of_optimizer(options.optimizer), of_schedule(options.schedule),
-                             of_options(options), of_data("train", &train), of_data("test", test)}) {
+  for (const Values& part :
+       {with_prefix(of_optimizer(options.optimizer)), with_prefix(of_schedule(options.schedule)),
+        with_prefix(of_options(options)), of_data("train", &train), of_data("test", test)}) {
     values.insert(values.end(), part.begin(), part.end());
   }
+  values.push_back({"whether TrainerOptions::directory is set", as_number(!options.directory.empty())});
   check_same_on_all(group, values,
                     "Give every rank the same settings and the same data: each rank takes its own part.");
 }

@@ -42,8 +42,8 @@ void check_bounds(const TrainerOptions& options) {
   const auto number = [](auto value) { return static_cast<double>(value); };
   const Bound bounds[] = {{"optimizer.learning_rate", optimizer.learning_rate, 0, kAny},
                           {"optimizer.momentum", optimizer.momentum, 0, 1},
-                          {"the first of optimizer.betas", optimizer.betas.first, 0, 1},
-                          {"the second of optimizer.betas", optimizer.betas.second, 0, 1},
+                          {"optimizer.betas.first", optimizer.betas.first, 0, 1},
+                          {"optimizer.betas.second", optimizer.betas.second, 0, 1},
                           {"optimizer.eps", optimizer.eps, 0, kAny},
                           {"optimizer.weight_decay", optimizer.weight_decay, 0, kAny},
                           {"clip_grad_norm", options.clip_grad_norm.value_or(1), kAboveZero, kAny},
@@ -60,7 +60,7 @@ void check_bounds(const TrainerOptions& options) {
                           {"prefetch", number(options.prefetch), 1, kAny}};
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.least && bound.value < bound.below) continue;
-    refuse(fmt::format("{} is {}", bound.name, bound.value),
+    refuse(fmt::format("TrainerOptions::{} is {}", bound.name, bound.value),
            bound.least == kAboveZero ? std::string("Give a finite number above 0, or leave it out.")
            : bound.below == kAny
                ? fmt::format("Give a finite number of at least {}.", bound.least)
@@ -75,19 +75,20 @@ void check_options(const TrainerOptions& options, int world) {
   const int slots = slots_of(options, world);
   const OptimizerSettings& optimizer = options.optimizer;
   if (optimizer.kind == OptimizerKind::kSgd && optimizer.nesterov && optimizer.momentum == 0) {
-    refuse("nesterov requires a momentum above 0, and it is 0", "Set the momentum, or nesterov to false.");
+    refuse("TrainerOptions::optimizer.nesterov requires a momentum above 0, and it is 0",
+           "Set TrainerOptions::optimizer.momentum, or nesterov to false.");
   }
   if (slots < world) {
     refuse(fmt::format("{} micro-batches are too few for {} ranks", slots, world),
-           "Give at least one micro-batch per rank, or leave train.micro_batches out.");
+           "Give at least one micro-batch per rank, or leave TrainerOptions::micro_batches out.");
   }
   if (options.deterministic == Deterministic::kAnyWorld &&
       (!options.micro_batches || !is_power_of_two(slots) || !is_power_of_two(world))) {
-    refuse(fmt::format("the same bits in any world need train.micro_batches and a number of ranks that are a "
-                       "power of two "
-                       "each, not {} micro-batches on {} ranks",
+    refuse(fmt::format("TrainerOptions::deterministic = Deterministic::kAnyWorld requires "
+                       "TrainerOptions::micro_batches and a number of ranks that are a power of two each, "
+                       "found {} micro-batches on {} ranks",
                        options.micro_batches.value_or(0), world),
-           "Set train.micro_batches to 8, for example, and use 1, 2, 4 or 8 ranks.");
+           "Set TrainerOptions::micro_batches to 8, for example, and use 1, 2, 4 or 8 ranks.");
   }
 }
 
@@ -125,9 +126,11 @@ std::vector<GroupSettings> check_groups(const TrainerOptions& options, const tor
                                      [](const GroupSettings& each) { return each.learning_rate; });
   if (has_rates && options.optimizer.learning_rate == 0) {
     refuse(
-        "groups have learning rates of their own, but optimizer.learning_rate is 0: there is no curve to "
-        "follow",
-        "Set optimizer.learning_rate, and give the other parameters learning_rate=0 in a last group \"*\".");
+        "TrainerOptions::groups has learning rates, but TrainerOptions::optimizer.learning_rate is 0: there "
+        "is no curve to follow",
+        "Set TrainerOptions::optimizer.learning_rate, and give the other parameters a learning rate of 0 in "
+        "a "
+        "last group with the pattern \"*\".");
   }
   return settings;
 }

@@ -11,7 +11,8 @@
 
 namespace cohort::train {
 
-/// Failure: throws UsageError for options that no data can make right.
+/// Failure: throws UsageError for options that no data can make right. Its text, as every error of the trainer, names
+/// `TrainerOptions::batch_size`; config::with_keys() makes keys of a job file from such names.
 void check_options(const TrainerOptions& options, int world);
 
 /// Failure: throws UsageError for options that have no effect beside an optimizer of torch.

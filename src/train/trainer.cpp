@@ -45,6 +45,7 @@ bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
     loader.expect(std::move(upcoming));
   }
   for (std::uint64_t in_epoch = 0; in_epoch < plan.steps_per_epoch(); ++in_epoch) {
+    is_within_epoch = in_epoch > 0;
     if (options.steps && report.steps >= *options.steps) return false;
     if (step(loader, plan, in_epoch).stop) {
       report.end = TrainingEnd::kStopped;
@@ -52,6 +53,7 @@ bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
     }
   }
   ++report.epochs;
+  is_within_epoch = false;
   return true;
 }
 
@@ -72,7 +74,8 @@ Verdict Trainer::Parts::step(SlotLoader& loader, const BatchPlan& plan, std::uin
   ++report.steps;
   tell(verdict, info.learning_rate,
        {.whole = Seconds(std::chrono::steady_clock::now() - start).count(),
-        .waited = (Seconds(replica.waited()) - waited_before).count(),
+        // A rank that is alone waits for its own updates only.
+        .waited = group.size() > 1 ? (Seconds(replica.waited()) - waited_before).count() : 0,
         .stalled = (Seconds(loader.stall()) - stalled_before).count()});
   return verdict;
 }
@@ -108,7 +111,7 @@ bool Trainer::Parts::look_at(const Dataset& test) {
     return false;
   }
   EvaluationReport seen = *found;
-  seen.epoch = report.epochs;
+  seen.epoch = report.epochs + (is_within_epoch ? 1 : 0);
   seen.step = report.steps;
   seen.is_best = std::isfinite(seen.loss) && (!report.best || seen.loss < report.best->loss);
   evaluations_since_best = seen.is_best ? 0 : evaluations_since_best + 1;

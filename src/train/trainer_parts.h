@@ -32,6 +32,7 @@ struct Trainer::Parts {
   std::string directory{};  // options.directory as an absolute path, on rank 0
   TrainingReport report{};
   int evaluations_since_best = 0;
+  bool is_within_epoch = false;  // the epoch report.epochs + 1 has begun and is not over
   std::int64_t samples = 0;
 
   void prepare_directory();

@@ -143,7 +143,7 @@ std::optional<std::string> meant_by(const std::string& pattern, std::span<const 
 
 Error matches_nothing(const std::string& pattern, std::span<const std::string> names) {
   Error error(ErrorCode::kUsage,
-              fmt::format("pattern '{}' of optimizer.groups matches no parameter", pattern));
+              fmt::format("pattern '{}' of TrainerOptions::groups matches no parameter", pattern));
   if (names.empty()) return error;
   if (const auto meant = meant_by(pattern, names)) {
     return error.with_remedy(fmt::format("Did you mean '{}'?", *meant));
@@ -181,11 +181,11 @@ Status check_numbers(const ParameterGroup& group) {
 }
 
 Error never_first(const ParameterGroup& group) {
-  return Error(
-             ErrorCode::kUsage,
-             fmt::format("the group '{}' of optimizer.groups has no effect: earlier groups match all of its "
-                         "parameters",
-                         fmt::join(group.patterns, ", ")))
+  return Error(ErrorCode::kUsage,
+               fmt::format(
+                   "the group '{}' of TrainerOptions::groups has no effect: earlier groups match all of "
+                   "its parameters",
+                   fmt::join(group.patterns, ", ")))
       .with_remedy("The first group that matches a parameter counts: put the narrower pattern first.");
 }
 

@@ -1,3 +1,4 @@
+#include "base/error_codes.h"
 #include "base/result.h"
 
 #include <gtest/gtest.h>
@@ -51,11 +52,12 @@ TEST(Error, WhatAddsCodeAndPlaceOfTheRoot) {
 
 TEST(Error, EveryCodeHasItsOwnName) {
   std::set<std::string_view> names;
-  for (int code = 0; code <= static_cast<int>(ErrorCode::kIo); ++code)
+  for (int code = 0; code <= static_cast<int>(kLastErrorCode); ++code)
     names.insert(name(static_cast<ErrorCode>(code)));
-  EXPECT_EQ(names.size(), static_cast<std::size_t>(ErrorCode::kIo) + 1);
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(kLastErrorCode) + 1);
   EXPECT_EQ(name(ErrorCode::kIo), "io");
   EXPECT_EQ(name(ErrorCode::kPeerLost), "peer_lost");
+  EXPECT_EQ(name(kLastErrorCode), "diverged");
 }
 
 TEST(Error, OnlyWhatARetryCanMendIsRecoverable) {

@@ -13,7 +13,7 @@ import unittest
 
 from train_job import LIMIT, TOOL, TrainJob, cpu_seconds, is_alive, ranks_of, tensors_of, write_idx
 
-FAILED, USAGE = 1, 2
+FAILED, USAGE, DIVERGED = 1, 2, 3
 
 MLP = {"data": {"kind": "spirals", "classes": 3, "samples": 101, "test_samples": 17},
        "model": {"kind": "mlp", "hidden": [13]},
@@ -73,9 +73,10 @@ class Mistakes(Failing):
                 "optimizer": {"name": "sgd", "momentum": 0.0, "learning_rate": 1000.0},
                 "train": {"batch_size": 24, "epochs": 100, "evaluate_every": 0}}
         result = self.run_job(wild, "--json")
-        self.assertEqual((result.returncode, result.stdout), (USAGE, ""), result.stderr)
+        self.assertEqual((result.returncode, result.stdout), (DIVERGED, ""), result.stderr)
         self.assertRegex(result.stderr, r"the loss is (inf|-?nan) on rank \d, step \d+, slot \d")
-        self.assertIn("optimizer.learning_rate", result.stderr)
+        self.assertIn("Lower optimizer.learning_rate, clip gradients with optimizer.clip_grad_norm", result.stderr)
+        self.assertNotIn("Options::", result.stderr)
         self.assertLessEqual(self.names_in(), {"steps.jsonl"})
 
     def test_parameters_that_are_no_numbers_are_not_called_the_best(self):
@@ -282,7 +283,9 @@ class Once(Failing):
         wild = {"data": {"kind": "regression", "samples": 101}, "model": {"kind": "linear"},
                 "optimizer": {"name": "sgd", "momentum": 0.0, "learning_rate": 1000.0},
                 "train": {"batch_size": 24, "epochs": 100, "evaluate_every": 0}}
-        self.assert_said_once("the loss is", self.run_job(wild, ranks=3).stderr)
+        result = self.run_job(wild, ranks=3)
+        self.assert_said_once("the loss is", result.stderr)
+        self.assertEqual(result.returncode, DIVERGED, result.stderr)
 
 
 class Together(Failing):

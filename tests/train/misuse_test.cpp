@@ -76,15 +76,18 @@ TEST(TrainerMisuse, RanksWithOtherDataOrSettingsAreNamed) {
     TrainerOptions options;
     std::string words;
   };
-  TrainerOptions batch = exact_options(), rate = exact_options(), groups = exact_options();
+  TrainerOptions batch = exact_options(), rate = exact_options(), groups = exact_options(),
+                 directory = exact_options();
   batch.batch_size = 8;
   rate.optimizer.learning_rate = 0.5;
   groups.groups = {{.patterns = {"bias"}, .weight_decay = 0}};
+  directory.directory = testing::TempDir();
   const Case cases[] = {
       {22, exact_options(), "the number of samples to train with is 22 on rank 1 and 32 on rank 0"},
-      {32, batch, "batch_size is 8 on rank 1 and 16 on rank 0"},
-      {32, rate, "optimizer.learning_rate is 0.5 on rank 1 and 0.0625 on rank 0"},
-      {32, groups, "optimizer.groups is "}};
+      {32, batch, "TrainerOptions::batch_size is 8 on rank 1 and 16 on rank 0"},
+      {32, rate, "TrainerOptions::optimizer.learning_rate is 0.5 on rank 1 and 0.0625 on rank 0"},
+      {32, groups, "TrainerOptions::groups is "},
+      {32, directory, "whether TrainerOptions::directory is set is 1 on rank 1 and 0 on rank 0"}};
   for (const Case& each : cases) {
     EXPECT_WORLD_OK(run_training(3, [&](Communicator& group, Arena& arena) {
       auto layer = exact_linear();

@@ -1,3 +1,4 @@
+#include "config/option_keys.h"
 #include "small_models.h"
 #include "training_world.h"
 
@@ -9,8 +10,12 @@
 namespace cohort::test {
 namespace {
 
-TEST(Trainer, ALossThatIsNotANumberIsNamed) {
-  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+// The code of the error that each rank gets.
+using Codes = std::vector<std::optional<ErrorCode>>;
+
+TEST(Trainer, ALossThatIsNotANumberIsNamedAndDivergesOnEveryRank) {
+  Codes codes(3);
+  const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
     Objective inner = squared_error(layer);
     Trainer trainer(
@@ -21,14 +26,20 @@ TEST(Trainer, ALossThatIsNotANumberIsNamed) {
           return evaluation;
         },
         exact_options());
-    trainer.fit(std::make_shared<WholeNumbers>(32));
+    try {
+      trainer.fit(std::make_shared<WholeNumbers>(33));
+    } catch (const Error& error) {
+      codes.at(static_cast<std::size_t>(group.rank())) = error.code();
+      EXPECT_EQ(error.rank(), 1);
+      EXPECT_EQ(error.message(), "the loss is nan on rank 1, step 0, slot 1");
+    }
   });
-  EXPECT_FALSE(outcome.ok());
-  EXPECT_NE(outcome.text().find("the loss is nan on rank 1, step 0, slot 1"), std::string::npos)
-      << outcome.text();
+  EXPECT_WORLD_OK(outcome);
+  EXPECT_EQ(codes, Codes(3, ErrorCode::kDiverged));
 }
 
 TEST(Trainer, AGradientThatIsNotFiniteUnderAFiniteLossIsNamed) {
+  Codes codes(2);
   const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     auto layer = exact_linear();
     TrainerOptions options = exact_options();
@@ -40,10 +51,43 @@ TEST(Trainer, AGradientThatIsNotFiniteUnderAFiniteLossIsNamed) {
                             .weight = static_cast<double>(batch.samples.size())};
         },
         options);
-    trainer.fit(std::make_shared<WholeNumbers>(32));
+    try {
+      trainer.fit(std::make_shared<WholeNumbers>(32));
+    } catch (const Error& error) {
+      codes.at(static_cast<std::size_t>(group.rank())) = error.code();
+      EXPECT_TRUE(error.message().starts_with("the norm of the gradient is")) << error.message();
+    }
   });
-  EXPECT_FALSE(outcome.ok());
-  EXPECT_NE(outcome.text().find("the norm of the gradient is"), std::string::npos) << outcome.text();
+  EXPECT_WORLD_OK(outcome);
+  EXPECT_EQ(codes, Codes(2, ErrorCode::kDiverged));
+}
+
+TEST(Trainer, AnEvaluationNamesTheEpochThatWasTrainedLast) {
+  for (const auto& [steps, epoch] : {std::pair(1, 1), std::pair(2, 1), std::pair(3, 2), std::pair(4, 2)}) {
+    EXPECT_WORLD_OK(run_training(2, [&, steps = steps, epoch = epoch](Communicator& group, Arena& arena) {
+      auto net = small_net();
+      Trainer trainer(group, arena, net.ptr(), cross_entropy(net),
+                      {.batch_size = 16, .epochs = 3, .steps = steps, .evaluate_every = 0});
+      const auto data = std::make_shared<RoughNumbers>(32);
+      EXPECT_EQ(trainer.fit(data, data).last->epoch, epoch) << steps;
+    }));
+  }
+}
+
+TEST(Trainer, ARankThatIsAloneDoesNotCommunicate) {
+  for (const int world : {1, 2}) {
+    EXPECT_WORLD_OK(run_training(world, [&](Communicator& group, Arena& arena) {
+      auto net = small_net();
+      double waited = 0;
+      Trainer trainer(group, arena, net.ptr(), cross_entropy(net),
+                      {.batch_size = 16, .epochs = 2, .on_step = [&](const StepReport& step) {
+                         waited += step.communication_seconds;
+                       }});
+      const TrainingReport report = trainer.fit(std::make_shared<RoughNumbers>(32));
+      EXPECT_EQ(report.communication_seconds == 0, world == 1);
+      EXPECT_EQ(waited == 0, world == 1);
+    }));
+  }
 }
 
 // The error of each rank when the last rank throws in its forward; `use` calls the trainer.
@@ -127,28 +171,58 @@ TEST(Trainer, OneRankThatWantsToStopStopsAllAtTheSameStep) {
   EXPECT_WORLD_OK(outcome);
 }
 
-TEST(Trainer, OptionsThatCannotWorkAreRefused) {
-  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+TEST(Trainer, OptionsThatCannotWorkAreRefusedByTheirNames) {
+  struct Case {
+    TrainerOptions options;
+    std::string option;  // in the words of C++
+    std::string key;     // in the words of a job file
+  };
+  const std::vector<Case> cases{
+      {{.optimizer = {.momentum = 0, .nesterov = true}},
+       "TrainerOptions::optimizer.nesterov requires",
+       "optimizer.nesterov requires"},
+      {{.optimizer = {.learning_rate = -0.1}},
+       "TrainerOptions::optimizer.learning_rate is -0.1",
+       "optimizer.learning_rate is -0.1"},
+      {{.optimizer = {.learning_rate = std::nan("")}},
+       "TrainerOptions::optimizer.learning_rate is nan",
+       "optimizer.learning_rate is nan"},
+      {{.optimizer = {.betas = {0.9, 1.0}}},
+       "TrainerOptions::optimizer.betas.second is 1",
+       "the second number of optimizer.betas is 1"},
+      {{.clip_grad_norm = -1}, "TrainerOptions::clip_grad_norm is -1", "optimizer.clip_grad_norm is -1"},
+      {{.clip_grad_norm = 0}, "TrainerOptions::clip_grad_norm is 0", "optimizer.clip_grad_norm is 0"},
+      {{.batch_size = -1}, "TrainerOptions::batch_size is -1", "train.batch_size is -1"},
+      {{.batch_size = 0}, "TrainerOptions::batch_size is 0", "train.batch_size is 0"},
+      {{.patience = 0}, "TrainerOptions::patience is 0", "train.patience is 0"},
+      {{.loader_threads = 0}, "TrainerOptions::loader_threads is 0", "data.loader_threads is 0"},
+      {{.micro_batches = 1}, "leave TrainerOptions::micro_batches out", "leave train.micro_batches out"},
+      {{.deterministic = Deterministic::kAnyWorld},
+       "TrainerOptions::deterministic = Deterministic::kAnyWorld requires TrainerOptions::micro_batches",
+       "train.deterministic = \"any-world\" requires train.micro_batches"},
+      {{.micro_batches = 6, .deterministic = Deterministic::kAnyWorld},
+       "found 6 micro-batches on 2 ranks",
+       "found 6 micro-batches on 2 ranks"},
+      {{.optimizer = {.learning_rate = 0}, .groups = {{.patterns = {"*.bias"}, .learning_rate = 0.1}}},
+       "TrainerOptions::groups has learning rates, but TrainerOptions::optimizer.learning_rate is 0",
+       "optimizer.groups has learning rates, but optimizer.learning_rate is 0"},
+      {{.groups = {{.patterns = {"nothing.*"}, .frozen = true}}},
+       "pattern 'nothing.*' of TrainerOptions::groups",
+       "pattern 'nothing.*' of optimizer.groups"}};
+  EXPECT_WORLD_OK(run_training(2, [&](Communicator& group, Arena& arena) {
     auto net = small_net();
-    const auto make = [&](const TrainerOptions& options) {
-      Trainer trainer(group, arena, net.ptr(), cross_entropy(net), options);
-    };
-    EXPECT_THROW(make({.optimizer = {.momentum = 0, .nesterov = true}}), UsageError);
-    EXPECT_THROW(make({.optimizer = {.learning_rate = -0.1}}), UsageError);
-    EXPECT_THROW(make({.optimizer = {.learning_rate = std::nan("")}}), UsageError);
-    EXPECT_THROW(make({.optimizer = {.betas = {0.9, 1.0}}}), UsageError);
-    EXPECT_THROW(make({.clip_grad_norm = -1}), UsageError);
-    EXPECT_THROW(make({.clip_grad_norm = 0}), UsageError);
-    EXPECT_THROW(make({.batch_size = -1}), UsageError);
-    EXPECT_THROW(make({.batch_size = 0}), UsageError);
-    EXPECT_THROW(make({.patience = 0}), UsageError);
-    EXPECT_THROW(make({.loader_threads = 0}), UsageError);
-    EXPECT_THROW(make({.micro_batches = 1}), UsageError);
-    EXPECT_THROW(make({.deterministic = Deterministic::kAnyWorld}), UsageError);
-    EXPECT_THROW(make({.micro_batches = 6, .deterministic = Deterministic::kAnyWorld}), UsageError);
-    EXPECT_THROW(make({.groups = {{.patterns = {"nothing.*"}, .frozen = true}}}), UsageError);
-  });
-  EXPECT_WORLD_OK(outcome);
+    for (const Case& each : cases) {
+      try {
+        Trainer trainer(group, arena, net.ptr(), cross_entropy(net), each.options);
+        ADD_FAILURE() << each.option << " was accepted";
+      } catch (const UsageError& error) {
+        const std::string in_a_job = config::with_keys(error.text());
+        EXPECT_NE(error.text().find(each.option), std::string::npos) << error.text();
+        EXPECT_NE(in_a_job.find(each.key), std::string::npos) << in_a_job;
+        EXPECT_EQ(in_a_job.find("Options::"), std::string::npos) << in_a_job;
+      }
+    }
+  }));
 }
 
 }  // namespace

@@ -85,18 +85,19 @@ TEST(Groups, OfNoTextsChangeNothing) {
 
 TEST(Groups, APatternWithoutParametersIsAMistake) {
   EXPECT_EQ(refusal(settings_of({"*.bais: weight_decay=0"})),
-            "pattern '*.bais' of optimizer.groups matches no parameter. Did you mean '*.bias'?");
-  EXPECT_EQ(refusal(settings_of({"norm.wieght: weight_decay=0"})),
-            "pattern 'norm.wieght' of optimizer.groups matches no parameter. Did you mean 'norm.weight'?");
+            "pattern '*.bais' of TrainerOptions::groups matches no parameter. Did you mean '*.bias'?");
+  EXPECT_EQ(
+      refusal(settings_of({"norm.wieght: weight_decay=0"})),
+      "pattern 'norm.wieght' of TrainerOptions::groups matches no parameter. Did you mean 'norm.weight'?");
   EXPECT_EQ(refusal(settings_of({"layer.*: weight_decay=0"})),
-            "pattern 'layer.*' of optimizer.groups matches no parameter. Did you mean 'layers.*'?");
+            "pattern 'layer.*' of TrainerOptions::groups matches no parameter. Did you mean 'layers.*'?");
   const std::string text = refusal(settings_of({"convolution?: weight_decay=0"}));
   EXPECT_NE(text.find("The parameters are embedding.weight, layers.0.fc.weight"), std::string::npos) << text;
 }
 
 TEST(Groups, OneThatDecidesNothingIsAMistake) {
   const std::string text = refusal(settings_of({"*: weight_decay=1", "*.bias: weight_decay=0"}));
-  EXPECT_NE(text.find("'*.bias' of optimizer.groups has no effect"), std::string::npos) << text;
+  EXPECT_NE(text.find("'*.bias' of TrainerOptions::groups has no effect"), std::string::npos) << text;
 }
 
 TEST(Groups, SayWhatIsWrong) {

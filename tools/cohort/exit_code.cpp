@@ -9,6 +9,8 @@ std::span<const ExitCodeRow> exit_codes() {
        "The command failed, or the doctor found a problem; the message says why."},
       {ExitCode::kUsage, "usage",
        "A mistake in the command, an option, a file or a value; nothing was started."},
+      {ExitCode::kDiverged, "diverged",
+       "A loss or a gradient became NaN or infinite, and `cohort train` ended the training."},
       {ExitCode::kBug, "bug", "A check inside Cohort failed; please report the message."},
   };
   return kRows;
@@ -24,6 +26,7 @@ std::string_view passed_on_exit_codes() {
 ExitCode exit_code_of(const Error& error) {
   if (error.code() == ErrorCode::kUsage) return ExitCode::kUsage;
   if (error.code() == ErrorCode::kBug) return ExitCode::kBug;
+  if (error.code() == ErrorCode::kDiverged) return ExitCode::kDiverged;
   return ExitCode::kFailed;
 }
 

@@ -13,6 +13,7 @@ enum class ExitCode {
   kDone = 0,
   kFailed = 1,
   kUsage = 2,
+  kDiverged = 3,
   kBug = 70,
 };
 

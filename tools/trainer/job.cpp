@@ -97,11 +97,13 @@ void on_all_ranks(Context& context, const std::function<void()>& prepare) {
   throw FailedElsewhere{first};
 }
 
-// One rank reports each failure. A rank that another rank aborted leaves the report to that rank. A lost or
-// late peer cannot report itself: rank 0 does, or rank 1 if the peer is rank 0.
+// One rank reports each failure. A rank that another rank aborted leaves the report to that rank. All ranks
+// know of a divergence: the rank with the loss reports it, or rank 0. A lost or late peer cannot report
+// itself: rank 0 does, or rank 1 if the peer is rank 0.
 void leave_the_report_to_others(const Context& context, const Error& error) {
   const FailedElsewhere elsewhere{error.rank().value_or(0)};
   if (error.root().code() == ErrorCode::kAborted) throw elsewhere;
+  if (error.code() == ErrorCode::kDiverged && elsewhere.rank != context.rank()) throw elsewhere;
   const bool about_a_peer = error.code() == ErrorCode::kPeerLost || error.code() == ErrorCode::kTimedOut;
   const int reporter = error.rank() == 0 ? 1 : 0;
   if (about_a_peer && context.rank() != reporter) throw elsewhere;

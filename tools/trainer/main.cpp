@@ -1,4 +1,5 @@
 #include "bench_step.h"
+#include "config/option_keys.h"
 #include "job.h"
 #include "stop_signal.h"
 #include "use_model.h"
@@ -11,9 +12,11 @@
 
 namespace {
 
-// The exit codes of the tool: 1 a failure of the surroundings, 2 the user's mistake, 70 a bug.
+// The exit codes of the tool: 1 a failure of the surroundings, 2 the user's mistake, 3 training diverged, 70
+// a bug.
 int exit_code_of(const cohort::Error& error) {
   if (error.code() == cohort::ErrorCode::kUsage) return 2;
+  if (error.code() == cohort::ErrorCode::kDiverged) return 3;
   return error.code() == cohort::ErrorCode::kBug ? 70 : 1;
 }
 
@@ -26,7 +29,7 @@ int run(const std::function<int()>& work) {
     cohort::tool::StopSignal::wait(std::chrono::seconds(10));
     return 1;
   } catch (const cohort::Error& error) {
-    std::cerr << "cohort: " << error.text() << "\n";
+    std::cerr << "cohort: " << cohort::config::with_keys(error.text()) << "\n";
     return exit_code_of(error);
   } catch (const c10::Error& error) {
     std::cerr << "cohort: torch: " << error.what_without_backtrace() << "\n";

@@ -1,5 +1,6 @@
 #include "comm/exchange/carried_error.h"
 
+#include "base/error_codes.h"
 #include "base/result.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ static_assert(std::endian::native == std::endian::little, "the wire is little en
 constexpr std::uint32_t kLevelCap = 16;
 constexpr std::uint32_t kTextCap = 4096;
 constexpr auto kRankCap = static_cast<std::uint32_t>(std::numeric_limits<int>::max());
-constexpr auto kLastCode = static_cast<std::uint32_t>(ErrorCode::kIo);
+constexpr auto kLastCode = static_cast<std::uint32_t>(kLastErrorCode);
 
 void put(std::vector<std::byte>& bytes, std::uint32_t value) {
   const std::size_t at = bytes.size();

@@ -98,7 +98,7 @@ Result<std::span<std::byte>> ArenaMemory::take(std::size_t size_bytes) {
   return Error(ErrorCode::kExhausted, "the arena has no free block of " + format_bytes(length) +
                                           " (capacity " + format_bytes(mapping_.size_bytes()) + ", in use " +
                                           format_bytes(taken_bytes_) + ")")
-      .with_remedy("Make the arena larger: launch.shared_memory_per_rank.");
+      .with_remedy("Make the arena larger: ContextOptions::arena_bytes.");
 }
 
 void ArenaMemory::give_back(std::span<std::byte> bytes) {

@@ -1,5 +1,7 @@
 #include "comm/shared_memory/control_packets.h"
 
+#include "base/error_codes.h"
+
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
@@ -17,7 +19,7 @@ constexpr std::size_t kCodeOffset = 1 + sizeof(std::uint64_t);
 constexpr std::size_t kRankOffset = kCodeOffset + 1;
 constexpr std::size_t kAbortHead = kRankOffset + sizeof(std::uint32_t);
 constexpr auto kRankCap = static_cast<std::uint32_t>(std::numeric_limits<int>::max());
-constexpr auto kLastCode = static_cast<std::uint8_t>(ErrorCode::kIo);
+constexpr auto kLastCode = static_cast<std::uint8_t>(kLastErrorCode);
 
 // Both ends are on this host, so fields are copied as they lie in memory.
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);

@@ -1,0 +1,76 @@
+#include "config/option_keys.h"
+
+namespace cohort::config {
+namespace {
+
+struct Row {
+  std::string_view option;
+  std::string_view key;
+};
+
+constexpr Row kRows[] = {
+    {"TrainerOptions::optimizer.kind", "optimizer.name"},
+    {"TrainerOptions::optimizer.learning_rate", "optimizer.learning_rate"},
+    {"TrainerOptions::optimizer.momentum", "optimizer.momentum"},
+    {"TrainerOptions::optimizer.nesterov", "optimizer.nesterov"},
+    {"TrainerOptions::optimizer.betas.first", "the first number of optimizer.betas"},
+    {"TrainerOptions::optimizer.betas.second", "the second number of optimizer.betas"},
+    {"TrainerOptions::optimizer.eps", "optimizer.eps"},
+    {"TrainerOptions::optimizer.weight_decay", "optimizer.weight_decay"},
+    {"TrainerOptions::schedule.kind", "schedule.name"},
+    {"TrainerOptions::schedule.warmup_steps", "schedule.warmup_steps"},
+    {"TrainerOptions::schedule.step_size", "schedule.step_size"},
+    {"TrainerOptions::schedule.gamma", "schedule.gamma"},
+    {"TrainerOptions::schedule.t_max", "schedule.t_max"},
+    {"TrainerOptions::schedule.eta_min", "schedule.eta_min"},
+    {"TrainerOptions::groups", "optimizer.groups"},
+    {"TrainerOptions::clip_grad_norm", "optimizer.clip_grad_norm"},
+    {"TrainerOptions::clip_grad_value", "optimizer.clip_grad_value"},
+    {"TrainerOptions::skip_non_finite", "optimizer.skip_non_finite"},
+    {"TrainerOptions::batch_size", "train.batch_size"},
+    {"TrainerOptions::micro_batches", "train.micro_batches"},
+    {"TrainerOptions::epochs", "train.epochs"},
+    {"TrainerOptions::steps", "train.steps"},
+    {"TrainerOptions::evaluate_every", "train.evaluate_every"},
+    {"TrainerOptions::patience", "train.patience"},
+    {"TrainerOptions::seed", "train.seed"},
+    {"TrainerOptions::shuffle", "data.shuffle"},
+    {"TrainerOptions::deterministic", "train.deterministic"},
+    {"TrainerOptions::directory", "train.directory"},
+    {"TrainerOptions::bucket_bytes", "train.bucket_bytes"},
+    {"TrainerOptions::hash_every", "train.hash_every"},
+    {"TrainerOptions::one_copy", "train.one_copy"},
+    {"TrainerOptions::loader_threads", "data.loader_threads"},
+    {"TrainerOptions::prefetch", "data.prefetch"},
+    {"ContextOptions::arena_bytes", "launch.shared_memory_per_rank"},
+    {"Deterministic::kAnyWorld", "\"any-world\""},
+};
+
+bool goes_on(std::string_view rest) {
+  return !rest.empty() && ((rest.front() >= 'a' && rest.front() <= 'z') || rest.front() == '_');
+}
+
+const Row* row_at(std::string_view text) {
+  for (const Row& row : kRows) {
+    if (text.starts_with(row.option) && !goes_on(text.substr(row.option.size()))) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string with_keys(std::string_view text) {
+  std::string worded;
+  while (!text.empty()) {
+    if (const Row* const row = row_at(text)) {
+      worded += row->key;
+      text.remove_prefix(row->option.size());
+    } else {
+      worded += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return worded;
+}
+
+}  // namespace cohort::config
