@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/home_process.h"
 #include "data/slot_loader.h"
 #include "storage/local_file_system.h"
 #include "train/replica.h"
@@ -30,6 +31,7 @@ struct Trainer::Parts {
   TrainingReport report{};
   int evaluations_since_best = 0;
   std::int64_t samples = 0;
+  HomeProcess home{};
 
   void fit(std::shared_ptr<const Dataset> data, const Dataset* test);
   bool epoch(SlotLoader& loader, const BatchPlan& plan);
