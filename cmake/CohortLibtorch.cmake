@@ -5,9 +5,11 @@
 #   1. COHORT_LIBTORCH, as a CMake or environment variable: a wrong path is an error
 #   2. the entries of CMAKE_PREFIX_PATH, as a CMake or environment variable
 #   3. COHORT_PROJECT_VENV: the .venv of the project, if it exists
-#   4. COHORT_BUILT_AGAINST: the libtorch that an installed Cohort was built against
+#   4. COHORT_BUILT_AGAINST: the libtorch in the folder of an installed Cohort
 #   5. the torch of the active Python (found without importing it)
 # A folder may be an unpacked libtorch zip, the folder `torch` of a wheel, or the `share/cmake` folder inside either.
+#
+# A project that also finds Torch must find the same libtorch: objects of two would meet in one program.
 #
 # The reasons for a target of our own instead of find_package(Torch) are in docs/decisions/0003-own-libtorch-target.md.
 
@@ -117,12 +119,32 @@ function(_cohort_choose_libtorch)
     endforeach()
   endif()
   if(COHORT_BUILT_AGAINST)
-    _cohort_take_if_libtorch("${COHORT_BUILT_AGAINST}" "the libtorch this Cohort was built against")
+    _cohort_take_if_libtorch("${COHORT_BUILT_AGAINST}" "the libtorch of this Cohort")
   endif()
   _cohort_libtorch_of_python(folder)
   if(folder)
     _cohort_take_if_libtorch("${folder}" "the torch of the active Python")
   endif()
+endfunction()
+
+# Fails if the project has found Torch in another place than ours. Called when Cohort looks for libtorch, and again after the
+# whole project was read, because Torch may be found later and in another folder of the project.
+function(_cohort_check_one_libtorch ours)
+  get_property(packages GLOBAL PROPERTY PACKAGES_FOUND)
+  if(NOT "Torch" IN_LIST packages OR NOT Torch_DIR)
+    return()
+  endif()
+  _cohort_libtorch_root("${Torch_DIR}" theirs)
+  if(NOT theirs)
+    file(REAL_PATH "${Torch_DIR}" theirs)
+  endif()
+  if(theirs STREQUAL ours)
+    return()
+  endif()
+  message(FATAL_ERROR
+    "Two libtorchs in one build: find_package(Torch) found ${theirs}, and Cohort uses ${ours}.\n"
+    "Use one of them for both: -D COHORT_LIBTORCH=${theirs} if it has the version that Cohort was built with, or "
+    "-D Torch_DIR=${ours}/share/cmake/Torch. Or remove find_package(Torch): cohort::cohort brings libtorch along.")
 endfunction()
 
 # cohort_find_libtorch(MINIMUM <version>)
@@ -148,6 +170,13 @@ function(cohort_find_libtorch)
       "Upgrade it with `pip install --no-deps 'torch>=${arg_MINIMUM}'`, or name another with "
       "-D COHORT_LIBTORCH=<folder>, or run `make setup` and configure without naming one.")
   endif()
+  # The classes of libtorch change their layout from one version to the next.
+  if(COHORT_BUILT_WITH_VERSION AND NOT version VERSION_EQUAL COHORT_BUILT_WITH_VERSION)
+    message(FATAL_ERROR
+      "The libtorch in ${root} (${why}) is ${version}, but this Cohort was built with ${COHORT_BUILT_WITH_VERSION}.\n"
+      "Name one of that version with -D COHORT_LIBTORCH=<folder>, or build Cohort again with ${version}: "
+      "COHORT_LIBTORCH=${root} make install PREFIX=<folder>.")
+  endif()
   set(build cpu)
   if(EXISTS "${root}/lib/libtorch_cuda.so")
     set(build "CUDA build, its CPU part is used")
@@ -165,6 +194,13 @@ function(cohort_find_libtorch)
       INTERFACE_INCLUDE_DIRECTORIES "${root}/include;${root}/include/torch/csrc/api/include"
       INTERFACE_COMPILE_FEATURES cxx_std_20
       INTERFACE_LINK_LIBRARIES libtorch::c10)
+  endif()
+  _cohort_check_one_libtorch("${root}")
+  get_property(is_checked_later GLOBAL PROPERTY COHORT_CHECKS_ONE_LIBTORCH)
+  if(NOT is_checked_later)
+    set_property(GLOBAL PROPERTY COHORT_CHECKS_ONE_LIBTORCH ON)
+    cmake_language(EVAL CODE
+      "cmake_language(DEFER DIRECTORY [[${CMAKE_SOURCE_DIR}]] CALL _cohort_check_one_libtorch [[${root}]])")
   endif()
   set(COHORT_LIBTORCH_ROOT "${root}" PARENT_SCOPE)
   set(COHORT_LIBTORCH_VERSION "${version}" PARENT_SCOPE)

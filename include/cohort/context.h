@@ -56,6 +56,8 @@ struct ContextOptions {
 /// instead and writes the cause to standard error.
 /// Cost: the constructor waits for all ranks. With the backend mpi, a process that ends normally waits for
 /// all other ranks, as MPI_Finalize does.
+/// A child made by fork() has no part in the job: it must make no calls. Whether it ends by _exit(), exit()
+/// or a return from main(), the job goes on.
 class COHORT_EXPORT Context : public Group {
  public:
   explicit Context(const ContextOptions& options = {});

@@ -1,3 +1,4 @@
+#include "base/home_process.h"
 #include "mpi/library.h"
 
 #include <cstdlib>
@@ -14,6 +15,7 @@ struct Own {
   std::mutex mutex;
   Implementation implementation{};
   std::shared_ptr<Library> library;
+  HomeProcess home{};
 };
 
 // Never destroyed: the exit handler uses it.
@@ -23,6 +25,7 @@ Own& own() {
 }
 
 void finish_if_all_is_well(int exit_code, void*) {
+  if (!own().home.is_here()) return;  // a forked child runs the exit handlers of its parent as well
   const std::lock_guard lock(own().mutex);
   const bool is_in_use = own().library.use_count() > 1;
   if (exit_code == 0 && !is_in_use && own().library->is_ours()) (void)own().library->finish();

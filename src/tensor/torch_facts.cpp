@@ -5,6 +5,8 @@
 #include <ATen/Version.h>
 #include <algorithm>
 #include <chrono>
+#include <dlfcn.h>
+#include <filesystem>
 
 namespace cohort {
 namespace {
@@ -32,12 +34,21 @@ std::string loaded_version() {
   return description.substr(first, description.find_first_of(", \n", first) - first);
 }
 
+std::string folder_of_library() {
+  Dl_info found{};
+  if (::dladdr(reinterpret_cast<const void*>(&at::get_num_threads), &found) == 0) return "unknown";
+  std::error_code ignored;
+  const std::filesystem::path file = std::filesystem::canonical(found.dli_fname, ignored);
+  return ignored ? "unknown" : file.parent_path().string();
+}
+
 }  // namespace
 
 TorchFacts torch_facts() {
   return {.version = loaded_version(),
           .threads = at::get_num_threads(),
           .capability = at::get_cpu_capability(),
+          .folder = folder_of_library(),
           .matmul_ms = best_matmul_ms()};
 }
 

@@ -1,6 +1,7 @@
 #include <cohort/data_parallel.h>
 
 #include "base/checksum.h"
+#include "base/home_process.h"
 #include "comm/group/communicator.h"
 #include "comm/group/rank_text.h"
 #include "comm/shared_memory/arena.h"
@@ -41,6 +42,7 @@ struct DataParallel::Parts {
   bool round_failed = false;
   std::weak_ptr<Round> round{};
   int accumulations = 0;
+  HomeProcess home{};
 
   void sort_by_type(Arena& arena, std::size_t bucket_bytes);
   void make_pool(Arena& arena);
@@ -185,7 +187,9 @@ DataParallel::DataParallel(Communicator& group, Arena& arena, torch::nn::Module&
   parts_->make_pool(arena);
 }
 
-DataParallel::~DataParallel() = default;
+DataParallel::~DataParallel() {
+  if (!parts_->home.is_here()) (void)parts_.release();
+}
 
 DataParallel::Accumulation::Accumulation(DataParallel& parallel) : parallel_(parallel) {
   ++parallel_.parts_->accumulations;

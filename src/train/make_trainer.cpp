@@ -62,7 +62,9 @@ Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
   });
 }
 
-Trainer::~Trainer() = default;
+Trainer::~Trainer() {
+  if (!parts_->home.is_here()) (void)parts_.release();
+}
 
 TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr<const Dataset> test) {
   if (data->size() == 0) throw UsageError("there is no sample to train with");

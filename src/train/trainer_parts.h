@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/home_process.h"
 #include "data/slot_loader.h"
 #include "storage/local_file_system.h"
 #include "train/replica.h"
@@ -34,6 +35,7 @@ struct Trainer::Parts {
   int evaluations_since_best = 0;
   bool is_within_epoch = false;  // the epoch report.epochs + 1 has begun and is not over
   std::int64_t samples = 0;
+  HomeProcess home{};
 
   void prepare_directory();
   void fit(std::shared_ptr<const Dataset> data, const Dataset* test);

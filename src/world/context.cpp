@@ -60,8 +60,7 @@ std::shared_ptr<Context::World> Context::join(const ContextOptions& options) {
 Context::Context(const ContextOptions& options) : Context(join(options)) {}
 
 Context::Context(std::shared_ptr<World> world)
-    : Group(std::shared_ptr<Parts>(new Parts{world, *world->arena, std::move(world->group)})),
-      world_(std::move(world)) {}
+    : Group(Parts::make(world, *world->arena, std::move(world->group))), world_(std::move(world)) {}
 
 Context::~Context() = default;
 

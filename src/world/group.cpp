@@ -73,7 +73,7 @@ void Group::abort(std::string_view why) {
 std::optional<Group> Group::split(std::optional<int> colour, int key, const std::string& name) {
   auto part = value_or_throw(communicator().split(colour, key, name));
   if (part == nullptr) return std::nullopt;
-  return Group(std::shared_ptr<Parts>(new Parts{parts_->world, parts_->arena, std::move(part)}));
+  return Group(Parts::make(parts_->world, parts_->arena, std::move(part)));
 }
 
 Group Group::along(const std::vector<int>& axes, const std::vector<int>& shape) {
@@ -84,7 +84,7 @@ Group Group::along(const std::vector<int>& axes, const std::vector<int>& shape) 
   }
   auto part = value_or_throw(
       split_axes(communicator(), Mesh(shape), axes, fmt::format("along {}", fmt::join(axes, ","))));
-  return Group(std::shared_ptr<Parts>(new Parts{parts_->world, parts_->arena, std::move(part)}));
+  return Group(Parts::make(parts_->world, parts_->arena, std::move(part)));
 }
 
 void Group::barrier() {

@@ -7,7 +7,7 @@ import sys
 import time
 import unittest
 
-TOOL, EXAMPLE = sys.argv[1], sys.argv[2]
+TOOL, EXAMPLE, FORKING = sys.argv[1:4]
 CLEAN = {key: value for key, value in os.environ.items()
          if not key.startswith(("COHORT_", "OMPI_", "PMI", "SLURM_")) and key not in ("RANK", "WORLD_SIZE")}
 
@@ -25,6 +25,12 @@ class Launchers(unittest.TestCase):
         for ranks, total in ((1, 1), (2, 3), (5, 15)):
             result = run([TOOL, "run", "-n", str(ranks), "--no-prefix", EXAMPLE])
             self.assertEqual((result.returncode, result.stdout), (0, f"{ranks} ranks, sum {total}\n"), result.stderr)
+
+    def test_a_forked_child_that_ends_normally_does_not_disturb_the_job(self):
+        for way in ("return", "exit"):
+            for options in ([], ["--algorithm", "ring"]):  # by shared memory, and by messages
+                result = run([TOOL, "run", "-n", "2", "--no-prefix", "--timeout", "50s", *options, FORKING, way])
+                self.assertEqual((result.returncode, result.stdout), (0, "child 0, sum 8\n"), (way, options, result.stderr))
 
     def test_torchrun_variables(self):
         ranks = []

@@ -129,9 +129,37 @@ class Sick(OfHosts):
         (finding,) = self.findings(report, "b - c")
         self.assertEqual(finding["severity"], "problem")
         self.assertRegex(finding["found"], r"10\.77\.0\.[23]|fd77::[23]")
+        self.assertEqual({(each["from"], each["to"]) for each in report["unreachable"]}, {("b", "c"), ("c", "b")})
         self.assertGreater(self.rate(report, "a", "b"), 0)
         self.assertGreater(self.rate(report, "c", "a"), 0)
         self.assertNotIn("bytes_per_second", [link for link in report["links"] if link["from"] + link["to"] == "bc"][0])
+
+    NEW_CONNECTIONS = "ip saddr {0} tcp flags & (syn | ack) == syn drop; ip6 saddr {1} tcp flags & (syn | ack) == syn drop"
+
+    def refuse(self, host, peer):
+        """The firewall of `host` drops connections that `peer` opens, but not those that it opens itself."""
+        self.hosts.rule(host, self.NEW_CONNECTIONS.format(self.hosts.address(peer), self.hosts.address6(peer)))
+
+    def test_the_direction_that_is_cut_is_named_at_once(self):
+        self.refuse("a", "b")  # b cannot even reach the rendezvous, which is on a
+        self.refuse("b", "c")
+        result = self.doctor("--json")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertRegex(result.stderr, r"cohort: b cannot reach a: no answer from 10\.77\.0\.1:\d+")
+        self.assertRegex(result.stderr, r"cohort: c cannot reach b: no answer from 10\.77\.0\.2:\d+")
+        report = json.loads(result.stdout)
+        self.assertEqual([(each["from"], each["to"]) for each in report["unreachable"]], [("b", "a"), ("c", "b")])
+        self.assertEqual([(finding["topic"], finding["severity"]) for finding in report["findings"]],
+                         [("b -> a", "problem"), ("c -> b", "problem")])
+        self.assertGreater(self.rate(report, "a", "c"), 0)
+        self.assertGreater(self.rate(report, "c", "a"), 0)
+
+    def test_a_host_that_cannot_reach_the_launcher_is_named(self):
+        self.refuse("a", "c")
+        report = self.report(hosts="b,c")
+        (finding,) = self.findings(report, "c -> this host")
+        self.assertRegex(finding["found"], r"no answer from 10\.77\.0\.1:\d+")
+        self.assertEqual(report["unreachable"][0]["to"], None)
 
     def test_a_host_that_cannot_be_started_is_named_and_the_others_are_measured(self):
         report = self.report(hosts="a,nowhere,c")

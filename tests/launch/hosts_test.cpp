@@ -71,7 +71,10 @@ TEST(AgentWire, APlanIsWhatItWas) {
 TEST(AgentWire, AnOutcomeIsWhatItWas) {
   JobOutcome outcome{.end = JobEnd::kRankFailed, .first_failed = 1};
   outcome.ranks.push_back({.status = ExitStatus{.code = 0}});
-  outcome.ranks.push_back({.status = ExitStatus{.signal = 9}, .was_stopped = true, .last_lines = {"a", "b"}});
+  outcome.ranks.push_back({.status = ExitStatus{.signal = 9},
+                           .was_stopped = true,
+                           .last_output = {"a", "b"},
+                           .last_error_output = {"c"}});
   outcome.ranks.push_back({});
   const auto read = supervise::decode_outcome(supervise::encode_outcome(outcome));
   ASSERT_TRUE(read);
@@ -81,7 +84,8 @@ TEST(AgentWire, AnOutcomeIsWhatItWas) {
   ASSERT_EQ(read->ranks.size(), 3u);
   EXPECT_EQ(read->ranks[0].status, outcome.ranks[0].status);
   EXPECT_EQ(read->ranks[1].status, outcome.ranks[1].status);
-  EXPECT_EQ(read->ranks[1].last_lines, outcome.ranks[1].last_lines);
+  EXPECT_EQ(read->ranks[1].last_output, outcome.ranks[1].last_output);
+  EXPECT_EQ(read->ranks[1].last_error_output, outcome.ranks[1].last_error_output);
   EXPECT_FALSE(read->ranks[2].status);
 }
 

@@ -24,7 +24,7 @@ TEST(JobOutcome, NamesTheFirstFailureAndGroupsTheOthers) {
   JobOutcome outcome{.end = JobEnd::kRankFailed,
                      .first_failed = 1,
                      .ranks = {killed(SIGTERM), exited(7), exited(0), killed(SIGTERM), killed(SIGKILL)}};
-  outcome.ranks[1].last_lines = {"step 3", "out of memory"};
+  outcome.ranks[1].last_output = {"step 3", "out of memory"};
   EXPECT_EQ(outcome.exit_code(), 7);
   EXPECT_EQ(outcome.summary(),
             "cohort: rank 1 failed first: it exited with 7\n"
@@ -34,6 +34,20 @@ TEST(JobOutcome, NamesTheFirstFailureAndGroupsTheOthers) {
             "cohort: rank 2 exited with 0\n"
             "cohort: ranks 0, 3 were killed by signal 15 (SIGTERM)\n"
             "cohort: rank 4 was killed by signal 9 (SIGKILL)\n");
+}
+
+TEST(JobOutcome, ShowsStandardErrorBelowTheEndOfStandardOutput) {
+  JobOutcome outcome{.end = JobEnd::kRankFailed, .first_failed = 0, .ranks = {exited(1)}};
+  outcome.ranks[0].last_output = {"1", "2", "3", "4", "5", "6"};
+  outcome.ranks[0].last_error_output = {"why"};
+  EXPECT_EQ(outcome.summary(),
+            "cohort: rank 0 failed first: it exited with 1\n"
+            "cohort: its last 5 lines of standard output:\n"
+            "    2\n    3\n    4\n    5\n    6\n"
+            "cohort: its last line of standard error:\n"
+            "    why\n");
+  outcome.ranks[0].last_output.clear();
+  EXPECT_NE(outcome.summary().find("its last line:\n    why\n"), std::string::npos) << outcome.summary();
 }
 
 TEST(JobOutcome, ExitCodesOfTheOtherEnds) {

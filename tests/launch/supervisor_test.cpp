@@ -62,7 +62,7 @@ TEST(Supervisor, RunsAllRanksToTheirEnd) {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto& ended = outcome.ranks[static_cast<std::size_t>(rank)];
       EXPECT_EQ(ended.status, ExitStatus{.code = 0});
-      EXPECT_EQ(ended.last_lines, std::deque<std::string>{std::to_string(rank)});
+      EXPECT_EQ(ended.last_output, std::deque<std::string>{std::to_string(rank)});
     }
   }
 }

@@ -54,6 +54,25 @@ TEST(Cluster, AHostThatCannotBeStartedIsNamed) {
   EXPECT_EQ(diagnose_hosts(report).front().found, "no route to host");
 }
 
+TEST(Cluster, AHostThatCannotReachAnotherIsNamedWithTheDirection) {
+  ClusterReport report = healthy(3);
+  report.unreachable = {{.from = 1, .to = 0, .why = "no answer from 10.0.0.1:4711"}};
+  EXPECT_EQ(topics(report), Topics{"problem b -> a"});
+  EXPECT_EQ(diagnose_hosts(report).front().found, "no answer from 10.0.0.1:4711");
+  report.unreachable.push_back({.from = 2, .to = {}, .why = "no route"});
+  EXPECT_EQ(topics(report), (Topics{"problem b -> a", "problem c -> this host"}));
+}
+
+TEST(Cluster, APairThatCannotConnectIsNamedOnceAndItsMissingMeasurementIsNot) {
+  ClusterReport report = healthy(3);
+  report.unreachable = {{.from = 1, .to = 2, .why = "no answer"}, {.from = 2, .to = 1, .why = "no answer"}};
+  for (const auto& [from, to] : {std::pair(1, 2), std::pair(2, 1)}) {
+    link(report, from, to).cost.reset();
+    link(report, from, to).failure = "not measured";
+  }
+  EXPECT_EQ(topics(report), Topics{"problem b - c"});
+}
+
 TEST(Cluster, AnotherVersionHasARemedyOfItsOwn) {
   ClusterReport report = healthy(2);
   report.hosts[1].failure = "Cohort 9.9 is installed there, Cohort 1.0 on this host";

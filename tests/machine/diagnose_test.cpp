@@ -21,10 +21,11 @@ TEST(Diagnose, AHealthyMachineIsFineInEveryTopicInAFixedOrder) {
     EXPECT_EQ(finding.remedy, "");
   }
   EXPECT_EQ(topics,
-            (std::vector<std::string>{"system", "cores", "cpu quota", "instruction sets", "thread counts",
-                                      "waiting threads", "memory", "swap", "shared memory", "/dev/shm",
-                                      "overcommit", "huge pages", "open files", "core files", "network",
-                                      "interface", "libtorch", "MPI", "disk"}));
+            (std::vector<std::string>{"system",        "cores",           "cpu quota",  "instruction sets",
+                                      "thread counts", "waiting threads", "memory",     "swap",
+                                      "shared memory", "/dev/shm",        "overcommit", "huge pages",
+                                      "open files",    "core files",      "network",    "interface",
+                                      "libtorch",      "libtorch folder", "MPI",        "disk"}));
 }
 
 TEST(Diagnose, WhatIsNotKnownIsSaidAndEveryTextFitsItsCell) {
@@ -133,6 +134,7 @@ TEST(DiagnoseLibtorch, NotTriedIsWorthANote) {
 TEST(DiagnoseLibtorch, TooOldIsAProblem) {
   Survey survey = healthy_machine();
   expect_finding(survey, {}, "libtorch", Severity::kFine, "2.13.0, AVX2 kernels, loads in 400 ms");
+  expect_finding(survey, {}, "libtorch folder", Severity::kFine, "/opt/libtorch/lib");
   for (const char* version : {"2.12.9", "1.99.0", "2.9.0+cpu", "unknown"}) {
     (*survey.libtorch)->version = version;
     EXPECT_EQ(finding(survey, {}, "libtorch").severity, Severity::kProblem) << version;

@@ -32,8 +32,12 @@ inline Survey healthy_machine() {
                              {.name = "eth0", .up = true, .loopback = false, .ipv4 = {"10.0.0.2"}},
                              {.name = "eth1", .up = false, .loopback = false}};
   survey.thread_settings = {{"OMP_NUM_THREADS", "2"}, {"MKL_NUM_THREADS", "2"}};
-  survey.libtorch =
-      Libtorch{.version = "2.13.0", .threads = 8, .capability = "AVX2", .matmul_ms = 3, .load_ms = 400};
+  survey.libtorch = Libtorch{.version = "2.13.0",
+                             .threads = 8,
+                             .capability = "AVX2",
+                             .folder = "/opt/libtorch/lib",
+                             .matmul_ms = 3,
+                             .load_ms = 400};
   survey.mpi = Mpi{.vendor = MpiVendor::kOpenMpi, .version = "4.1.4"};
   survey.disk = Space{.total_bytes = 100 * kGiB, .free_bytes = 50 * kGiB};
   return survey;

@@ -10,18 +10,20 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kProbe =
-    "version 2.13.0+cpu\nthreads 2\ncapability NO AVX\nmatmul_ms 3.25\nload_ms 412\n";
+    "version 2.13.0+cpu\nthreads 2\ncapability NO AVX\nfolder /opt/my libtorch/lib\nmatmul_ms 3.25\nload_ms "
+    "412\n";
 
 std::string reason(ProgramOutput output) {
   return survey_libtorch(programs_that_leave(std::move(output)), "/probe", 1s).error().text();
 }
 
-TEST(Probe, TellsFiveFacts) {
+TEST(Probe, TellsSixFacts) {
   const Result<Libtorch> libtorch = parse_probe(kProbe);
   ASSERT_TRUE(libtorch) << libtorch.error().text();
   EXPECT_EQ(libtorch->version, "2.13.0+cpu");
   EXPECT_EQ(libtorch->threads, 2);
   EXPECT_EQ(libtorch->capability, "NO AVX");
+  EXPECT_EQ(libtorch->folder, "/opt/my libtorch/lib");
   EXPECT_EQ(libtorch->matmul_ms, 3.25);
   EXPECT_EQ(libtorch->load_ms, 412);
 }

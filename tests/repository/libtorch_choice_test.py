@@ -12,9 +12,11 @@ COMPILER = sys.argv.pop(1)
 
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(choice LANGUAGES CXX)
+{before}
 include({root}/cmake/CohortLibtorch.cmake)
 cohort_find_libtorch(MINIMUM 2.13)
 message(STATUS "chosen ${{COHORT_LIBTORCH_ROOT}} ${{COHORT_LIBTORCH_VERSION}}")
+{after}
 """
 
 VERSION = """#define TORCH_VERSION_MAJOR {}
@@ -37,9 +39,12 @@ class Choice(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.dir = pathlib.Path(scratch.name)
         (self.dir / "project").mkdir()
-        (self.dir / "project/CMakeLists.txt").write_text(PROJECT.format(root=ROOT))
+        self.write_project()
         # A python3 without torch, unless a test sets one.
         self.set_python_torch("")
+
+    def write_project(self, before="", after=""):
+        (self.dir / "project/CMakeLists.txt").write_text(PROJECT.format(root=ROOT, before=before, after=after))
 
     def set_python_torch(self, folder):
         fake = self.dir / "bin/python3"
@@ -93,8 +98,59 @@ class Choice(unittest.TestCase):
 
     def test_what_an_installed_cohort_was_built_against(self):
         root = make_libtorch(self.dir / "libtorch")
-        self.assert_chosen(root, "the libtorch this Cohort was built against",
+        self.assert_chosen(root, "the libtorch of this Cohort",
                            self.configure(f"-DCOHORT_BUILT_AGAINST={root}"))
+
+    def make_torch_package(self, root):
+        """What find_package(Torch) looks for in a libtorch."""
+        config = root / "share/cmake/Torch/TorchConfig.cmake"
+        config.parent.mkdir(parents=True)
+        config.write_text("set(TORCH_LIBRARIES torch)\n")
+        return config.parent
+
+    def test_two_libtorchs_in_one_build_are_an_error_whoever_comes_first(self):
+        ours, theirs = make_libtorch(self.dir / "ours"), make_libtorch(self.dir / "theirs")
+        package = self.make_torch_package(theirs)
+        subfolder = self.dir / "project/part"
+        subfolder.mkdir()
+        (subfolder / "CMakeLists.txt").write_text("find_package(Torch REQUIRED)\n")
+        for project in ({"before": "find_package(Torch REQUIRED)"}, {"after": "find_package(Torch REQUIRED)"},
+                        {"after": "add_subdirectory(part)"}):
+            self.write_project(**project)
+            code, text = self.configure(f"-DCOHORT_LIBTORCH={ours}", f"-DTorch_DIR={package}")
+            self.assertEqual(code, 1, project)
+            self.assertIn(f"Two libtorchs in one build: find_package(Torch) found {theirs}, and Cohort uses {ours}.", text)
+            self.assertIn(f"-D COHORT_LIBTORCH={theirs}", text)
+            # The remedy helps; so does not to look for Torch, though CMake still knows its place.
+            self.assertEqual(self.configure(f"-DCOHORT_LIBTORCH={theirs}", f"-DTorch_DIR={package}")[0], 0, project)
+            self.write_project()
+            self.assertEqual(self.configure(f"-DCOHORT_LIBTORCH={ours}", f"-DTorch_DIR={package}")[0], 0, project)
+
+    def test_another_version_than_an_installed_cohort_was_built_with_is_an_error(self):
+        root = make_libtorch(self.dir / "libtorch", "2.13.1")
+        code, text = self.configure(f"-DCOHORT_LIBTORCH={root}", "-DCOHORT_BUILT_WITH_VERSION=2.13.0")
+        self.assertEqual(code, 1)
+        self.assertIn("is 2.13.1, but this Cohort was built with 2.13.0.", text)
+        self.assertEqual(self.configure(f"-DCOHORT_LIBTORCH={root}", "-DCOHORT_BUILT_WITH_VERSION=2.13.1")[0], 0)
+
+    def install(self, root, how):
+        text = f"include({ROOT}/cmake/CohortInstallLibtorch.cmake)\ncohort_install_libtorch({root} lib/cohort/libtorch {how})"
+        self.write_project(after=text)
+        self.assertEqual(self.configure(f"-DCOHORT_LIBTORCH={root}")[0], 0)
+        subprocess.run(["cmake", "--install", self.dir / "build", "--prefix", self.dir / "prefix"], check=True, capture_output=True)
+        return self.dir / "prefix/lib/cohort/libtorch"
+
+    def test_an_installation_has_a_link_or_a_copy_and_leaves_the_original_alone(self):
+        root = make_libtorch(self.dir / "libtorch")
+        (root / "lib/libtorch_python.so").touch()
+        before = sorted(root.rglob("*"))
+        for how in ("LINK", "COPY", "LINK"):  # each replaces the one before
+            installed = self.install(root, how)
+            self.assertEqual(installed.is_symlink(), how == "LINK")
+            self.assertTrue((installed / "include/torch/headeronly/version.h").is_file())
+            self.assertTrue((installed / "lib/libtorch_cpu.so").is_file())
+            self.assertEqual((installed / "lib/libtorch_python.so").exists(), how == "LINK")
+            self.assertEqual(sorted(root.rglob("*")), before)
 
     def test_the_active_python(self):
         root = make_libtorch(self.dir / "elsewhere/torch")

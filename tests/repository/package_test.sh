@@ -1,33 +1,26 @@
 #!/usr/bin/env bash
-# Installs a build into an empty folder, then builds and runs examples/package with the installed library.
+# Installs a build, moves the installation, hides the checkout, and then uses what is installed: installed_test.sh.
 set -euo pipefail
-build=$1 compiler=$2
-source=$PWD/examples/package
+build=$(realpath "$1") checkout=$PWD
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-cmake --install "$build" --prefix "$scratch/installed" >/dev/null
-for file in bin/cohort bin/cohort-libtorch-probe include/cohort/error.h lib/libcohort.so lib/cmake/cohort/cohortConfig.cmake; do
-  [ -e "$scratch/installed/$file" ] || [ -e "$scratch/installed/${file/lib\//lib/x86_64-linux-gnu/}" ] || {
-    echo "package: $file was not installed" >&2
-    exit 1
-  }
-done
-cmake -S "$source" -B "$scratch/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$scratch/installed"
-cmake --build "$scratch/build"
-"$scratch/build/ten_lines" | tee "$scratch/out"
-# The first numbers of RandomStream(42, 0), the same on every machine.
-grep -q -- '-0.0788 *-0.4480' "$scratch/out"
+cmake --install "$build" --prefix "$scratch/first" >/dev/null
+mv "$scratch/first" "$scratch/installed"
+cp "$checkout/tests/repository/installed_test.sh" "$scratch"
 
-# The installed tool runs from its folder, and its probe finds libtorch.
-"$scratch/installed/bin/cohort" version
-"$scratch/installed/bin/cohort-libtorch-probe"
-
-# libcohort needs no library but libtorch and the C++ runtime.
-needed=$(readelf -d "$(find "$scratch/installed" -name libcohort.so)" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p')
-for library in $needed; do
-  case $library in
-    libtorch_cpu.so | libc10.so | libstdc++.so.6 | libm.so.6 | libgcc_s.so.1 | libc.so.6 | ld-linux*) ;;
-    *) echo "package: libcohort.so needs $library; only libtorch and the C++ runtime are allowed" >&2 && exit 1 ;;
-  esac
-done
+# A mount that only the second script sees covers the checkout, the build and the libtorch of the build.
+hidden=("$checkout" "$build" "$(realpath "$checkout/.venv" 2>/dev/null || echo "$checkout")")
+if [ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev/null; then
+  cd /
+  exec unshare --mount bash -euc '
+    scratch=$1; shift
+    for folder in "$@"; do [ ! -d "$folder" ] || mount -t tmpfs none "$folder"; done
+    [ ! -e "$1/README.md" ] || { echo "package: the checkout can still be seen" >&2; exit 1; }
+    status=0
+    bash "$scratch/installed_test.sh" "$scratch" || status=$?
+    rm -rf "$scratch"
+    exit $status' package "$scratch" "${hidden[@]}"
+fi
+echo "package: without root the checkout stays visible"
+bash "$scratch/installed_test.sh" "$scratch"

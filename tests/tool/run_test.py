@@ -210,12 +210,29 @@ class Failure(unittest.TestCase):
         result = shell(3, SAY_PID + 'if [ $COHORT_RANK = 1 ]; then echo why >&2; exit 7; fi; sleep 1000')
         self.assertEqual(result.returncode, 7)
         self.assertIn("rank 1 failed first: it exited with 7\n", result.stderr)
-        self.assertRegex(result.stderr, r"its last 2 lines:\n    pid \d+\n    why\n")
+        self.assertRegex(result.stderr, r"its last line of standard output:\n    pid \d+\n"
+                                        r"cohort: its last line of standard error:\n    why\n")
         self.assertEqual([pid for pid in pids(result.stdout) if runs(pid)], [])
 
     def test_exit_codes(self):
         for script, code in (("exit 0", 0), ("exit 3", 3), ("exit 255", 255), ("kill -9 $$", 137), ("kill -SEGV $$", 139)):
             self.assertEqual(shell(2, script).returncode, code, script)
+
+    def test_the_reason_is_shown_whatever_is_flushed_to_standard_output_afterwards(self):
+        # As a program whose standard output is buffered: the error comes first, then a kilobyte of earlier lines.
+        result = shell(1, 'echo "the reason" >&2; i=0; while [ $i -lt 100 ]; do echo "line $i"; i=$((i+1)); done; printf unfinished; exit 1')
+        closing = result.stderr.split("failed first", 1)[1]
+        self.assertIn("its last line of standard error:\n    the reason\n", closing)
+        self.assertIn("    line 99\n    unfinished\n", closing)
+
+    def test_a_daemon_that_keeps_the_streams_open_does_not_hold_the_job_up(self):
+        script = "setsid sh -c 'echo \"pid $$\"; echo > \"$FLAG\"; exec sleep 1000' & while [ ! -e \"$FLAG\" ]; do sleep 0.01; done; exit 0"
+        with tempfile.TemporaryDirectory() as folder:
+            result = shell(1, script, env={**os.environ, "FLAG": folder + "/flag"})
+        (daemon,) = pids(result.stdout)
+        self.addCleanup(os.kill, daemon, signal.SIGKILL)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(runs(daemon), "otherwise this test shows nothing")
 
     def test_only_the_last_lines_are_shown(self):
         result = shell(1, 'i=0; while [ $i -lt 100 ]; do echo "line $i"; i=$((i+1)); done; exit 1')

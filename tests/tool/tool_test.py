@@ -45,6 +45,25 @@ class Version(unittest.TestCase):
         self.assertEqual(set(json.loads(run("version", "--json").stdout)), {"cohort", "libtorch", "compiler"})
 
 
+class New(unittest.TestCase):
+    """That the project builds and trains is shown by tests/repository/installed_test.sh."""
+
+    def test_the_files_carry_the_name_of_the_project(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = run("new", "deep/tiny-net/", cwd=folder)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            project = pathlib.Path(folder) / "deep/tiny-net"
+            self.assertEqual({file.name for file in project.iterdir()}, {"CMakeLists.txt", "main.cpp", "README.md", ".gitignore"})
+            self.assertIn("add_executable(tiny-net main.cpp)", (project / "CMakeLists.txt").read_text())
+            for file in project.iterdir():
+                self.assertNotIn("my_project", file.read_text(), file)
+            self.assertIn("cohort run -n 2 deep/tiny-net/build/tiny-net", result.stdout)
+            self.assertIn("make install", result.stdout)  # this tool is not installed
+            (project / "main.cpp").write_text("mine")
+            self.assertEqual(run("new", "deep/tiny-net", cwd=folder).returncode, 2)
+            self.assertEqual((project / "main.cpp").read_text(), "mine")
+
+
 class Doctor(unittest.TestCase):
     def test_json_parses_and_says_what_it_found(self):
         result = run("doctor", "--json")

@@ -8,8 +8,11 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   commands.push_back(make_evaluate_command());
   commands.push_back(make_predict_command());
   commands.push_back(make_run_command());
+  commands.push_back(make_new_command());
   commands.push_back(make_doctor_command());
   commands.push_back(make_doctor_links_command());
+  commands.push_back(make_doctor_listen_command());
+  commands.push_back(make_doctor_reach_command());
   commands.push_back(make_bench_comm_command());
   commands.push_back(make_bench_step_command());
   commands.push_back(make_bench_ranks_command());

@@ -68,4 +68,8 @@ void ProgressLine::say(const std::string& text) const {
   if (shown_) std::cerr << kClearLine << text << std::flush;
 }
 
+void ProgressLine::keep(const std::string& text) const {
+  std::cerr << (shown_ ? kClearLine : "") << "cohort: " << text << '\n' << std::flush;
+}
+
 }  // namespace cohort::tool

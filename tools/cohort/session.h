@@ -34,7 +34,7 @@ struct Session {
 Session make_session(std::ostream& out, char** environment);
 
 /// A line on the terminal that shows the current measurement and disappears at the end. Without a terminal
-/// nothing is printed.
+/// only messages that stay are printed.
 class ProgressLine {
  public:
   ProgressLine();
@@ -43,6 +43,8 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void say(const std::string& text) const;
+  /// Prints a message of the tool that stays, also without a terminal.
+  void keep(const std::string& text) const;
 
  private:
   const bool shown_;

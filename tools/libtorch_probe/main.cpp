@@ -21,8 +21,9 @@ int main() {
   const double load_ms = cpu_ms();  // time before main: loading and linking the library
   try {
     const cohort::TorchFacts facts = cohort::torch_facts();
-    std::cout << fmt::format("version {}\nthreads {}\ncapability {}\nmatmul_ms {:.3f}\nload_ms {:.1f}\n",
-                             facts.version, facts.threads, facts.capability, facts.matmul_ms, load_ms);
+    std::cout << fmt::format(
+        "version {}\nthreads {}\ncapability {}\nfolder {}\nmatmul_ms {:.3f}\nload_ms {:.1f}\n", facts.version,
+        facts.threads, facts.capability, facts.folder, facts.matmul_ms, load_ms);
   } catch (const std::exception& exception) {
     std::cerr << exception.what() << '\n';
     return 1;

@@ -49,6 +49,7 @@ void judge_libtorch(const Survey& survey, const JobNeeds&, Findings& findings) {
   }
   findings.fine("libtorch", fmt::format("{}, {} kernels, loads in {:.0f} ms", libtorch->version,
                                         libtorch->capability, libtorch->load_ms));
+  findings.fine("libtorch folder", libtorch->folder);
 }
 
 void judge_mpi(const Survey& survey, const JobNeeds&, Findings& findings) {

@@ -107,10 +107,34 @@ class SlowWays {
   double usual_ = 0;
 };
 
+bool cannot_reach(const ClusterReport& report, int from, int to) {
+  return std::any_of(report.unreachable.begin(), report.unreachable.end(),
+                     [&](const Unreachable& each) { return each.from == from && each.to == to; });
+}
+
+// A pair that fails in both directions is reported once.
+void judge_unreachable(const ClusterReport& report, Findings& findings) {
+  const auto name = [&](int host) { return report.hosts[static_cast<std::size_t>(host)].name; };
+  for (const Unreachable& each : report.unreachable) {
+    const bool is_mutual = each.to && cannot_reach(report, *each.to, each.from);
+    if (is_mutual && *each.to < each.from) continue;
+    findings.problem(
+        fmt::format("{} {} {}", name(each.from), is_mutual ? "-" : "->",
+                    each.to ? name(*each.to) : "this host"),
+        each.why,
+        "Let each host open TCP connections to each other host and to the one that starts the job, at all "
+        "ports "
+        "of net.ipv4.ip_local_port_range: check firewalls and routes, or name a network that all hosts share "
+        "with --interface.");
+  }
+}
+
 // Both directions of a pair mostly fail for the same reason.
 void judge_lost_ways(const ClusterReport& report, Findings& findings) {
   for (const LinkReport& link : report.links) {
-    if (link.cost) continue;
+    if (link.cost || cannot_reach(report, link.from, link.to) || cannot_reach(report, link.to, link.from)) {
+      continue;
+    }
     const auto is_way_back = [&](const LinkReport& other) {
       return other.from == link.to && other.to == link.from && !other.cost;
     };
@@ -138,6 +162,7 @@ std::vector<Finding> diagnose_hosts(const ClusterReport& report) {
   if (const HostReport* first = clock_reference(report)) {
     for (const HostReport& host : report.hosts) judge_clock(host, first->name, findings);
   }
+  judge_unreachable(report, findings);
   judge_lost_ways(report, findings);
   SlowWays(report, [](const LinkCost& cost) { return cost.byte_s; },
            {.format = format_rate, .factor = kSlowByBytes, .floor = 0})

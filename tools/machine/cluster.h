@@ -42,11 +42,19 @@ struct LinkReport {
   std::string failure{};  ///< why there is no measurement
 };
 
+/// A host that could not connect to another one.
+struct Unreachable {
+  int from = 0;             ///< index of the report's hosts
+  std::optional<int> to{};  ///< empty: the host that makes the report
+  std::string why{};
+};
+
 /// Several hosts, and the links between them.
 struct ClusterReport {
   std::string version{};  ///< the version of Cohort that makes the report
   std::vector<HostReport> hosts{};
   std::vector<LinkReport> links{};
+  std::vector<Unreachable> unreachable{};
   std::optional<std::string> failure{};  ///< why the measurement ended early
 };
 

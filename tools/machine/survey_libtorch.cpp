@@ -9,7 +9,7 @@
 namespace cohort::machine {
 namespace {
 
-constexpr std::string_view kKeys[] = {"version", "threads", "capability", "matmul_ms", "load_ms"};
+constexpr std::string_view kKeys[] = {"version", "threads", "capability", "folder", "matmul_ms", "load_ms"};
 constexpr int kMostThreads = 1 << 16;
 
 using Lines = std::map<std::string_view, std::string_view>;
@@ -88,6 +88,7 @@ Result<Libtorch> parse_probe(std::string_view text) {
   Libtorch libtorch;
   libtorch.version = lines.at("version");
   libtorch.capability = lines.at("capability");
+  libtorch.folder = lines.at("folder");
   if (!release_of(libtorch.version)) {
     return broken(fmt::format("'version' is '{}', expected a version such as 2.13.0", libtorch.version));
   }

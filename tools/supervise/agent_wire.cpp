@@ -28,12 +28,25 @@ std::optional<int> optional_number(ByteReader& reader) {
   return number;
 }
 
+void put(ByteWriter& writer, const std::deque<std::string>& lines) {
+  writer.number(static_cast<std::uint32_t>(lines.size()));
+  for (const std::string& line : lines) writer.text(line);
+}
+
+std::deque<std::string> lines_in(ByteReader& reader) {
+  std::deque<std::string> lines;
+  for (auto left = reader.number<std::uint32_t>(); left > 0 && reader.is_fine(); --left) {
+    lines.push_back(reader.text());
+  }
+  return lines;
+}
+
 void put(ByteWriter& writer, const RankOutcome& rank) {
   put(writer, rank.status ? rank.status->code : std::nullopt);
   put(writer, rank.status ? rank.status->signal : std::nullopt);
   writer.number(static_cast<std::uint8_t>(rank.was_stopped));
-  writer.number(static_cast<std::uint32_t>(rank.last_lines.size()));
-  for (const std::string& line : rank.last_lines) writer.text(line);
+  put(writer, rank.last_output);
+  put(writer, rank.last_error_output);
 }
 
 RankOutcome rank_outcome(ByteReader& reader) {
@@ -41,9 +54,8 @@ RankOutcome rank_outcome(ByteReader& reader) {
   const ExitStatus status{optional_number(reader), optional_number(reader)};
   if (status.code || status.signal) rank.status = status;
   rank.was_stopped = reader.number<std::uint8_t>() != 0;
-  for (auto left = reader.number<std::uint32_t>(); left > 0 && reader.is_fine(); --left) {
-    rank.last_lines.push_back(reader.text());
-  }
+  rank.last_output = lines_in(reader);
+  rank.last_error_output = lines_in(reader);
   return rank;
 }
 

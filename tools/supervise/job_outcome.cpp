@@ -10,6 +10,8 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kSignalBase = 128;
+// The lines of standard output that are shown above those of standard error.
+constexpr std::size_t kOutputBesideErrors = 5;
 
 std::string how_it_ended(const JobOutcome& outcome, const RankOutcome& rank) {
   if (rank.status) return rank.status->text();
@@ -65,6 +67,22 @@ std::vector<std::size_t> stopped_ranks(const JobOutcome& outcome) {
   return ranks;
 }
 
+std::string excerpt(const std::deque<std::string>& lines, std::string_view stream) {
+  return fmt::format("cohort: its last {}{}:\n{}",
+                     lines.size() == 1 ? "line" : fmt::format("{} lines", lines.size()), stream,
+                     indented(lines));
+}
+
+// Standard error comes last, where readers look first.
+std::string last_words(const RankOutcome& rank) {
+  if (rank.last_output.empty() && rank.last_error_output.empty()) return "cohort: the rank wrote nothing\n";
+  if (rank.last_output.empty()) return excerpt(rank.last_error_output, "");
+  if (rank.last_error_output.empty()) return excerpt(rank.last_output, "");
+  std::deque<std::string> output = rank.last_output;
+  while (output.size() > kOutputBesideErrors) output.pop_front();
+  return excerpt(output, " of standard output") + excerpt(rank.last_error_output, " of standard error");
+}
+
 // If a rank was stopped, the rank that ended first is not to blame: it only timed out.
 std::string first_failure(const JobOutcome& outcome) {
   if (!outcome.first_failed) return "cohort: a rank failed\n";
@@ -75,10 +93,7 @@ std::string first_failure(const JobOutcome& outcome) {
   if (!stopped.empty()) text = fmt::format("cohort: {} had been stopped by a signal\n", list_of(stopped));
   text += fmt::format("cohort: rank {}{} {} first: it {}\n", number, on_host(outcome, number),
                       stopped.empty() ? "failed" : "gave up", how_it_ended(outcome, rank));
-  if (rank.last_lines.empty()) return text + "cohort: the rank wrote nothing\n";
-  text += fmt::format("cohort: its last {}:\n",
-                      rank.last_lines.size() == 1 ? "line" : fmt::format("{} lines", rank.last_lines.size()));
-  return text + indented(rank.last_lines);
+  return text + last_words(rank);
 }
 
 std::string host_failure(const LostHost& host) {

@@ -23,9 +23,12 @@ enum class JobEnd {
 
 /// How one rank ended.
 struct RankOutcome {
-  std::optional<ExitStatus> status{};    ///< empty: the rank did not end even after SIGKILL
-  bool was_stopped = false;              ///< stopped by SIGSTOP or alike at the time the job was ended
-  std::deque<std::string> last_lines{};  ///< the last lines of both streams, in the order they were read
+  std::optional<ExitStatus> status{};     ///< empty: the rank did not end even after SIGKILL
+  bool was_stopped = false;               ///< stopped by SIGSTOP or alike at the time the job was ended
+  std::deque<std::string> last_output{};  ///< the last lines of standard output
+  /// The last lines of standard error: kept apart, because a program that fails often writes the reason there
+  /// and flushes its standard output afterwards.
+  std::deque<std::string> last_error_output{};
 };
 
 /// A host that did not report how its ranks ended.

@@ -81,7 +81,8 @@ Status Supervisor::start(int number) {
 }
 
 void Supervisor::take(int number, Stream stream, std::string_view piece) {
-  ranks_[static_cast<std::size_t>(number)].last_lines.add(piece);
+  Rank& rank = ranks_[static_cast<std::size_t>(number)];
+  (stream == Stream::kOutput ? rank.last_output : rank.last_error_output).add(piece);
   note(output_.take(number, stream, piece));
 }
 
@@ -256,7 +257,9 @@ JobOutcome Supervisor::outcome(JobEnd end) const {
   const std::lock_guard lock(mutex_);
   for (const Rank& rank : ranks_) {
     outcome.ranks.push_back({.status = rank.status, .was_stopped = rank.was_stopped});
-    if (rank.is_released) outcome.ranks.back().last_lines = rank.last_lines.lines();
+    if (!rank.is_released) continue;
+    outcome.ranks.back().last_output = rank.last_output.lines();
+    outcome.ranks.back().last_error_output = rank.last_error_output.lines();
   }
   if (end == JobEnd::kInterrupted) outcome.interrupted_by = interrupted_by_;
   outcome.output_failure = output_failure_;

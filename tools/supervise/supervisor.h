@@ -58,8 +58,10 @@ class Supervisor {
 
  private:
   struct Rank {
-    std::optional<Process> process{};   // until the rank has ended and the rest of its group was killed
-    supervise::LastLines last_lines{};  // while the process runs, only its thread uses this
+    std::optional<Process> process{};  // until the rank has ended and the rest of its group was killed
+    // While the process runs, only its thread uses these.
+    supervise::LastLines last_output{};
+    supervise::LastLines last_error_output{};
     std::optional<ExitStatus> status{};
     std::optional<TimePoint> ended_at{};
     bool was_stopped = false;  // the rank was stopped when the job was ended

@@ -82,7 +82,8 @@ class DoctorCommand final : public Command {
       const ProgressLine line;
       return examine_hosts(std::move(hosted), {.job = job_words(),
                                                .measuring = measuring,
-                                               .progress = [&](const std::string& text) { line.say(text); }});
+                                               .progress = [&](const std::string& text) { line.say(text); },
+                                               .tell = [&](const std::string& text) { line.keep(text); }});
     }();
     const std::vector<Finding> findings = machine::diagnose_hosts(report);
     COHORT_RETURN_IF_ERROR(write_plot(report));

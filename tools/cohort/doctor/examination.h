@@ -23,14 +23,17 @@ struct HostsExamination {
   std::vector<std::string> job{};  ///< the job as arguments of a command: its file, `--set`, …
   LinkMeasuring measuring{};
   std::function<void(const std::string& text)> progress{};  ///< receives progress messages, from any thread
+  /// Receives at once which host cannot reach which, from any thread; the report has it as well.
+  std::function<void(const std::string& text)> tell{};
 };
 
-/// Examines each host, all at the same time, by running `cohort doctor` there; then measures the links
-/// between the hosts that answered, with one rank on each. `hosted` says how programs are started on the
+/// Examines each host, all at the same time, by running `cohort doctor` there; meanwhile finds out which host
+/// cannot reach which; then measures the links between the hosts that answered, with one rank on each, except
+/// those that cannot be connected. `hosted` says how programs are started on the
 /// hosts; each host is examined for its number of ranks.
 ///
 /// Failure: none of its own; failures of a host are in the report.
-/// Cost: two starts on each host.
+/// Cost: four starts on each host.
 machine::ClusterReport examine_hosts(HostedJob hosted, const HostsExamination& examination);
 
 }  // namespace cohort::tool

@@ -4,8 +4,10 @@
 #include "doctor/doctor_output.h"
 #include "doctor/line_output.h"
 #include "doctor/measure_links.h"
+#include "doctor/reach_hosts.h"
 #include "net/tcp_meeting.h"
 
+#include <algorithm>
 #include <cohort/version.h>
 #include <csignal>
 #include <fmt/format.h>
@@ -71,7 +73,8 @@ std::string failure_of(const JobOutcome& outcome) {
   } else if (outcome.end == JobEnd::kTimedOut) {
     why = "its `cohort doctor` did not end in time";
   } else if (!outcome.ranks.empty()) {
-    said = last_line(outcome.ranks.front().last_lines);
+    const RankOutcome& rank = outcome.ranks.front();
+    said = last_line(rank.last_error_output.empty() ? rank.last_output : rank.last_error_output);
   }
   return said.empty() ? why : fmt::format("{} ({})", said, why);
 }
@@ -135,12 +138,35 @@ std::vector<HostReport> examine_each(const HostJobPlan& plan, const HostsExamina
 
 // ----- the links between hosts -----
 
-std::vector<int> hosts_that_answered(const ClusterReport& report) {
+bool cannot_connect(const ClusterReport& report, int from, std::optional<int> to) {
+  return std::any_of(report.unreachable.begin(), report.unreachable.end(),
+                     [&](const machine::Unreachable& each) { return each.from == from && each.to == to; });
+}
+
+// The measuring ranks meet at this host.
+std::vector<int> hosts_that_can_meet(const ClusterReport& report, std::optional<int> here) {
   std::vector<int> hosts;
-  for (std::size_t i = 0; i < report.hosts.size(); ++i) {
-    if (!report.hosts[i].failure) hosts.push_back(static_cast<int>(i));
+  for (int i = 0; i < static_cast<int>(report.hosts.size()); ++i) {
+    const bool is_cut_off =
+        cannot_connect(report, i, std::nullopt) || (here && cannot_connect(report, i, here));
+    if (!report.hosts[static_cast<std::size_t>(i)].failure && !is_cut_off) hosts.push_back(i);
   }
   return hosts;
+}
+
+// The higher of two ranks connects to the lower one.
+void leave_out(const std::vector<int>& hosts, ClusterReport& report, LinkMeasuring& measuring) {
+  for (int low = 0; low < static_cast<int>(hosts.size()); ++low) {
+    for (int high = low + 1; high < static_cast<int>(hosts.size()); ++high) {
+      const int to = hosts[static_cast<std::size_t>(low)];
+      const int from = hosts[static_cast<std::size_t>(high)];
+      if (!cannot_connect(report, from, to)) continue;
+      measuring.left_out.emplace_back(low, high);
+      for (const auto& [one, other] : {std::pair(from, to), std::pair(to, from)}) {
+        report.links.push_back({.from = one, .to = other, .cost = {}, .failure = "not measured"});
+      }
+    }
+  }
 }
 
 HostJobPlan plan_for_links(const HostJobPlan& all, const std::vector<int>& hosts,
@@ -151,6 +177,9 @@ HostJobPlan plan_for_links(const HostJobPlan& all, const std::vector<int>& hosts
   plan.common.world = static_cast<int>(hosts.size());
   plan.common.argv = {all.agent.front(), "doctor-links", "--time", exact_duration(measuring.time)};
   if (measuring.pairs == PairsAtOnce::kDisjoint) plan.common.argv.emplace_back("--at-once");
+  for (const auto& [low, high] : measuring.left_out) {
+    plan.common.argv.insert(plan.common.argv.end(), {"--without", std::to_string(low), std::to_string(high)});
+  }
   plan.limit = longest_measuring(plan.common.world, measuring);
   return plan;
 }
@@ -162,16 +191,18 @@ std::string first_line(std::string_view summary) {
   return std::string(summary.substr(0, summary.find('\n')));
 }
 
-void measure_ways(HostedJob& hosted, const HostsExamination& examination, ClusterReport& report) {
-  const std::vector<int> hosts = hosts_that_answered(report);
+void measure_ways(HostedJob& hosted, const HostsExamination& examination, const std::vector<int>& hosts,
+                  ClusterReport& report) {
   if (hosts.size() < 2) return;
+  LinkMeasuring measuring = examination.measuring;
+  leave_out(hosts, report, measuring);
   const std::size_t all = hosts.size() * (hosts.size() - 1);
   examination.progress(fmt::format("starting ranks on {} hosts", hosts.size()));
   LineOutput output([&](int, const std::string& line) {
     take_line(line, hosts, report);
     examination.progress(fmt::format("measured {} of {} links", report.links.size(), all));
   });
-  HostJob job(plan_for_links(hosted.plan, hosts, examination.measuring), output);
+  HostJob job(plan_for_links(hosted.plan, hosts, measuring), output);
   const net::MeetingServer server(hosted.key, std::move(hosted.listener), static_cast<int>(hosts.size()));
   const Result<JobOutcome> outcome = job.run();
   if (!outcome) {
@@ -187,8 +218,13 @@ ClusterReport examine_hosts(HostedJob hosted, const HostsExamination& examinatio
   std::signal(SIGPIPE, SIG_IGN);  // a lost agent is noticed by its missing report
   ClusterReport report{.version = std::string(version())};
   examination.progress(fmt::format("asking {} hosts", hosted.plan.hosts.size()));
-  report.hosts = examine_each(hosted.plan, examination);
-  measure_ways(hosted, examination, report);
+  ReachReport reach;
+  {
+    const std::jthread reaching([&] { reach = find_unreachable(hosted.plan, examination.tell); });
+    report.hosts = examine_each(hosted.plan, examination);
+  }
+  report.unreachable = std::move(reach.unreachable);
+  measure_ways(hosted, examination, hosts_that_can_meet(report, reach.here), report);
   return report;
 }
 

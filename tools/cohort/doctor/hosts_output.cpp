@@ -138,6 +138,12 @@ Json link_json(const ClusterReport& report, const LinkReport& link) {
   return object;
 }
 
+Json unreachable_json(const ClusterReport& report, const machine::Unreachable& each) {
+  const auto name = [&](int host) { return report.hosts[static_cast<std::size_t>(host)].name; };
+  return {
+      {"from", name(each.from)}, {"to", each.to ? Json(name(*each.to)) : Json(nullptr)}, {"why", each.why}};
+}
+
 }  // namespace
 
 std::vector<HeatMap> heat_maps(const ClusterReport& report) {
@@ -162,10 +168,13 @@ Json hosts_json(const ClusterReport& report, const std::vector<Finding>& finding
   for (const HostReport& host : report.hosts) hosts.push_back(host_json(host, verdict_on(host, findings)));
   Json links = Json::array();
   for (const LinkReport& link : report.links) links.push_back(link_json(report, link));
+  Json unreachable = Json::array();
+  for (const auto& each : report.unreachable) unreachable.push_back(unreachable_json(report, each));
   return {{"ok", machine::worst(findings) != Severity::kProblem},
           {"version", report.version},
           {"hosts", hosts},
           {"links", links},
+          {"unreachable", unreachable},
           {"findings", to_json(findings)}};
 }
 

@@ -7,6 +7,7 @@
 #include "world/hosts_world.h"
 #include "world/open_meeting.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 
@@ -76,6 +77,7 @@ class MeasuringRank {
   void take_part(std::uint32_t round, const std::vector<Pair>& pairs) {
     for (const auto& [low, high] : pairs) {
       if (facts_.rank != low && facts_.rank != high) continue;
+      if (std::ranges::count(measuring_.left_out, Pair(low, high)) > 0) break;
       if (const Status status = measure(round, low, high); !status) say_failure(low, high, status.error());
       return;
     }

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace cohort::tool {
 
@@ -18,6 +20,7 @@ enum class PairsAtOnce { kOne, kDisjoint };
 
 struct LinkMeasuring {
   PairsAtOnce pairs = PairsAtOnce::kOne;
+  std::vector<std::pair<int, int>> left_out{};  ///< pairs of ranks, the lower first, that are not measured
   std::chrono::nanoseconds time = std::chrono::milliseconds(500);   ///< for each direction of each pair
   std::chrono::nanoseconds pair_limit = std::chrono::seconds(5);    ///< for two ranks to reach each other
   std::chrono::nanoseconds start_limit = std::chrono::seconds(60);  ///< for all ranks to come

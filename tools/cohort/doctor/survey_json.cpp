@@ -29,11 +29,8 @@ Json value_json(const machine::Mpi& mpi) {
 }
 
 Json value_json(const machine::Libtorch& torch) {
-  return {{"version", torch.version},
-          {"threads", torch.threads},
-          {"capability", torch.capability},
-          {"matmul_ms", torch.matmul_ms},
-          {"load_ms", torch.load_ms}};
+  return {{"version", torch.version}, {"threads", torch.threads},     {"capability", torch.capability},
+          {"folder", torch.folder},   {"matmul_ms", torch.matmul_ms}, {"load_ms", torch.load_ms}};
 }
 
 Json value_json(const machine::Interface& interface) {

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Uses an installed Cohort as a project of its own would, with g++: installed_test.sh FOLDER, where FOLDER/installed is the prefix.
+set -euo pipefail
+scratch=$1 prefix=$1/installed
+cd "$scratch"
+unset LD_LIBRARY_PATH COHORT_LIBTORCH CMAKE_PREFIX_PATH VIRTUAL_ENV
+export PATH=$prefix/bin:/usr/local/bin:/usr/bin:/bin CXX=g++ CMAKE_GENERATOR=Ninja
+
+fail() { echo "package: $*" >&2; exit 1; }
+
+for file in bin/cohort-libtorch-probe include/cohort/error.h lib/libcohort.so lib/cmake/cohort/cohortConfig.cmake \
+  lib/cohort/libtorch/include/ATen/ATen.h share/cohort/examples/ranks/main.cpp share/doc/cohort/README.md \
+  share/doc/cohort/docs/training.md share/doc/cohort/examples/digits.toml; do
+  [ -e "$prefix/$file" ] || [ -e "$prefix/${file/lib\//lib/x86_64-linux-gnu/}" ] || fail "$file was not installed"
+done
+
+# Two projects are built at the same time: an example, and a new project. The tool is on PATH, so that CMake finds Cohort by itself.
+(
+  cmake -S "$prefix/share/cohort/examples/package" -B package -D CMAKE_PREFIX_PATH="$prefix"
+  cmake --build package
+) &
+package=$!
+cohort new my_project
+cmake -S my_project -B my_project/build
+cmake --build my_project/build
+cohort run -n 2 my_project/build/my_project
+wait $package
+
+package/ten_lines | tee out
+# The first numbers of RandomStream(42, 0), the same on every machine.
+grep -q -- '-0.0788 *-0.4480' out
+cohort train "$prefix/share/cohort/examples/generated.toml" -n 2 --threads 1 --set train.epochs=1
+
+# The other examples find the installed Cohort, too.
+cmake -S "$prefix/share/cohort/examples" -B examples >log || { cat log >&2; fail "the examples cannot be configured"; }
+cmake --build examples --target example_ranks
+cohort run -n 2 --no-prefix examples/bin/examples/example_ranks
+
+# The doctor tells which libtorch is loaded: that of the installation.
+cohort doctor --json >doctor.json || true
+grep -q "\"folder\": \"$(realpath "$prefix")/lib.*/cohort/libtorch/lib\"" doctor.json || {
+  cat doctor.json >&2
+  fail "the doctor does not tell the libtorch of the installation"
+}
+
+# libcohort needs no library but libtorch and the C++ runtime.
+needed=$(readelf -d "$(find "$prefix" -name libcohort.so)" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p')
+for library in $needed; do
+  case $library in
+    libtorch_cpu.so | libc10.so | libstdc++.so.6 | libm.so.6 | libgcc_s.so.1 | libc.so.6 | ld-linux*) ;;
+    *) fail "libcohort.so needs $library; only libtorch and the C++ runtime are allowed" ;;
+  esac
+done
