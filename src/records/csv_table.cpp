@@ -1,43 +1,14 @@
 #include "records/csv_table.h"
 
+#include "records/csv_cells.h"
 #include "records/csv_rows.h"
 #include "records/record_file.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <fmt/format.h>
-#include <limits>
 
 namespace cohort::records {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
-// The number in a cell, if it is finite as a float.
-std::optional<float> number_in(std::string_view cell) {
-  std::string_view text = trimmed(cell);
-  if (text.starts_with("+") && !text.starts_with("+-")) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (!(std::abs(value) <= std::numeric_limits<float>::max())) return std::nullopt;
-  return static_cast<float>(value);
-}
-
-// A cell in an error message: short, without control characters.
-std::string shown(std::string_view cell) {
-  constexpr std::size_t kLongest = 40;
-  std::string text(cell.substr(0, kLongest));
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  return "'" + text + (cell.size() > kLongest ? "…'" : "'");
-}
 
 /// Gathers the rows of one file.
 class TableBuilder {
@@ -51,15 +22,12 @@ class TableBuilder {
  private:
   Error mistake(const CsvRow& row, std::size_t column, std::string_view what) const;
   Status find_target();
-  void take_target(std::string_view cell);
-  void make_classes();
 
   const std::string& path_;
   const CsvOptions& options_;
   std::vector<std::string> names_;
   std::size_t target_ = 0;
-  bool target_is_text_ = false;
-  std::vector<std::string> target_texts_;
+  TargetColumn targets_;
   CsvTable table_;
 };
 
@@ -116,7 +84,7 @@ Status TableBuilder::take_row(const CsvRow& row) {
     const std::string_view cell = row.cells[column];
     if (trimmed(cell).empty()) return mistake(row, column, "the cell is empty");
     if (column == target_) {
-      take_target(trimmed(cell));
+      targets_.take(trimmed(cell), row.line);
       continue;
     }
     const std::optional<float> number = number_in(cell);
@@ -126,30 +94,14 @@ Status TableBuilder::take_row(const CsvRow& row) {
   return {};
 }
 
-// Targets are numbers unless one of them is a text; then all of them are texts, which are kept for that case.
-void TableBuilder::take_target(std::string_view cell) {
-  const std::optional<float> number = number_in(cell);
-  target_is_text_ |= !number;
-  table_.targets.push_back(number.value_or(0.0f));
-  target_texts_.emplace_back(cell);
-}
-
-void TableBuilder::make_classes() {
-  std::vector<std::string>& names = table_.class_names;
-  names = target_texts_;
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  for (std::size_t i = 0; i < target_texts_.size(); ++i) {
-    const auto found = std::lower_bound(names.begin(), names.end(), target_texts_[i]);
-    table_.targets[i] = static_cast<float>(found - names.begin());
-  }
-}
-
 Result<CsvTable> TableBuilder::finish() && {
-  if (table_.targets.empty()) {
+  if (targets_.size() == 0) {
     return Error(ErrorCode::kCorrupt, fmt::format("'{}' has a header and no rows", path_));
   }
-  if (target_is_text_) make_classes();
+  const std::string column = fmt::format("column '{}' of '{}'", table_.target_name, path_);
+  COHORT_ASSIGN_OR_RETURN(auto targets, std::move(targets_).finish(options_.target, column));
+  table_.targets = std::move(targets.numbers);
+  table_.class_names = std::move(targets.class_names);
   return std::move(table_);
 }
 
