@@ -158,6 +158,16 @@ class Files(Failing):
         for text in ("nan", "inf", "1e999"):
             self.fails(self.csv(f"a,b,c\n1,2,3\n4,{text},6\n"), FAILED, "data.csv", "line 3", ranks=1)
 
+    def test_a_target_that_may_be_classes_or_numbers(self):
+        job = self.csv("a,b,c\n1,2,3\n4,5,6\n")
+        self.fails(job, USAGE, "whole numbers from 3 to 6", 'Set data.target = "class"')
+        self.fails({**job, "data": {**job["data"], "target": "class"}, "model": {"kind": "linear"}}, USAGE, "model.kind")
+        self.train({**job, "data": {**job["data"], "target": "number"}, "model": {"kind": "linear"}})
+
+    def test_a_relative_path_is_shown_whole(self):
+        job = {**self.csv(""), "data": {"kind": "csv", "path": "no/where.csv"}}
+        self.fails(job, FAILED, f"'{self.folder}/no/where.csv'")
+
     def test_nothing_to_learn_from(self):
         for text in ("", "a,b,c\n"):
             result = self.run_job(self.csv(text), ranks=2)
