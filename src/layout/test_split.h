@@ -42,7 +42,7 @@ void move_to_end(Rows& rows, std::size_t row_size, const std::vector<bool>& is_t
     if (is_test[sample]) {
       tested.insert(tested.end(), row, end);
     } else {
-      kept = std::copy(row, end, kept);
+      kept = kept == row ? end : std::copy(row, end, kept);
     }
   }
   std::copy(tested.begin(), tested.end(), kept);
