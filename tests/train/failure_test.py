@@ -225,6 +225,11 @@ class Directories(Failing):
         self.assertIn("rank 0 failed first", error_output)
         self.assertNotIn("did not reach every rank", error_output, "other ranks do not report consequences of the first failure")
 
+    def test_a_relative_directory_is_shown_whole(self):
+        (self.folder / "file").write_text("in the way")
+        self.fails({**MLP, "train": {**MLP["train"], "directory": "file/run"}}, FAILED, f"'{self.folder}/file/run'",
+                   ranks=1, cwd=self.folder)
+
     @unittest.skipIf(os.geteuid() == 0, "nothing is forbidden to root")
     def test_a_directory_that_cannot_be_written(self):
         locked = self.folder / "locked"
