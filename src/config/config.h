@@ -55,14 +55,17 @@ struct DataConfig {
   std::string test_path;
   std::string tokens;  ///< byte char
   std::string target_column;
+  std::string target;  ///< auto class number
   int samples{};
   int test_samples{};
-  double test_share{};
+  std::optional<double> test_share;
+  std::string split;  ///< auto random stratified end
   int classes{};
   int features{};
   int image_size{};
   double noise{};
   int context{};
+  std::optional<int> stride;
   bool normalise{};
   bool shuffle{};
   int loader_threads{};

@@ -53,6 +53,9 @@ Key large_whole_number(std::string name, const Field<std::uint64_t>& field, std:
                        Range<std::int64_t> range, std::string help);
 Key real_number(std::string name, const Field<double>& field, double fallback, Range<double> range,
                 std::string help);
+/// `example` is written as in TOML.
+Key optional_real_number(std::string name, const Field<std::optional<double>>& field, Range<double> range,
+                         const std::string& example, std::string help);
 Key size(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
          Range<std::uint64_t> range, std::string help);
 Key duration(std::string name, const Field<std::chrono::nanoseconds>& field,
@@ -74,6 +77,10 @@ struct TextHelp {
 Key text(std::string name, const Field<std::string>& field, const TextHelp& help);
 /// Any text that is not empty; an empty field is one that is not set.
 Key optional_text(std::string name, const Field<std::string>& field, const TextHelp& help);
+
+/// The path of a file or folder that the job reads; the default is empty. In a job file it is relative to the
+/// folder of that file, on a command line to the working directory; load() makes it absolute.
+Key input_path(std::string name, const Field<std::string>& field, const TextHelp& help);
 
 /// A key that takes one of `words`; `set` stores the index of the word.
 Key choice(std::string name, std::vector<std::string> words, const std::string& fallback,

@@ -9,6 +9,9 @@ namespace cohort::config {
 
 // Functions that the types of keys share to read values.
 
+/// The Key::type of input_path().
+inline constexpr std::string_view kPathType = "path";
+
 /// The type of a value, for messages: `a whole number`, `text`, …
 std::string_view kind_of(const Value& value);
 Error wrong_kind(const Value& value);

@@ -12,21 +12,30 @@ std::vector<Key> source_keys() {
            {"idx", "csv", "text", "digits", "spirals", "regression", "markov"}, "digits",
            "The training data: files (idx, csv, text) or generated samples (digits, spirals, regression, "
            "markov)."),
-      text("data.path", COHORT_FIELD(data.path),
-           {"The file with the training data, or for idx the folder with its four files; may be gzipped.",
-            "data/mnist"}),
-      text("data.test_path", COHORT_FIELD(data.test_path),
-           {"The file with the test data; empty: a part of data.path.", "data/test.csv"}),
+      input_path(
+          "data.path", COHORT_FIELD(data.path),
+          {"The file with the training data, or for idx the folder with its four files; may be gzipped.",
+           "data/mnist"}),
+      input_path("data.test_path", COHORT_FIELD(data.test_path),
+                 {"The file with the test data; empty: a part of data.path.", "data/test.csv"}),
       word("data.tokens", COHORT_FIELD(data.tokens), {"byte", "char"}, "char",
            "The tokens of text: bytes, or the characters that occur in it."),
       text("data.target_column", COHORT_FIELD(data.target_column),
            {"The column of a CSV file that the model predicts; empty: the last column.", "price"}),
+      word("data.target", COHORT_FIELD(data.target), {"auto", "class", "number"}, "auto",
+           "The target column of a CSV file holds classes or numbers; auto: text is classes, numbers with a "
+           "fraction are numbers, and whole numbers are an error that asks for this key."),
       whole_number("data.samples", COHORT_FIELD(data.samples), 2000, {1, kMostSamples},
                    "The number of training samples that a generator makes."),
       whole_number("data.test_samples", COHORT_FIELD(data.test_samples), 500, {0, kMostSamples},
                    "The number of test samples that a generator makes."),
-      real_number("data.test_share", COHORT_FIELD(data.test_share), 0.1, {0.0, 0.9},
-                  "The share of a file, at its end, that is the test data if data.test_path is empty."),
+      optional_real_number("data.test_share", COHORT_FIELD(data.test_share), {0.0, 0.9}, "0.1",
+                           "The share of the training file that is test data; unset: 0.1, or the test files "
+                           "of an idx folder if there are any."),
+      word("data.split", COHORT_FIELD(data.split), {"auto", "random", "stratified", "end"}, "auto",
+           "The samples of the training file that are test data: random ones by train.seed, random ones with "
+           "the same share of each class (stratified), or the last ones (end); auto: the end of text, "
+           "random ones of other files."),
   };
 }
 
@@ -43,6 +52,9 @@ std::vector<Key> sample_keys() {
                   "The standard deviation of the noise that a generator adds."),
       whole_number("data.context", COHORT_FIELD(data.context), 64, {1, 65536},
                    "The number of tokens in a sample of text."),
+      optional_whole_number("data.stride", COHORT_FIELD(data.stride), {1, 1'000'000},
+                            "The number of tokens between the beginnings of two samples of text; unset: "
+                            "data.context, so that samples do not overlap."),
       flag("data.normalise", COHORT_FIELD(data.normalise), false,
            "Shift and scale inputs to mean 0 and standard deviation 1."),
       flag("data.shuffle", COHORT_FIELD(data.shuffle), true,

@@ -19,9 +19,9 @@ std::vector<Key> model_keys() {
                    "The embedding dimension of a gpt."),
       whole_number("model.heads", COHORT_FIELD(model.heads), 4, {1, 1024},
                    "The number of attention heads of a gpt; must divide model.width."),
-      text("model.initial", COHORT_FIELD(model.initial),
-           {"A safetensors file with the parameters to start from; empty: random ones by train.seed.",
-            "runs/job/best.safetensors"}),
+      input_path("model.initial", COHORT_FIELD(model.initial),
+                 {"A safetensors file with the parameters to start from; empty: random ones by train.seed.",
+                  "runs/job/best.safetensors"}),
       flag("model.channels_last", COHORT_FIELD(model.channels_last), true,
            "Use the memory format channels_last for lenet and resnet18, which is faster."),
   };

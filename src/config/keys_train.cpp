@@ -37,7 +37,8 @@ std::vector<Key> train_keys() {
            "(any-world, which requires train.micro_batches)."),
       optional_text(
           "train.directory", COHORT_FIELD(train.directory),
-          {"The folder for the log of steps and the models; unset: runs/ and the name of the job file.",
+          {"The folder for the log of steps and the models, relative to the working directory; unset: runs/ "
+           "and the name of the job file.",
            "runs/first"}),
       size("train.bucket_bytes", COHORT_FIELD(train.bucket_bytes), 4 * kMiB, {kKiB, 4 * kGiB},
            "The approximate size of a bucket: gradients that are reduced together."),

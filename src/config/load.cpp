@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/nearest.h"
 #include "config/document.h"
+#include "config/key_reading.h"
 #include "config/keys.h"
 
 #include <algorithm>
@@ -79,6 +80,8 @@ std::optional<std::string> apply(std::span<const Key> keys, const Entry& entry, 
   return std::nullopt;
 }
 
+}  // namespace
+
 Error all_mistakes(std::vector<std::string> mistakes) {
   constexpr std::size_t kMostShown = 20;
   if (mistakes.size() == 1) return {ErrorCode::kUsage, mistakes.front()};
@@ -91,6 +94,8 @@ Error all_mistakes(std::vector<std::string> mistakes) {
   return {ErrorCode::kUsage, fmt::format("{}\n  {}", title, fmt::join(mistakes, "\n  "))};
 }
 
+namespace {
+
 // A name or value, cut to the length that a message has room for.
 std::string shortened(const std::string& text) {
   constexpr std::size_t kMostShown = 100;
@@ -101,9 +106,17 @@ std::string shortened(const std::string& text) {
 void take_text_as_it_is(std::span<const Key> keys, const std::string& assignment, Entry& entry) {
   const Key* key = find_key(keys, entry.key);
   const bool is_list = std::holds_alternative<Value::TextList>(entry.value.data);
-  if (key == nullptr || key->type != "text" || is_list) return;
+  if (key == nullptr || (key->type != "text" && key->type != kPathType) || is_list) return;
   if (std::holds_alternative<std::string>(entry.value.data)) return;
   entry.value.data = assignment.substr(assignment.find('=') + 1);
+}
+
+// Makes the path of a file that the job reads relative to `folder`.
+void settle_path(std::span<const Key> keys, const std::filesystem::path& folder, Entry& entry) {
+  const Key* key = find_key(keys, entry.key);
+  auto* written = std::get_if<std::string>(&entry.value.data);
+  if (key == nullptr || key->type != kPathType || written == nullptr || written->empty()) return;
+  *written = (folder / *written).lexically_normal().string();
 }
 
 // `runs/job` for `jobs/job.toml`.
@@ -129,10 +142,14 @@ Result<Loaded> load(std::span<const Key> keys, const Sources& sources) {
   Loaded loaded{default_config(keys), {}};
   std::vector<std::string> mistakes;
   COHORT_ASSIGN_OR_RETURN(std::vector<Entry> entries, parse_document(sources.text, sources.file_name));
+  const std::filesystem::path here = sources.working_directory;
+  const std::filesystem::path folder = (here / sources.file_name).parent_path();
+  for (Entry& entry : entries) settle_path(keys, folder, entry);
   for (const std::string& assignment : sources.overrides) {
     auto entry = parse_override(assignment);
-    if (entry) take_text_as_it_is(keys, assignment, *entry);
     if (entry) {
+      take_text_as_it_is(keys, assignment, *entry);
+      settle_path(keys, here, *entry);
       entries.push_back(std::move(*entry));
     } else {
       mistakes.push_back(entry.error().text());
@@ -144,7 +161,10 @@ Result<Loaded> load(std::span<const Key> keys, const Sources& sources) {
     if (find_key(keys, entry.key) == nullptr) entry.key = shortened(entry.key);
     if (auto mistake = apply(keys, entry, loaded)) mistakes.push_back(std::move(*mistake));
   }
-  if (mistakes.empty()) mistakes = check_together(loaded);
+  if (mistakes.empty()) {
+    mistakes = check_together(loaded);
+    for (std::string& mistake : check_effect(keys, loaded)) mistakes.push_back(std::move(mistake));
+  }
   if (!mistakes.empty()) return all_mistakes(std::move(mistakes));
   if (loaded.config.train.directory.empty()) loaded.config.train.directory = run_directory(sources.file_name);
   return loaded;

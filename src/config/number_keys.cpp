@@ -128,28 +128,54 @@ Key number_pair(std::string name, const Field<std::pair<double, double>>& field,
       .show = [field, text](const Config& config) { return text(field(config)); }};
 }
 
+namespace {
+
+Result<double> read_real(const Value& value, Range<double> range) {
+  double number = std::nan("");
+  if (const auto* real = std::get_if<double>(&value.data)) {
+    number = *real;
+  } else if (const auto* whole = std::get_if<std::int64_t>(&value.data)) {
+    number = static_cast<double>(*whole);
+  } else {
+    return wrong_kind(value);
+  }
+  if (!is_inside(number, range)) return out_of_range();  // false for a NaN
+  return number;
+}
+
+}  // namespace
+
 Key real_number(std::string name, const Field<double>& field, double fallback, Range<double> range,
                 std::string help) {
-  const auto parse = [range](const Value& value) -> Result<double> {
-    double number = std::nan("");
-    if (const auto* real = std::get_if<double>(&value.data)) {
-      number = *real;
-    } else if (const auto* whole = std::get_if<std::int64_t>(&value.data)) {
-      number = static_cast<double>(*whole);
-    } else {
-      return wrong_kind(value);
-    }
-    if (!is_inside(number, range)) return out_of_range();  // false for a NaN
-    return number;
-  };
   return {.name = std::move(name),
           .type = "number",
           .allowed = fmt::format("a number from {} to {}", range.least, range.most),
           .fallback = fmt::format("{}", fallback),
           .help = std::move(help),
           .choices = {},
-          .read = reader<double>(field, parse),
+          .read = reader<double>(field, [range](const Value& value) { return read_real(value, range); }),
           .show = [field](const Config& config) { return fmt::format("{}", field(config) + 0.0); }};
+}
+
+Key optional_real_number(std::string name, const Field<std::optional<double>>& field, Range<double> range,
+                         const std::string& example, std::string help) {
+  const auto parse = [range](const Value& value) -> Result<std::optional<double>> {
+    COHORT_ASSIGN_OR_RETURN(const double number, read_real(value, range));
+    return std::optional(number);
+  };
+  return {.name = std::move(name),
+          .type = "number",
+          .allowed = fmt::format("a number from {} to {}", range.least, range.most),
+          .fallback = "",
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<std::optional<double>>(field, parse),
+          .show =
+              [field](const Config& config) {
+                const std::optional<double> value = field(config);
+                return value ? fmt::format("{}", *value + 0.0) : std::string();
+              },
+          .example = example};
 }
 
 }  // namespace cohort::config

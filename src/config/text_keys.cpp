@@ -59,6 +59,13 @@ Key optional_text(std::string name, const Field<std::string>& field, const TextH
           .example = quoted(help.example)};
 }
 
+Key input_path(std::string name, const Field<std::string>& field, const TextHelp& help) {
+  Key key = text(std::move(name), field, help);
+  key.type = kPathType;
+  key.allowed = fmt::format("a path like {}", quoted(help.example));
+  return key;
+}
+
 Key text_list(std::string name, const Field<std::vector<std::string>>& field, const std::string& example,
               std::string help) {
   const auto parse = [](const Value& value) -> Result<std::vector<std::string>> {

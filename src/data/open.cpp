@@ -13,25 +13,40 @@ Error bad_key(std::string_view key, std::string_view what, std::string remedy) {
   return Error(ErrorCode::kUsage, fmt::format("data.{} {}", key, what)).with_remedy(std::move(remedy));
 }
 
-Result<std::int64_t> test_count(const DataConfig& config, std::int64_t count) {
-  if (!(config.test_share >= 0 && config.test_share < 1)) {
-    return bad_key("test_share", fmt::format("is {}", config.test_share),
-                   "Give a share of at least 0 and below 1.");
+bool asks_for_split(const DataConfig& config) {
+  return config.split != "auto" || config.test_share.has_value();
+}
+
+Result<TestSplit> split_of(const DataConfig& config, std::uint64_t seed) {
+  constexpr double kUsualShare = 0.1;
+  const std::map<std::string, SplitKind> kinds{{"auto", SplitKind::kRandom},
+                                               {"random", SplitKind::kRandom},
+                                               {"stratified", SplitKind::kStratified},
+                                               {"end", SplitKind::kEnd}};
+  const auto kind = kinds.find(config.split);
+  if (kind == kinds.end()) {
+    return bad_key("split", fmt::format("'{}' is unknown", config.split),
+                   "Take auto, random, stratified or end.");
   }
-  return static_cast<std::int64_t>(config.test_share * static_cast<double>(count));
+  const double share = config.test_share.value_or(kUsualShare);
+  if (!(share >= 0 && share < 1)) {
+    return bad_key("test_share", fmt::format("is {}", share), "Give a share of at least 0 and below 1.");
+  }
+  return TestSplit{.kind = kind->second, .share = share, .seed = seed};
 }
 
 namespace {
 
 using Opener = std::function<Result<OpenedData>(FileSystem&, const DataConfig&, std::uint64_t)>;
 
-Opener of_files(Result<OpenedData> (*open)(FileSystem&, const DataConfig&)) {
-  return [open](FileSystem& fs, const DataConfig& config, std::uint64_t) -> Result<OpenedData> {
+Opener of_files(Opener open) {
+  return [open = std::move(open)](FileSystem& fs, const DataConfig& config,
+                                  std::uint64_t seed) -> Result<OpenedData> {
     if (config.path.empty()) {
       return bad_key("path", fmt::format("is missing; data of kind '{}' comes from files", config.kind),
                      "Name the file or folder.");
     }
-    return open(fs, config);
+    return open(fs, config, seed);
   };
 }
 

@@ -28,15 +28,17 @@ struct OpenedData {
   std::shared_ptr<const Dataset> train;
   std::shared_ptr<const Dataset> test;  ///< may be null
   DataFacts facts;
-  std::vector<std::string> vocabulary;  ///< the texts of tokens, or of classes that are texts; may be empty
+  std::vector<std::string>
+      vocabulary;  ///< the texts of tokens, or of the classes of a CSV file; may be empty
   SourceFacts source{};
 };
 
 /// Opens files (idx, csv, text) or makes a generator (digits, spirals, regression, markov).
 ///
-/// The test data of files is test_path (for a folder of idx files: its t10k files), or else the last
-/// test_share of the samples. The test data of a generator is test_samples more samples. `samples` applies to
-/// generators only.
+/// The test data of files is test_path, or else test_share of the samples by `split` and `seed`: random ones,
+/// or the last ones for text, whose samples may overlap. The t10k files of a folder of idx files are its test
+/// data, unless split or test_share is set. The test data of a generator is test_samples more samples.
+/// `samples` applies to generators only.
 ///
 /// Failure: kUsage for an impossible setting; kCorrupt, naming file and line or byte; else as FileSystem.
 /// Cost: files are held in memory once, in the width of their file format; generators hold no samples.

@@ -1,58 +1,39 @@
 #include "data/openers.h"
 #include "data/records_in_memory.h"
 #include "data/standardise.h"
-#include "records/csv_table.h"
+#include "records/csv_files.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cohort/views.h>
 #include <fmt/format.h>
-#include <limits>
 
 namespace cohort::data {
 namespace {
 
 using records::CsvTable;
+using records::CsvTarget;
 
-// Texts are classes. Numbers are classes if all are integers below data.classes; otherwise they are
-// predicted.
-std::int64_t num_classes(const CsvTable& table, const DataConfig& config) {
-  if (!table.class_names.empty()) return static_cast<std::int64_t>(table.class_names.size());
-  float highest = 0;
-  for (float target : table.targets) {
-    if (target < 0 || target >= static_cast<float>(config.classes) || target != std::floor(target)) return 0;
-    highest = std::max(highest, target);
-  }
-  return static_cast<std::int64_t>(highest) + 1;
+Result<CsvTarget> target_of(const DataConfig& config) {
+  if (config.target == "auto") return CsvTarget::kAuto;
+  if (config.target == "class") return CsvTarget::kClass;
+  if (config.target == "number") return CsvTarget::kNumber;
+  return bad_key("target", fmt::format("'{}' is unknown", config.target), "Take auto, class or number.");
 }
 
-// Appends the rows of the test file, so that both files have the same classes and the same scale of columns.
-Status append(CsvTable& table, const CsvTable& more, const DataConfig& config) {
-  if (more.feature_names != table.feature_names || more.target_name != table.target_name) {
-    return Error(ErrorCode::kUsage,
-                 fmt::format("'{}' has other columns than '{}'", config.test_path, config.path))
-        .with_remedy("Give both files the same header.");
+// Moves the rows of the test data behind the others and returns the number of the others.
+Result<std::size_t> move_test_rows(CsvTable& table, const TestSplit& split) {
+  if (split.kind == SplitKind::kStratified && table.class_names.empty()) {
+    return bad_key(
+        "split",
+        fmt::format("= \"stratified\" requires classes, and the target '{}' is a number", table.target_name),
+        "Set data.split = \"random\", or data.target = \"class\" if the numbers are classes.");
   }
-  if (more.class_names.empty() != table.class_names.empty()) {
-    return Error(ErrorCode::kUsage,
-                 fmt::format("the target '{}' is text in one of '{}' and '{}', and numbers in the other",
-                             table.target_name, config.path, config.test_path));
-  }
-  std::vector<float> class_of(more.class_names.size());
-  for (std::size_t i = 0; i < class_of.size(); ++i) {
-    const auto& names = table.class_names;
-    const auto found = std::lower_bound(names.begin(), names.end(), more.class_names[i]);
-    if (found == names.end() || *found != more.class_names[i]) {
-      return Error(ErrorCode::kUsage, fmt::format("'{}' has the class '{}', which is not in '{}'",
-                                                  config.test_path, more.class_names[i], config.path));
-    }
-    class_of[i] = static_cast<float>(found - names.begin());
-  }
-  table.features.insert(table.features.end(), more.features.begin(), more.features.end());
-  for (float target : more.targets) {
-    table.targets.push_back(class_of.empty() ? target : class_of[static_cast<std::size_t>(target)]);
-  }
-  return {};
+  std::vector<std::int64_t> classes;
+  for (const float target : table.targets) classes.push_back(static_cast<std::int64_t>(target));
+  const auto is_test = choose_test_samples(split, table.num_rows(), classes);
+  move_to_end(table.features, table.num_features(), is_test);
+  move_to_end(table.targets, 1, is_test);
+  return static_cast<std::size_t>(std::count(is_test.begin(), is_test.end(), false));
 }
 
 // Each column gets mean 0 and deviation 1 over the training rows.
@@ -82,21 +63,18 @@ DataFacts facts_of(const CsvTable& table, std::int64_t classes) {
 
 }  // namespace
 
-Result<OpenedData> open_csv(FileSystem& fs, const DataConfig& config) {
-  const records::CsvOptions options{config.target_column};
-  COHORT_ASSIGN_OR_RETURN(CsvTable table, records::read_csv(fs, config.path, options));
-  const auto num_rows = static_cast<std::int64_t>(table.num_rows());
-  std::int64_t num_train = num_rows;
+Result<OpenedData> open_csv(FileSystem& fs, const DataConfig& config, std::uint64_t seed) {
+  COHORT_ASSIGN_OR_RETURN(const CsvTarget target, target_of(config));
+  COHORT_ASSIGN_OR_RETURN(auto files, records::read_csv_files(fs, {config.path, config.test_path},
+                                                              {config.target_column, target}));
+  CsvTable& table = files.table;
   if (config.test_path.empty()) {
-    COHORT_ASSIGN_OR_RETURN(const std::int64_t num_test, test_count(config, num_rows));
-    num_train -= num_test;
-  } else {
-    COHORT_ASSIGN_OR_RETURN(const CsvTable test, records::read_csv(fs, config.test_path, options));
-    COHORT_RETURN_IF_ERROR(append(table, test, config));
+    COHORT_ASSIGN_OR_RETURN(const TestSplit split, split_of(config, seed));
+    COHORT_ASSIGN_OR_RETURN(files.num_train, move_test_rows(table, split));
   }
   OpenedData opened;
-  if (config.normalise) opened.source.scales = standardise(table, static_cast<std::size_t>(num_train));
-  const std::int64_t classes = num_classes(table, config);
+  if (config.normalise) opened.source.scales = standardise(table, files.num_train);
+  const auto classes = static_cast<std::int64_t>(table.class_names.size());
   opened.facts = facts_of(table, classes);
   opened.vocabulary = table.class_names;
   opened.source.features = table.feature_names;
@@ -104,8 +82,8 @@ Result<OpenedData> open_csv(FileSystem& fs, const DataConfig& config) {
   const std::shared_ptr<const Dataset> all = std::make_shared<TableDataset>(
       TableRecords{std::move(table.features), opened.facts.input_shape, std::move(table.targets),
                    classes > 0 ? TargetKind::kClass : TargetKind::kNumber});
-  opened.train = subset(all, 0, num_train);
-  opened.test = subset(all, num_train, all->size());
+  opened.train = subset(all, 0, static_cast<std::int64_t>(files.num_train));
+  opened.test = subset(all, static_cast<std::int64_t>(files.num_train), all->size());
   return opened;
 }
 

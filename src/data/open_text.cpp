@@ -18,8 +18,15 @@ Result<TokenKind> token_kind(const DataConfig& config) {
 
 Status check_settings(const DataConfig& config) {
   if (config.context < 1) return bad_key("context", fmt::format("is {}", config.context), "Give at least 1.");
+  if (config.stride.value_or(1) < 1) {
+    return bad_key("stride", fmt::format("is {}", *config.stride), "Give at least 1.");
+  }
   if (config.normalise) {
     return bad_key("normalise", "is set, but tokens are no quantities", "Leave it out for text.");
+  }
+  if (config.split != "auto" && config.split != "end") {
+    return bad_key("split", fmt::format("= \"{}\" is not for text, whose samples may overlap", config.split),
+                   "Leave it out: the end of the text is the test data.");
   }
   return {};
 }
@@ -42,7 +49,7 @@ DataFacts facts_of(std::int64_t vocabulary, const DataConfig& config, std::int64
 
 }  // namespace
 
-Result<OpenedData> open_text(FileSystem& fs, const DataConfig& config) {
+Result<OpenedData> open_text(FileSystem& fs, const DataConfig& config, std::uint64_t seed) {
   COHORT_RETURN_IF_ERROR(check_settings(config));
   COHORT_ASSIGN_OR_RETURN(const TokenKind kind, token_kind(config));
   COHORT_ASSIGN_OR_RETURN(const std::string train, records::read_record_file(fs, config.path));
@@ -59,7 +66,8 @@ Result<OpenedData> open_text(FileSystem& fs, const DataConfig& config) {
   trained.last = static_cast<std::int64_t>(trained.tokens->size());
   tested.last = static_cast<std::int64_t>(tested.tokens->size());
   if (config.test_path.empty()) {
-    COHORT_ASSIGN_OR_RETURN(const std::int64_t num_test, test_count(config, trained.last));
+    COHORT_ASSIGN_OR_RETURN(const TestSplit split, split_of(config, seed));
+    const auto num_test = static_cast<std::int64_t>(split.share * static_cast<double>(trained.last));
     tested = {trained.tokens, trained.last - num_test, trained.last};
     trained.last -= num_test;
   }
@@ -68,8 +76,9 @@ Result<OpenedData> open_text(FileSystem& fs, const DataConfig& config) {
   opened.facts = facts_of(static_cast<std::int64_t>(tokens.vocabulary.size()), config, trained.count());
   opened.vocabulary = std::move(tokens.vocabulary);
   opened.source.tokens = config.tokens;
-  opened.train = std::make_shared<TokenWindows>(std::move(trained), config.context);
-  opened.test = std::make_shared<TokenWindows>(std::move(tested), config.context);
+  const WindowShape windows{.context = config.context, .stride = config.stride.value_or(config.context)};
+  opened.train = std::make_shared<TokenWindows>(std::move(trained), windows);
+  opened.test = std::make_shared<TokenWindows>(std::move(tested), windows);
   return opened;
 }
 

@@ -53,24 +53,27 @@ void TableDataset::write(std::int64_t index, std::int64_t row, const Batch& into
   }
 }
 
-TokenWindows::TokenWindows(TokenSpan text, std::int64_t context) : text_(std::move(text)), context_(context) {
-  COHORT_CHECK_GE(context_, 1);
+TokenWindows::TokenWindows(TokenSpan text, WindowShape shape) : text_(std::move(text)), shape_(shape) {
+  COHORT_CHECK_GE(shape_.context, 1);
+  COHORT_CHECK_GE(shape_.stride, 1);
   COHORT_CHECK(text_.first >= 0 && text_.first <= text_.last);
   COHORT_CHECK_LE(static_cast<std::size_t>(text_.last), text_.tokens->size());
 }
 
 std::int64_t TokenWindows::size() const {
-  return std::max<std::int64_t>(0, text_.count() - context_);
+  const std::int64_t beginnings = text_.count() - shape_.context;  // the target needs one token more
+  return beginnings <= 0 ? 0 : (beginnings - 1) / shape_.stride + 1;
 }
 
 Batch TokenWindows::allocate(std::int64_t count) const {
-  return {at::empty({count, context_}, at::kLong), at::empty({count, context_}, at::kLong), {}};
+  return {at::empty({count, shape_.context}, at::kLong), at::empty({count, shape_.context}, at::kLong), {}};
 }
 
 void TokenWindows::write(std::int64_t index, std::int64_t row, const Batch& into) const {
-  const records::Token* from = text_.tokens->data() + text_.first + index;
-  std::copy_n(from, context_, row_of<std::int64_t>(into.input, row, context_));
-  std::copy_n(from + 1, context_, row_of<std::int64_t>(into.target, row, context_));
+  const std::int64_t context = shape_.context;
+  const records::Token* from = text_.tokens->data() + text_.first + index * shape_.stride;
+  std::copy_n(from, context, row_of<std::int64_t>(into.input, row, context));
+  std::copy_n(from + 1, context, row_of<std::int64_t>(into.target, row, context));
 }
 
 }  // namespace cohort::data

@@ -73,13 +73,19 @@ struct TokenSpan {
   std::int64_t count() const { return last - first; }
 };
 
-/// Every window of `context` tokens of a text: sample i has tokens i … i+context-1 as input, and tokens
-/// i+1 … i+context as target.
+/// How a text is cut into samples.
+struct WindowShape {
+  std::int64_t context = 1;  ///< tokens in a sample
+  std::int64_t stride = 1;   ///< tokens from the beginning of a sample to that of the next
+};
+
+/// Windows of a text: sample i has `context` tokens from i·stride on as input, and the same moved by one
+/// token as target. Tokens at the end that fill no window are left out.
 ///
-/// Cost: two bytes of memory per token; windows overlap and are copied when a batch is made.
+/// Cost: two bytes of memory per token; a window is copied when a batch is made.
 class TokenWindows final : public BatchFirst {
  public:
-  TokenWindows(TokenSpan text, std::int64_t context);
+  TokenWindows(TokenSpan text, WindowShape shape);
 
   std::int64_t size() const override;
 
@@ -88,7 +94,7 @@ class TokenWindows final : public BatchFirst {
   void write(std::int64_t index, std::int64_t row, const Batch& into) const override;
 
   const TokenSpan text_;
-  const std::int64_t context_;
+  const WindowShape shape_;
 };
 
 }  // namespace cohort::data

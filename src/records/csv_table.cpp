@@ -22,15 +22,12 @@ class TableBuilder {
  private:
   Error mistake(const CsvRow& row, std::size_t column, std::string_view what) const;
   Status find_target();
-  void take_target(std::string_view cell);
-  void make_classes();
 
   const std::string& path_;
   const CsvOptions& options_;
   std::vector<std::string> names_;
   std::size_t target_ = 0;
-  bool target_is_text_ = false;
-  std::vector<std::string> target_texts_;
+  TargetColumn targets_;
   CsvTable table_;
 };
 
@@ -87,7 +84,7 @@ Status TableBuilder::take_row(const CsvRow& row) {
     const std::string_view cell = row.cells[column];
     if (trimmed(cell).empty()) return mistake(row, column, "the cell is empty");
     if (column == target_) {
-      take_target(trimmed(cell));
+      targets_.take(trimmed(cell), row.line);
       continue;
     }
     const std::optional<float> number = number_in(cell);
@@ -97,30 +94,14 @@ Status TableBuilder::take_row(const CsvRow& row) {
   return {};
 }
 
-// Targets are numbers unless one of them is a text; then all of them are texts, which are kept for that case.
-void TableBuilder::take_target(std::string_view cell) {
-  const std::optional<float> number = number_in(cell);
-  target_is_text_ |= !number;
-  table_.targets.push_back(number.value_or(0.0f));
-  target_texts_.emplace_back(cell);
-}
-
-void TableBuilder::make_classes() {
-  std::vector<std::string>& names = table_.class_names;
-  names = target_texts_;
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  for (std::size_t i = 0; i < target_texts_.size(); ++i) {
-    const auto found = std::lower_bound(names.begin(), names.end(), target_texts_[i]);
-    table_.targets[i] = static_cast<float>(found - names.begin());
-  }
-}
-
 Result<CsvTable> TableBuilder::finish() && {
-  if (table_.targets.empty()) {
+  if (targets_.size() == 0) {
     return Error(ErrorCode::kCorrupt, fmt::format("'{}' has a header and no rows", path_));
   }
-  if (target_is_text_) make_classes();
+  const std::string column = fmt::format("column '{}' of '{}'", table_.target_name, path_);
+  COHORT_ASSIGN_OR_RETURN(auto targets, std::move(targets_).finish(options_.target, column));
+  table_.targets = std::move(targets.numbers);
+  table_.class_names = std::move(targets.class_names);
   return std::move(table_);
 }
 

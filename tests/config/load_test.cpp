@@ -79,7 +79,7 @@ TEST(Load, TheSectionsOfATrainingAreTyped) {
 [data]
 kind = "csv"
 path = "a \"b\".csv"
-noise = 1
+test_share = 0
 [model]
 kind = "mlp"
 hidden = [32, 7]
@@ -97,7 +97,7 @@ directory = "out"
   const Config& config = loaded->config;
   EXPECT_EQ(config.data.kind, "csv");
   EXPECT_EQ(config.data.path, "a \"b\".csv");
-  EXPECT_EQ(config.data.noise, 1.0);
+  EXPECT_EQ(config.data.test_share, 0.0);
   EXPECT_EQ(config.model.hidden, (std::vector<int>{32, 7}));
   EXPECT_EQ(config.optimizer.name, "adamw");
   EXPECT_EQ(config.optimizer.betas, std::pair(0.5, 0.0));
@@ -142,7 +142,7 @@ TEST(Load, APairIsTwoNumbersInTheirRange) {
 
 TEST(Load, TextIsTextAndTheUnsetIsNotWritten) {
   EXPECT_EQ(mistake("[data]\npath = 3"),
-            "job.toml:2: data.path = 3 is a whole number; allowed: text like \"data/mnist\"");
+            "job.toml:2: data.path = 3 is a whole number; allowed: a path like \"data/mnist\"");
   EXPECT_EQ(mistake("[train]\ndirectory = \"\""),
             "job.toml:2: train.directory = \"\" is empty; allowed: text like \"runs/first\"");
   EXPECT_EQ(mistake("[train]\nseed = -1"),
@@ -165,6 +165,31 @@ TEST(Load, ARunIsNamedAfterItsJob) {
   EXPECT_EQ(directory("job.toml"), "runs/job");
   EXPECT_EQ(directory("jobs/mnist.2.toml"), "runs/mnist.2");
   EXPECT_EQ(directory(""), "runs/job");
+}
+
+TEST(Load, PathsAreRelativeToTheJobFileOrForOverridesToTheWorkingDirectory) {
+  const auto config = [](const std::string& file, const std::string& here, const std::string& override) {
+    const std::string text =
+        "[data]\nkind = \"csv\"\npath = \"../data/a.csv\"\ntest_path = \"/abs/b.csv\"\n"
+        "[model]\ninitial = \"w.safetensors\"\n[train]\ndirectory = \"out\"\n";
+    const auto loaded =
+        load(kKeys, {.text = text,
+                     .file_name = file,
+                     .overrides = override.empty() ? std::vector<std::string>{} : std::vector{override},
+                     .working_directory = here});
+    EXPECT_TRUE(loaded) << loaded.error().text();
+    return loaded->config;
+  };
+  const Config below = config("jobs/x.toml", "/work", "");
+  EXPECT_EQ(below.data.path, "/work/data/a.csv");
+  EXPECT_EQ(below.data.test_path, "/abs/b.csv");
+  EXPECT_EQ(below.model.initial, "/work/jobs/w.safetensors");
+  EXPECT_EQ(below.train.directory, "out") << "an output is relative to the working directory";
+  EXPECT_EQ(config("/elsewhere/jobs/x.toml", "/work", "").data.path, "/elsewhere/data/a.csv");
+  EXPECT_EQ(config("jobs/x.toml", "", "").data.path, "data/a.csv");
+  EXPECT_EQ(config("jobs/x.toml", "/work", "data.path=c.csv").data.path, "/work/c.csv");
+  EXPECT_EQ(config("jobs/x.toml", "/work", "data.path=7").data.path, "/work/7") << "text needs no quotes";
+  EXPECT_EQ(config("jobs/x.toml", "/work", "model.initial=").model.initial, "");
 }
 
 TEST(Load, OverridesWinAndTheLastOfThemMost) {

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,16 +17,18 @@ class Jobs(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        self.examples = self.folder / "examples"
+        shutil.copytree(EXAMPLES, self.examples, ignore=shutil.ignore_patterns("*.cpp"))
 
-    def run_tool(self, *words):
-        result = subprocess.run([TOOL, *words], cwd=self.folder, capture_output=True, text=True, timeout=LIMIT)
+    def run_tool(self, *words, cwd=None):
+        result = subprocess.run([TOOL, *words], cwd=cwd or self.folder, capture_output=True, text=True, timeout=LIMIT)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         return result.stdout
 
-    def train(self, name, ranks, *settings):
+    def train(self, name, ranks, *settings, cwd=None):
         words = [word for setting in settings for word in ("--set", setting)]
-        job = str(EXAMPLES / name)
-        return json.loads(self.run_tool("train", job, "-n", str(ranks), "--threads", "1", "--json", *words))
+        job = str(self.examples / name)
+        return json.loads(self.run_tool("train", job, "-n", str(ranks), "--threads", "1", "--json", *words, cwd=cwd))
 
     def digits(self, rows):
         """Rows that look like those of dev/fetch-data digits: digit d has light in column d alone."""
@@ -37,7 +40,8 @@ class Jobs(unittest.TestCase):
         (self.folder / "data/digits/digits.csv").write_text("\n".join(lines) + "\n")
 
     def test_every_job_is_without_mistakes(self):
-        for job in sorted(EXAMPLES.glob("*.toml")):
+        self.digits(400)
+        for job in sorted(self.examples.glob("*.toml")):
             with self.subTest(job.name):
                 self.run_tool("config", "check", str(job))
 
@@ -47,6 +51,14 @@ class Jobs(unittest.TestCase):
         self.assertEqual(report["steps"], 60)
         self.assertEqual(report["metrics"]["accuracy"], 1, report)
         self.assertTrue((self.folder / "runs/digits/best.safetensors").is_file())
+
+    def test_a_job_finds_its_data_from_anywhere(self):
+        self.digits(100)
+        elsewhere = self.folder / "else" / "where"
+        elsewhere.mkdir(parents=True)
+        self.train("digits.toml", 1, "train.epochs=1", cwd=elsewhere)
+        self.assertTrue((elsewhere / "runs/digits/best.safetensors").is_file())
+        self.train("digits.toml", 1, "train.epochs=1", "data.path=../../data/digits/digits.csv", cwd=elsewhere)
 
     def test_generated_digits(self):
         report = self.train("generated.toml", 2, "train.epochs=2")

@@ -19,7 +19,9 @@ Result<Rows> rows_of(std::string_view text) {
   }
 }
 
-std::string error_of(std::string_view text, const CsvOptions& options = {}) {
+const CsvOptions kNumbers{.target = CsvTarget::kNumber};
+
+std::string error_of(std::string_view text, const CsvOptions& options = kNumbers) {
   return text_of(parse_csv(text, "t.csv", options));
 }
 
@@ -65,7 +67,8 @@ TEST(CsvTable, ReadsFeaturesAndANumericTarget) {
 }
 
 TEST(CsvTable, NumbersTextClassesInSortedOrder) {
-  const auto table = parse_csv("kind,x\nsetosa,1\n\"iris, blue\",2\n7,3\nsetosa,4\n", "t.csv", {"kind"});
+  const auto table =
+      parse_csv("kind,x\nsetosa,1\n\"iris, blue\",2\n7,3\nsetosa,4\n", "t.csv", {"kind", CsvTarget::kClass});
   ASSERT_TRUE(table) << table.error().text();
   EXPECT_EQ(table->class_names, (std::vector<std::string>{"7", "iris, blue", "setosa"}));
   EXPECT_EQ(table->targets, (std::vector<float>{2, 1, 0, 2}));
@@ -82,7 +85,7 @@ TEST(CsvTable, NamesLineAndColumnOfWhatIsWrong) {
   EXPECT_EQ(error_of("x,y,x\n1,2,3\n"),
             "'t.csv' line 1, column 3 ('x'): an earlier column has the same name");
   for (const char* number : {"inf", "nan", "1e39", "0x10", "1,5", "--1", "+-1", "1 2"}) {
-    EXPECT_FALSE(parse_csv("x,y\n" + std::string("\"") + number + "\",1\n", "t.csv")) << number;
+    EXPECT_FALSE(parse_csv("x,y\n" + std::string("\"") + number + "\",1\n", "t.csv", kNumbers)) << number;
   }
 }
 
@@ -99,7 +102,7 @@ TEST(CsvTable, RefusesFilesWithoutHeaderRowsOrColumns) {
 TEST(CsvTable, CutAnywhereNeverGivesAnotherTableSilently) {
   const std::string whole = "x,y,z\n1,2,3\n4,5,6\n";
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    const auto table = parse_csv(whole.substr(0, size), "t.csv");
+    const auto table = parse_csv(whole.substr(0, size), "t.csv", kNumbers);
     if (!table) continue;
     // Only where a line or its last number ended can it pass.
     ASSERT_TRUE(size == 11 || size == 12 || size == 17) << size;
@@ -110,7 +113,7 @@ TEST(CsvTable, CutAnywhereNeverGivesAnotherTableSilently) {
 TEST(CsvTable, ReadsPackedFiles) {
   MemoryFileSystem fs;
   put(fs, "t.csv.gz", gzipped("x,y\n1,2\n"));
-  EXPECT_EQ(read_csv(fs, "t.csv.gz")->targets, std::vector<float>{2});
+  EXPECT_EQ(read_csv(fs, "t.csv.gz", kNumbers)->targets, std::vector<float>{2});
 }
 
 }  // namespace

@@ -112,7 +112,8 @@ class AgainstTorch(TrainJob):
         path = self.folder / "data.csv"
         rows = [",".join(map(repr, row)) + f",{y!r}" for row, y in zip(x.tolist(), target.tolist())]
         path.write_text(",".join(f"x{i}" for i in range(features)) + ",y\n" + "\n".join(rows) + "\n")
-        return {"kind": "csv", "path": str(path), "test_share": 0.0}, (x, target)
+        kind = "class" if classes else "number"
+        return {"kind": "csv", "path": str(path), "target": kind, "test_share": 0.0}, (x, target)
 
     def images(self, samples, size, classes):
         pixels = random.Random(8).randbytes(samples * size * size)
@@ -130,7 +131,7 @@ class AgainstTorch(TrainJob):
         path = self.folder / "text.txt"
         path.write_text("".join(LETTERS[token] for token in tokens))
         windows = torch.tensor(tokens).unfold(0, context + 1, 1)
-        return {"kind": "text", "path": str(path), "context": context, "test_share": 0.0}, (windows[:, :-1], windows[:, 1:])
+        return {"kind": "text", "path": str(path), "context": context, "stride": 1, "test_share": 0.0}, (windows[:, :-1], windows[:, 1:])
 
     def losses(self, data, spec, model, steps, optimizer, ranks, size=0):
         """The losses of `cohort train`, started from the weights of `model`."""

@@ -160,6 +160,16 @@ class Files(Failing):
         for text in ("nan", "inf", "1e999"):
             self.fails(self.csv(f"a,b,c\n1,2,3\n4,{text},6\n"), FAILED, "data.csv", "line 3", ranks=1)
 
+    def test_a_target_that_may_be_classes_or_numbers(self):
+        job = self.csv("a,b,c\n1,2,3\n4,5,6\n")
+        self.fails(job, USAGE, "whole numbers from 3 to 6", 'Set data.target = "class"')
+        self.fails({**job, "data": {**job["data"], "target": "class"}, "model": {"kind": "linear"}}, USAGE, "model.kind")
+        self.train({**job, "data": {**job["data"], "target": "number"}, "model": {"kind": "linear"}})
+
+    def test_a_relative_path_is_shown_whole(self):
+        job = {**self.csv(""), "data": {"kind": "csv", "path": "no/where.csv"}}
+        self.fails(job, FAILED, f"'{self.folder}/no/where.csv'")
+
     def test_nothing_to_learn_from(self):
         for text in ("", "a,b,c\n"):
             result = self.run_job(self.csv(text), ranks=2)
@@ -216,6 +226,11 @@ class Directories(Failing):
                                  "train.directory")
         self.assertIn("rank 0 failed first", error_output)
         self.assertNotIn("did not reach every rank", error_output, "other ranks do not report consequences of the first failure")
+
+    def test_a_relative_directory_is_shown_whole(self):
+        (self.folder / "file").write_text("in the way")
+        self.fails({**MLP, "train": {**MLP["train"], "directory": "file/run"}}, FAILED, f"'{self.folder}/file/run'",
+                   ranks=1, cwd=self.folder)
 
     @unittest.skipIf(os.geteuid() == 0, "nothing is forbidden to root")
     def test_a_directory_that_cannot_be_written(self):

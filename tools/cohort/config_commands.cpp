@@ -1,8 +1,10 @@
+#include "check_files.h"
 #include "commands.h"
 #include "config/keys.h"
 #include "job_options.h"
 #include "observe/json_text.h"
 #include "observe/table.h"
+#include "storage/local_file_system.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -84,11 +86,13 @@ class ConfigExplainCommand final : public Command {
   bool json_ = false;
 };
 
-/// `cohort config check FILE`: lists every mistake of a file.
+/// `cohort config check FILE`: lists every mistake of a file, and of the files that it names.
 class ConfigCheckCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"config", "check"}; }
-  std::string summary() const override { return "Check a file and list all its mistakes"; }
+  std::string summary() const override {
+    return "Check a file, and the data and weights that it names, and list all mistakes";
+  }
   void add_options(CLI::App& app) override { job_.add_to(app, JobOptions::File::kRequired); }
   std::vector<std::string> candidates(const std::string& option) const override {
     return job_.candidates(option);
@@ -96,6 +100,9 @@ class ConfigCheckCommand final : public Command {
 
   Result<ExitCode> run(Session& session) override {
     COHORT_ASSIGN_OR_RETURN(const config::Loaded loaded, job_.load());
+    LocalFileSystem files;
+    const std::vector<std::string> mistakes = check_files(files, loaded);
+    if (!mistakes.empty()) return config::all_mistakes(mistakes);
     session.out << fmt::format("{} is fine: {} of {} keys set\n", job_.file(), loaded.locations.size(),
                                job_.keys().size());
     return ExitCode::kDone;

@@ -4,6 +4,7 @@
 #include "storage/whole_file.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace cohort::tool {
@@ -41,13 +42,18 @@ void JobOptions::add_option_of(CLI::App& app, const KeyOption& option) {
 }
 
 Result<config::Loaded> JobOptions::load() const {
-  config::Sources sources{.text = {}, .file_name = file_, .overrides = overrides()};
+  std::error_code unknown;
+  config::Sources sources{.text = {},
+                          .file_name = file_,
+                          .overrides = overrides(),
+                          .working_directory = std::filesystem::current_path(unknown).string()};
   if (file_option_->count() > 0) {
     if (file_.empty()) {
       return Error(ErrorCode::kUsage, "the name of the file is empty").with_remedy("Name a TOML file.");
     }
     LocalFileSystem files;
-    auto text = read_file(files, file_, kLargestFile);
+    auto text =
+        read_file(files, std::filesystem::absolute(file_, unknown).lexically_normal().string(), kLargestFile);
     if (!text) {
       return Error(ErrorCode::kUsage, text.error().text()).with_remedy("Name a TOML file that can be read.");
     }

@@ -91,7 +91,7 @@ void show_plan(const JobOrder& order) {
       .update = optimizer_text(job.options.optimizer),
       .batch = static_cast<std::uint64_t>(job.options.batch_size.value_or(job.data.train->size())),
       .epochs = static_cast<std::uint64_t>(job.options.epochs),
-      .run_directory = job.options.directory};
+      .run_directory = job.config.train.directory};
   for (const auto& named : parameters) plan.parameters += static_cast<std::uint64_t>(named.tensor.numel());
   const JobLength length = length_of(job.config.train, job.data.train->size());
   plan.steps_per_epoch = static_cast<std::uint64_t>(length.steps_per_epoch);

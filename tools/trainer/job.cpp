@@ -22,6 +22,7 @@
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <unistd.h>
 
 namespace cohort::tool {
@@ -51,7 +52,7 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
       .seed = train.seed,
       .shuffle = config.data.shuffle,
       .deterministic = train.deterministic == "any-world" ? Deterministic::kAnyWorld : Deterministic::kWorld,
-      .directory = train.directory,
+      .directory = std::filesystem::absolute(train.directory).string(),  // errors show the whole path
       .bucket_bytes = train.bucket_bytes,
       .hash_every = unless_zero<std::int64_t>(train.hash_every),
       .one_copy = train.one_copy,
@@ -118,8 +119,10 @@ config::Loaded load_job(const JobOrder& order) {
   const std::string text =
       value_or_throw(read_file(files, order.file).within("cannot read the job '" + order.file + "'"));
   const auto keys = config::make_keys();
-  return value_or_throw(
-      config::load(keys, {.text = text, .file_name = order.file, .overrides = order.overrides}));
+  return value_or_throw(config::load(keys, {.text = text,
+                                             .file_name = order.file,
+                                             .overrides = order.overrides,
+                                             .working_directory = std::filesystem::current_path().string()}));
 }
 
 JobLength length_of(const TrainConfig& train, std::int64_t samples) {

@@ -68,7 +68,7 @@ observe::Metrics metrics_of(const EvaluationReport& seen) {
 JobOutput::JobOutput(const JobOrder& order, const Job& job, int rank, int world)
     : order_(order), rank_(rank), start_(clock_.now()) {
   summary_.ranks = world;
-  summary_.run_directory = job.options.directory;
+  summary_.run_directory = job.config.train.directory;
   if (rank_ != 0) return;
   directory_.emplace(value_or_throw(RunDirectory::take(job.options.directory)));
   auto log = observe::StepLog::open(files_, clock_, job.options.directory + "/steps.jsonl");

@@ -1,0 +1,92 @@
+#include "config/load.h"
+
+#include "all_keys.h"
+
+#include <gtest/gtest.h>
+#include <map>
+
+namespace cohort::config {
+namespace {
+
+// The mistakes of the defaults with these overrides, or "fine".
+std::string verdict(const std::vector<std::string>& overrides) {
+  const auto loaded = load(kKeys, {.text = "", .file_name = "job.toml", .overrides = overrides});
+  return loaded ? "fine" : loaded.error().text();
+}
+
+// The overrides that choose data of a kind, and a model for it.
+std::vector<std::string> choose(const std::string& kind) {
+  const bool has_files = kind == "idx" || kind == "csv" || kind == "text";
+  const bool has_tokens = kind == "text" || kind == "markov";
+  std::vector<std::string> overrides{"data.kind=" + kind};
+  if (has_files) overrides.emplace_back("data.path=somewhere");
+  if (has_tokens) overrides.emplace_back("model.kind=gpt");
+  return overrides;
+}
+
+// x: the key has an effect on data of this kind.
+TEST(Effect, AKeyThatChangesNothingIsRefused) {
+  const std::vector<std::string> kinds{"idx", "csv", "text", "digits", "spirals", "regression", "markov"};
+  const std::map<std::string, std::string> table{
+      {"data.test_path=other", "xxx...."}, {"data.tokens=byte", "..x...."},
+      {"data.target_column=y", ".x....."}, {"data.target=class", ".x....."},
+      {"data.samples=5", "...xxxx"},       {"data.test_samples=5", "...xxxx"},
+      {"data.test_share=0.5", "xxx...."},  {"data.split=end", "xxx...."},
+      {"data.classes=3", "...xx.x"},       {"data.features=3", ".....x."},
+      {"data.image_size=9", "...x..."},    {"data.noise=0.5", "...xxx."},
+      {"data.context=8", "..x...x"},       {"data.stride=8", "..x...."},
+      {"data.normalise=true", "xx.x..."},  {"data.shuffle=false", "xxxxxxx"},
+      {"data.loader_threads=2", "xxxxxxx"}};
+  for (const auto& [setting, row] : table) {
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      std::vector<std::string> overrides = choose(kinds[i]);
+      overrides.push_back(setting);
+      const std::string found = verdict(overrides);
+      EXPECT_EQ(found == "fine", row[i] == 'x') << setting << " on " << kinds[i] << ": " << found;
+      EXPECT_EQ(found.find("has no effect on") != std::string::npos, row[i] != 'x') << found;
+    }
+  }
+}
+
+TEST(Effect, TheMessageNamesTheKinds) {
+  EXPECT_EQ(
+      verdict({"data.stride=4"}),
+      "--set data.stride=4: data.stride has no effect on data.kind = \"digits\", only on text: leave it "
+      "out");
+  EXPECT_EQ(verdict({"data.path=somewhere"}),
+            "--set data.path=somewhere: data.path has no effect on data.kind = \"digits\", only on idx, csv, "
+            "text: leave it out");
+}
+
+TEST(Effect, ADefaultThatIsWrittenOutIsAllowed) {
+  EXPECT_EQ(verdict({"data.tokens=char", "data.split=auto", "data.path="}), "fine");
+}
+
+TEST(Effect, ATestFileAndASplitExcludeEachOther) {
+  const auto with = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"data.kind=csv", "data.path=a", "data.test_path=b"});
+    return verdict(more);
+  };
+  EXPECT_EQ(with({}), "fine");
+  EXPECT_EQ(
+      with({"data.split=stratified"}),
+      "--set data.split=stratified: data.split has no effect, since data.test_path names the test data: "
+      "leave one out");
+  EXPECT_EQ(with({"data.test_share=0.2"}),
+            "--set data.test_share=0.2: data.test_share has no effect, since data.test_path names the test "
+            "data: leave one out");
+  EXPECT_EQ(verdict({"data.kind=csv", "data.path=a", "data.split=end", "data.test_share=0"}),
+            "--set data.split=end: data.split has no effect with data.test_share = 0: leave one out");
+}
+
+TEST(Effect, TextIsSplitAtItsEndOnly) {
+  std::vector<std::string> overrides = choose("text");
+  overrides.emplace_back("data.split=random");
+  EXPECT_EQ(
+      verdict(overrides),
+      "--set data.split=random: data.split = \"random\" is not for data.kind = \"text\": samples of text "
+      "may overlap, so the test data is the end of the text");
+}
+
+}  // namespace
+}  // namespace cohort::config

@@ -1,0 +1,1 @@
+config check ambiguous_target.toml

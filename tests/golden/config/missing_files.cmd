@@ -1,0 +1,1 @@
+config check missing_files.toml

@@ -1,0 +1,1 @@
+config check no_effect.toml

@@ -1,0 +1,80 @@
+#include "check_files.h"
+
+#include "records/csv_files.h"
+#include "records/labelled_images.h"
+#include "records/record_file.h"
+#include "records/text_tokens.h"
+#include "state/safetensors.h"
+
+#include <fmt/format.h>
+
+namespace cohort::tool {
+namespace {
+
+Status check_csv(FileSystem& files, const DataConfig& data) {
+  using records::CsvTarget;
+  const CsvTarget target = data.target == "class"    ? CsvTarget::kClass
+                           : data.target == "number" ? CsvTarget::kNumber
+                                                     : CsvTarget::kAuto;
+  COHORT_RETURN_IF_ERROR(
+      records::read_csv_files(files, {data.path, data.test_path}, {data.target_column, target}));
+  return {};
+}
+
+Status check_idx(FileSystem& files, const DataConfig& data) {
+  const bool has_split = data.split != "auto" || data.test_share.has_value();
+  const auto folder_test = has_split ? records::FolderTest::kLeftAside : records::FolderTest::kUsed;
+  COHORT_ASSIGN_OR_RETURN(const records::ImageSources found,
+                          records::find_images(files, data.path, data.test_path, folder_test));
+  COHORT_RETURN_IF_ERROR(records::read_images(files, found.train));
+  if (found.test) COHORT_RETURN_IF_ERROR(records::read_images(files, *found.test));
+  return {};
+}
+
+Status check_text(FileSystem& files, const DataConfig& data) {
+  const auto kind = data.tokens == "byte" ? records::TokenKind::kByte : records::TokenKind::kChar;
+  for (const std::string& path : {data.path, data.test_path}) {
+    if (path.empty()) continue;
+    COHORT_ASSIGN_OR_RETURN(const std::string text, records::read_record_file(files, path));
+    COHORT_RETURN_IF_ERROR(records::tokens_of(kind, {{text, path}}));
+  }
+  return {};
+}
+
+Status check_data(FileSystem& files, const DataConfig& data) {
+  if (data.kind == "csv") return check_csv(files, data);
+  if (data.kind == "idx") return check_idx(files, data);
+  if (data.kind == "text") return check_text(files, data);
+  return {};
+}
+
+Status check_initial(FileSystem& files, const ModelConfig& model) {
+  if (!model.initial.empty()) COHORT_RETURN_IF_ERROR(SafetensorsFile::open(files, model.initial));
+  return {};
+}
+
+Status check_is_there(FileSystem& files, const std::string& path) {
+  if (path.empty()) return {};
+  COHORT_ASSIGN_OR_RETURN(const FileInfo info, files.info(path));
+  if (info.kind == FileKind::kFile) COHORT_RETURN_IF_ERROR(files.open_read(path));
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> check_files(FileSystem& files, const config::Loaded& job) {
+  std::vector<std::string> mistakes;
+  const auto add = [&](const char* key, const Status& status) {
+    if (!status) {
+      mistakes.push_back(fmt::format("{}: {}: {}", job.locations.at(key), key, status.error().text()));
+    }
+  };
+  const Config& config = job.config;
+  add("data.path", check_is_there(files, config.data.path));
+  add("data.test_path", check_is_there(files, config.data.test_path));
+  if (mistakes.empty()) add("data.path", check_data(files, config.data));
+  add("model.initial", check_initial(files, config.model));
+  return mistakes;
+}
+
+}  // namespace cohort::tool
