@@ -101,6 +101,9 @@ class OneHost(Ranks):
     def test_arenas(self):
         self.run_class("Arenas", 2)
 
+    def test_checked_by_torch(self):
+        self.run_class("Checked", 2, TORCH_DISTRIBUTED_DEBUG="DETAIL")
+
 
 class Broken(Ranks):
     modules = ["torch"]
@@ -134,8 +137,8 @@ class Training(Ranks):
         self.assertRegex(self.finish(self.start_anew(2, examples / "ddp.py")), r"2 ranks, last loss 0\.[0-4]")
         self.finish(self.start_anew(2, examples / "arena.py"))
 
-    def losses(self, kind, backend):
-        return json.loads(self.finish(self.start(2, "train.py", kind, backend)))
+    def losses(self, kind, backend, world=2):
+        return json.loads(self.finish(self.start(world, "train.py", kind, backend)))
 
     def test_ddp_is_the_same_as_with_gloo(self):
         self.compare("ddp")
@@ -148,9 +151,58 @@ class Training(Ranks):
         self.assertEqual(ours, self.losses(kind, "gloo"))
         self.assertLess(ours[-1], ours[0])
 
+    def test_hooks_that_compress_gradients(self):
+        """Four ranks: sums of more than two numbers are rounded differently by Gloo."""
+        for hook in ("powerSGD_hook", "batched_powerSGD_hook"):
+            ours = self.losses(hook, "cohort", 4)
+            for own, other in zip(ours, self.losses(hook, "gloo", 4)):
+                self.assertAlmostEqual(own, other, places=3)
+            self.assertLess(ours[-1], ours[0])
+
+    def test_hooks_make_calls_in_order(self):
+        """The callbacks of several buckets make calls. Gloo hangs here, so two runs are compared."""
+        losses = self.losses("powerSGD_hook, buckets", "cohort", 4)
+        self.assertEqual(losses, self.losses("powerSGD_hook, buckets", "cohort", 4))
+        self.assertLess(losses[-1], losses[0])
+
     def test_checkpoints(self):
         with tempfile.TemporaryDirectory() as folder:
             self.finish(self.start(2, "checkpoint.py", folder))
+
+
+class LikeGloo(Ranks):
+    """Programs that find with Cohort what they find with Gloo."""
+
+    modules = ["torch", "torch.distributed._dist2"]
+
+    def outcomes(self, program, backend):
+        """The outcome of each of two ranks."""
+        processes = self.start(2, "compared.py", program, backend)
+        self.finish(processes)
+        return [json.loads(process.communicate()[0]) for process in processes]
+
+    def test_sequence_numbers(self):
+        self.assertEqual(self.outcomes("numbers", "cohort"), self.outcomes("numbers", "gloo"))
+
+    def test_entries_of_the_flight_recorder(self):
+        ours, theirs = (json.dumps(self.outcomes("recorded", backend)) for backend in ("cohort", "gloo"))
+        self.assertEqual(json.loads(ours), json.loads(theirs.replace("gloo:", "cohort:")))
+
+    def test_groups_of_dist2(self):
+        self.assertEqual(self.outcomes("by_dist2", "cohort"), self.outcomes("by_dist2", "gloo"))
+
+    def test_mistakes(self):
+        self.compare_exceptions("mistakes")
+
+    def test_failures(self):
+        self.compare_exceptions("failures")
+
+    def compare_exceptions(self, program):
+        """What `except` catches with Gloo it catches with Cohort."""
+        for ours, theirs in zip(self.outcomes(program, "cohort"), self.outcomes(program, "gloo")):
+            for case, kinds in (theirs or {}).items():
+                if kinds and ours[case]:
+                    self.assertIn(kinds[0], ours[case], case)
 
 
 class SeveralHosts(Ranks):

@@ -1,4 +1,6 @@
-"""A small training run that is the same with every backend: `train.py ddp|fsdp BACKEND`. Rank 0 prints the losses."""
+"""A small training run that is the same with every backend: `train.py KIND BACKEND`. Rank 0 prints the losses. KIND is ddp,
+fsdp, or the name of a hook of DDP: powerSGD_hook or batched_powerSGD_hook. With ", buckets" after it, DDP has several buckets:
+the callbacks of the hook make calls between the hooks of other buckets. Gloo hangs then."""
 
 import json
 import os
@@ -17,12 +19,28 @@ def model():
 def wrapped(kind, net):
     if kind == "ddp":
         return nn.parallel.DistributedDataParallel(net, bucket_cap_mb=0.01)
+    if kind.endswith("_hook"):
+        return compressed(kind, net)
+    if kind.endswith("_hook, buckets"):
+        return compressed(kind.split(",")[0], net, bucket_cap_mb=0.005)
     from torch.distributed.fsdp import fully_shard
 
     for layer in net:
         if isinstance(layer, nn.Linear):
             fully_shard(layer)
     return fully_shard(net)
+
+
+def compressed(kind, net, bucket_cap_mb=25):
+    from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
+
+    if kind == "batched_powerSGD_hook":  # which torch 2.13 passes a matrix instead of a batch of matrices, and so ends
+        several = powerSGD_hook._orthogonalize
+        powerSGD_hook._orthogonalize = lambda matrix, epsilon=0: several(matrix.unsqueeze(0), epsilon)
+    net = nn.parallel.DistributedDataParallel(net, bucket_cap_mb=bucket_cap_mb)
+    state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=2, start_powerSGD_iter=2, min_compression_rate=0.5)
+    net.register_comm_hook(state, getattr(powerSGD_hook, kind))
+    return net
 
 
 def leave_gloo():

@@ -18,9 +18,11 @@ def register():
     if not dist.is_available() or NAME in dist.Backend.backend_list:
         return
     dist.Backend.register_backend(NAME, _create, extended_api=True, devices=["cpu"])
-    from . import _torch_gates
+    from . import _ddp_hooks, _dist2, _torch_gates
 
     _torch_gates.open_for(NAME)
+    _ddp_hooks.keep_order(lambda group: _torch_gates.is_ours(NAME, group))
+    _dist2.register(NAME, _create)
 
 
 def kind(group=None):
@@ -46,12 +48,21 @@ def allocate_as_usual():
     _C.allocate_as_usual()
 
 
+def records_flight():
+    """Whether calls get entries in torch's flight recorder. False if TORCH_FR_BUFFER_SIZE is 0, or if the symbol table of
+    libtorch_cpu.so was stripped."""
+    from . import _C
+
+    return _C.records_flight()
+
+
 def _backend(group):
     import torch
     import torch.distributed as dist
 
     group = group or dist.distributed_c10d._get_default_group()
-    return group._get_backend(torch.device("cpu"))
+    backend = group._get_backend(torch.device("cpu"))
+    return getattr(backend, "wrapped_pg", backend)  # with TORCH_DISTRIBUTED_DEBUG=DETAIL torch wraps the backend
 
 
 def _create(options, _backend_options, name=NAME):

@@ -1,6 +1,6 @@
-"""Wrappers around two functions of torch.distributed. monitored_barrier accepts only groups of the backend gloo, and
-split_group only groups with an accelerator, though any backend could serve them. The wrappers let groups of Cohort pass
-and leave all others alone."""
+"""Wrappers around functions of torch.distributed that check for more than they need. monitored_barrier accepts only groups of
+the backend gloo, split_group only groups with an accelerator, and a ProcessGroup knows the sequence numbers of torch's own
+backends only. The wrappers let groups of Cohort pass and leave all others alone."""
 
 import contextlib
 import functools
@@ -16,14 +16,29 @@ def open_for(name):
         wrapper = functools.wraps(original)(functools.partial(through, name, original))
         setattr(c10d, function, wrapper)
         setattr(dist, function, wrapper)
+    for method in ("_get_sequence_number_for_group", "_set_sequence_number_for_group"):
+        setattr(dist.ProcessGroup, method, _asking_the_backend(name, getattr(dist.ProcessGroup, method)))
 
 
-def _is_ours(name, group):
+def is_ours(name, group):
     return not c10d._rank_not_in_group(group) and dist.get_backend(group) == name
 
 
+def _asking_the_backend(name, original):
+    """A method of ProcessGroup that calls the method of the same name of a backend of Cohort."""
+
+    @functools.wraps(original)
+    def method(group):
+        if group.name() != "custom":  # ProcessGroup's name for backends that are not torch's own
+            return original(group)
+        backend = group._get_backend(torch.device("cpu"))
+        return getattr(backend, original.__name__)() if backend.name() == name else original(group)
+
+    return method
+
+
 def _monitored_barrier(name, original, group=None, timeout=None, wait_all_ranks=False):
-    if not _is_ours(name, group):
+    if not is_ours(name, group):
         return original(group, timeout, wait_all_ranks)
     group = group or c10d._get_default_group()
     if timeout is None:
@@ -33,7 +48,7 @@ def _monitored_barrier(name, original, group=None, timeout=None, wait_all_ranks=
 
 
 def _split_group(name, original, parent_pg=None, split_ranks=None, timeout=None, pg_options=None, **others):
-    if not _is_ours(name, parent_pg):
+    if not is_ours(name, parent_pg):
         return original(parent_pg, split_ranks, timeout, pg_options, **others)
     parent = parent_pg or c10d._get_default_group()
     options = pg_options or parent._get_backend(torch.device("cpu")).options

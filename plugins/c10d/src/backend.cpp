@@ -1,10 +1,10 @@
 #include "backend.h"
 
 #include "arena_allocator.h"
+#include "at_once.h"
 #include "without_python.h"
 
-#include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
+#include <ATen/EmptyTensor.h>
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ ReduceOp op_of(const ::c10d::ReduceOp& op) {
       return ReduceOp::kXor;
     default:
       C10_THROW_ERROR(
-          ValueError,
+          Error,
           "cohort: this ReduceOp is not supported; instead of PREMUL_SUM scale the tensor and use "
           "SUM");
   }
@@ -49,8 +49,12 @@ c10::intrusive_ptr<CohortBackend> CohortBackend::make(const Membership& membersh
                                                       c10::intrusive_ptr<Options> options) {
   Result<Joined> joined = join(membership);
   if (!joined) {
-    raise_for_torch(joined.error().within(
-        fmt::format("rank {} of {} cannot join the process group", membership.rank, membership.world)));
+    const Error error = joined.error().within(
+        fmt::format("rank {} of {} cannot join the process group", membership.rank, membership.world));
+    if (error.code() == ErrorCode::kTimedOut) {
+      C10_THROW_ERROR(DistStoreError, "cohort: Timed out in " + error.text());  // as Gloo
+    }
+    raise_for_torch(error);
   }
   return c10::make_intrusive<CohortBackend>(membership.rank, membership.world, std::move(options),
                                             std::move(*joined));
@@ -61,6 +65,7 @@ CohortBackend::CohortBackend(int rank, int world, c10::intrusive_ptr<Options> op
       options_(std::move(options)),
       store_(std::move(joined.store)),
       arena_(std::move(joined.arena)),
+      recorder_(std::make_shared<FlightRecorder>(ranks_of_job())),
       group_(std::move(joined.group)) {}
 
 // A short limit: a program that ends because of a failure must not wait long for other ranks.
@@ -118,30 +123,13 @@ std::string CohortBackend::kind() const {
                                                  : ::c10d::ErrorType::COMM_ERROR;
 }
 
-c10::intrusive_ptr<::c10d::Backend> CohortBackend::split(const c10::intrusive_ptr<::c10d::Store>& store,
-                                                         const std::vector<int>& ranks,
-                                                         const c10::intrusive_ptr<Options>& options) {
-  const auto position = std::find(ranks.begin(), ranks.end(), rank_);
-  if (position == ranks.end()) return nullptr;
-  const Membership membership{.store = store,
-                              .rank = static_cast<int>(position - ranks.begin()),
-                              .world = static_cast<int>(ranks.size()),
-                              .limit = limit_of(options ? options->timeout : options_->timeout)};
-  auto own = c10::make_intrusive<Options>(*(options ? options : options_));
-  return make(membership, std::move(own));
-}
-
 at::Tensor CohortBackend::allocateTensor(long size, at::TensorOptions options) {
   TORCH_CHECK(size >= 0, "cohort: number of elements is ", size, ", expected at least 0");
-  TORCH_CHECK_VALUE(options.device().is_cpu(), "cohort: device is ", options.device(),
-                    ", expected cpu: ranks share CPU memory only");
-  const std::size_t size_bytes = static_cast<std::size_t>(size) * options.dtype().itemsize();
-  Result<ArenaBlock> block = arena_->allocate(std::max<std::size_t>(size_bytes, 1));
-  if (!block) return at::empty({size}, options);
-  auto held = std::make_shared<ArenaBlock>(std::move(*block));
-  void* const data = held->bytes().data();
-  return at::from_blob(
-      data, {size}, [held, arena = arena_](void*) mutable { held.reset(); }, options);
+  TORCH_CHECK(options.device().is_cpu(), "cohort: device is ", options.device(),
+              ", expected cpu: ranks share CPU memory only");
+  const c10::ScalarType type = c10::typeMetaToScalarType(options.dtype());
+  return at::detail::empty_generic({size}, &tensors_, c10::DispatchKeySet(c10::DispatchKey::CPU), type,
+                                   std::nullopt);
 }
 
 std::chrono::nanoseconds CohortBackend::limit_of(std::chrono::milliseconds timeout) const {
@@ -150,18 +138,24 @@ std::chrono::nanoseconds CohortBackend::limit_of(std::chrono::milliseconds timeo
 }
 
 CohortBackend::Work CohortBackend::launch(Task task, bool is_async, std::chrono::milliseconds timeout) {
-  num_calls_ += 1;
   const std::chrono::nanoseconds limit = limit_of(timeout);
   for (Call& call : task.calls()) {
     if (check_call(call, rank_, size_)) continue;
     task.set_apart(call);
     if (const Status fault = check_call(call, rank_, size_); !fault) {
-      C10_THROW_ERROR(ValueError, fault.error().text());
+      C10_THROW_ERROR(Error, fault.error().text());
     }
   }
   const std::shared_ptr<Communicator> talking = group();
-  auto work = c10::make_intrusive<CohortWork>(rank_, task, title_of(options_->backend, task.type()));
-  if (is_async) {
+  const std::uint64_t number = ++num_calls_;
+  const char* const title = title_of(options_->backend, task.type());
+  auto work = c10::make_intrusive<CohortWork>(rank_, task, title, number);
+  task.when_ended(
+      recorder_->record(*this, {.task = task,
+                                .title = title,
+                                .number = number,
+                                .limit = std::chrono::duration_cast<std::chrono::milliseconds>(limit)}));
+  if (is_async && !calls_run_at_once) {
     work->start(std::move(task), *talking, limit, open_tasks_);
   } else {
     work->run(task, *talking, limit);
@@ -171,8 +165,8 @@ CohortBackend::Work CohortBackend::launch(Task task, bool is_async, std::chrono:
 
 ReduceOp op_for(const at::Tensor& tensor, const ::c10d::ReduceOp& op) {
   const ReduceOp own = op_of(op);
-  TORCH_CHECK_VALUE(!tensor.is_complex() || own == ReduceOp::kSum || own == ReduceOp::kMean,
-                    "cohort: complex tensors can be reduced with SUM and AVG only");
+  TORCH_CHECK(!tensor.is_complex() || own == ReduceOp::kSum || own == ReduceOp::kMean,
+              "cohort: complex tensors can be reduced with SUM and AVG only");
   return own;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "flight_recorder.h"
+#include "group_allocator.h"
 #include "joining.h"
 #include "work.h"
 
@@ -14,7 +16,7 @@ namespace cohort::c10d_plugin {
 /// Threads: one at a time, and the same calls in the same order on all ranks, as for every backend. A call
 /// without async_op runs on the calling thread.
 /// Failure: a DistBackendError names rank, operation and the missing ranks; after it every call of the group
-/// fails. A ValueError reports invalid arguments and leaves the group usable.
+/// fails. Any other RuntimeError reports invalid arguments and leaves the group usable.
 /// Cost: up to three threads and one arena in each process for each group.
 class CohortBackend final : public ::c10d::Backend {
  public:
@@ -36,14 +38,18 @@ class CohortBackend final : public ::c10d::Backend {
   c10::intrusive_ptr<Backend> split(const c10::intrusive_ptr<::c10d::Store>& store,
                                     const std::vector<int>& ranks,
                                     const c10::intrusive_ptr<Options>& options) override;
+  c10::intrusive_ptr<Backend> merge(const c10::intrusive_ptr<::c10d::Store>& store,
+                                    const c10::intrusive_ptr<Options>& options, const int& rank,
+                                    const int& world) override;
+  /// The calls of a group are numbered from 1, equally on all ranks as long as these make the same calls.
   void setSequenceNumberForGroup() override {}
   std::uint64_t getSequenceNumberForGroup() override { return num_calls_; }
   ::c10d::ErrorType getError() override;
   void abort() override;
   void shutdown() override;
   bool supportsTensorAlloc(c10::DeviceIndex) override { return true; }
-  /// Allocates in the arena; in ordinary memory once the arena is full. DDP allocates its buckets here, see
-  /// __init__.py.
+  /// Allocates in the arena; in ordinary memory once the arena is full. The tensor can be resized, as hooks
+  /// of DDP do with buckets. DDP allocates its buckets here, see __init__.py.
   at::Tensor allocateTensor(long size, at::TensorOptions options) override;
   /// The transport of this group: `shared memory`, `hosts` or `hosts over ucx`.
   std::string kind() const;
@@ -87,6 +93,8 @@ class CohortBackend final : public ::c10d::Backend {
   Work recvAnysource(Tensors& tensors, int tag) override;
 
  private:
+  /// The members of this group as ranks of the whole job.
+  std::vector<std::uint64_t> ranks_of_job() const;
   std::chrono::nanoseconds limit_of(std::chrono::milliseconds timeout) const;
   std::shared_ptr<Communicator> group() const;
   void leave_to_parent();
@@ -101,7 +109,9 @@ class CohortBackend final : public ::c10d::Backend {
   const c10::intrusive_ptr<Options> options_;
   const c10::intrusive_ptr<::c10d::Store> store_;
   const std::shared_ptr<Arena> arena_;
+  GroupAllocator& tensors_ = GroupAllocator::make(arena_);
   const std::shared_ptr<OpenCount> open_tasks_ = std::make_shared<OpenCount>();
+  const std::shared_ptr<FlightRecorder> recorder_;
   const pid_t process_ = ::getpid();
   mutable std::mutex mutex_;
   std::shared_ptr<Communicator> group_;  // null after shutdown
@@ -109,7 +119,7 @@ class CohortBackend final : public ::c10d::Backend {
   std::uint64_t num_monitored_barriers_ = 0;
 };
 
-/// The ReduceOp for an operation of torch. Throws ValueError if it is not supported for this tensor.
+/// The ReduceOp for an operation of torch. Throws RuntimeError if it is not supported for this tensor.
 ReduceOp op_for(const at::Tensor& tensor, const ::c10d::ReduceOp& op);
 
 }  // namespace cohort::c10d_plugin

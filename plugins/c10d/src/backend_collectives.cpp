@@ -18,22 +18,22 @@ std::vector<std::size_t> bytes_of_rows(const at::Tensor& tensor, const std::vect
   const auto ranks = static_cast<std::size_t>(world);
   const std::int64_t num_rows = tensor.dim() > 0 ? tensor.size(0) : 0;
   if (rows.empty()) {
-    TORCH_CHECK_VALUE(num_rows % world == 0, "cohort: the ", what, " has ", num_rows,
-                      " rows, expected a multiple of the ", world, " ranks; or give split sizes");
+    TORCH_CHECK(num_rows % world == 0, "cohort: the ", what, " has ", num_rows,
+                " rows, expected a multiple of the ", world, " ranks; or give split sizes");
     return std::vector<std::size_t>(ranks, tensor.nbytes() / ranks);
   }
-  TORCH_CHECK_VALUE(rows.size() == ranks, "cohort: ", rows.size(), " split sizes of the ", what,
-                    ", expected one for each of ", world, " ranks");
+  TORCH_CHECK(rows.size() == ranks, "cohort: ", rows.size(), " split sizes of the ", what,
+              ", expected one for each of ", world, " ranks");
   const std::size_t row_bytes = num_rows > 0 ? tensor.nbytes() / static_cast<std::size_t>(num_rows) : 0;
   std::vector<std::size_t> counts;
   std::int64_t total = 0;
   for (const std::int64_t each : rows) {
-    TORCH_CHECK_VALUE(each >= 0, "cohort: a split size of the ", what, " is ", each, ", expected at least 0");
+    TORCH_CHECK(each >= 0, "cohort: a split size of the ", what, " is ", each, ", expected at least 0");
     counts.push_back(static_cast<std::size_t>(each) * row_bytes);
     total += each;
   }
-  TORCH_CHECK_VALUE(total == num_rows, "cohort: the split sizes of the ", what, " add up to ", total,
-                    ", expected its ", num_rows, " rows");
+  TORCH_CHECK(total == num_rows, "cohort: the split sizes of the ", what, " add up to ", total,
+              ", expected its ", num_rows, " rows");
   return counts;
 }
 
@@ -134,7 +134,7 @@ void CohortBackend::monitoredBarrier(const ::c10d::BarrierOptions& options, bool
 // Runs to the end even with async_op: the size of each message is known only after the one before.
 CohortBackend::Work CohortBackend::allreduce_sparse(Tensors& tensors,
                                                     const ::c10d::AllreduceOptions& options) {
-  TORCH_CHECK_VALUE(options.reduceOp == ::c10d::ReduceOp::SUM, "cohort: sparse tensors can only be summed");
+  TORCH_CHECK(options.reduceOp == ::c10d::ReduceOp::SUM, "cohort: sparse tensors can only be summed");
   tensors.front().copy_(sparse_sum(only(tensors), *group(), limit_of(options.timeout)));
   Task task(OpType::_ALLREDUCE_SPARSE);
   task.show(tensors);

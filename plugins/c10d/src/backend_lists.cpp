@@ -47,8 +47,8 @@ CohortBackend::Work CohortBackend::gather(TensorLists& outputs, Tensors& inputs,
                              where_they_differ(byte_counts(parts))));
     task.give(parts);
   } else {
-    TORCH_CHECK_VALUE(outputs.empty() || outputs.front().empty(),
-                      "cohort: gather: only the root may pass output tensors");
+    TORCH_CHECK(outputs.empty() || outputs.front().empty(),
+                "cohort: gather: only the root may pass output tensors");
     task.call(cohort::gather(task.bytes_from(only(inputs)), {}, root));
   }
   return launch(std::move(task), options);
@@ -65,8 +65,8 @@ CohortBackend::Work CohortBackend::scatter(Tensors& outputs, TensorLists& inputs
     task.call(cohort::scatter(task.bytes_from(parts), task.bytes_into(outputs.front()), root,
                               where_they_differ(byte_counts(parts))));
   } else {
-    TORCH_CHECK_VALUE(inputs.empty() || inputs.front().empty(),
-                      "cohort: scatter: only the root may pass input tensors");
+    TORCH_CHECK(inputs.empty() || inputs.front().empty(),
+                "cohort: scatter: only the root may pass input tensors");
     task.call(cohort::scatter({}, task.bytes_into(only(outputs)), root));
   }
   task.give(outputs);
@@ -112,8 +112,8 @@ CohortBackend::Work CohortBackend::allreduce_coalesced(Tensors& tensors,
 
 CohortBackend::Work CohortBackend::allgather_coalesced(TensorLists& outputs, Tensors& inputs,
                                                        const ::c10d::AllgatherOptions& options) {
-  TORCH_CHECK_VALUE(outputs.size() == static_cast<std::size_t>(size_), "cohort: ", outputs.size(),
-                    " lists of outputs, expected one for each of ", size_, " ranks");
+  TORCH_CHECK(outputs.size() == static_cast<std::size_t>(size_), "cohort: ", outputs.size(),
+              " lists of outputs, expected one for each of ", size_, " ranks");
   for (const Tensors& of_rank : outputs) check_same_number(of_rank.size(), inputs.size());
   Task task(OpType::ALLGATHER_COALESCED);
   task.show(inputs);

@@ -9,7 +9,7 @@ namespace {
 using ::c10d::OpType;
 
 std::uint32_t tag_of(int tag) {
-  TORCH_CHECK_VALUE(tag >= 0, "cohort: tag is ", tag, ", expected at least 0");
+  TORCH_CHECK(tag >= 0, "cohort: tag is ", tag, ", expected at least 0");
   return static_cast<std::uint32_t>(tag);
 }
 

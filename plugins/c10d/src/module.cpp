@@ -1,4 +1,5 @@
 #include "arena_allocator.h"
+#include "at_once.h"
 #include "backend.h"
 #include "callbacks.h"
 
@@ -53,6 +54,8 @@ PYBIND11_MODULE(_C, module) {
   module.def("kind", &kind);
   pybind11::module_::import("atexit").attr("register")(pybind11::cpp_function(
       [] { Callbacks::of_process().drain(); }, pybind11::call_guard<pybind11::gil_scoped_release>()));
+  module.def("run_at_once", [](bool at_once) { calls_run_at_once = at_once; });
+  module.def("records_flight", &FlightRecorder::is_recording);
   module.def("allocate_in_arena", &allocate_in_arena_of);
   module.def("allocate_as_usual", &allocate_as_usual);
 }

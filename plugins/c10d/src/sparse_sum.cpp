@@ -27,9 +27,9 @@ void check_alike(const at::Tensor& own, Communicator& group, std::chrono::nanose
   std::vector<std::int64_t> hashes(world);
   run(group, all_gather(std::span<const std::int64_t>(&hash, 1), std::span(hashes)).within(limit));
   for (std::size_t rank = 0; rank < world; ++rank) {
-    TORCH_CHECK_VALUE(hashes[rank] == hash,
-                      "cohort: sparse tensors to sum must have the same shape and type: that of rank ", rank,
-                      " differs from ", own.sizes(), " of ", own.scalar_type(), " on this rank");
+    TORCH_CHECK(hashes[rank] == hash,
+                "cohort: sparse tensors to sum must have the same shape and type: that of rank ", rank,
+                " differs from ", own.sizes(), " of ", own.scalar_type(), " on this rank");
   }
 }
 

@@ -14,11 +14,11 @@ namespace {
 
 void check(const at::Tensor& tensor) {
   TORCH_CHECK(tensor.defined(), "cohort: the tensor is undefined");
-  TORCH_CHECK_TYPE(tensor.device().is_cpu(), "cohort: the tensor is on ", tensor.device(),
-                   ", expected cpu. Use init_process_group with one backend for each device, as in "
-                   "\"cpu:cohort,cuda:nccl\".");
-  TORCH_CHECK_TYPE(tensor.layout() == at::kStrided, "cohort: the layout of the tensor is ", tensor.layout(),
-                   ", expected strided; only all_reduce takes sparse tensors.");
+  TORCH_CHECK(tensor.device().is_cpu(), "cohort: the tensor is on ", tensor.device(),
+              ", expected cpu. Use init_process_group with one backend for each device, as in "
+              "\"cpu:cohort,cuda:nccl\".");
+  TORCH_CHECK(tensor.layout() == at::kStrided, "cohort: the layout of the tensor is ", tensor.layout(),
+              ", expected strided; only all_reduce takes sparse tensors.");
 }
 
 // Whether the memory of the tensor holds its numbers in row-major order.
@@ -42,7 +42,7 @@ bool are_one_piece(const std::vector<at::Tensor>& tensors) {
 // A complex number counts as two real ones.
 DType dtype_of_numbers(const at::Tensor& tensor) {
   const Result<DType> dtype = dtype_of(c10::toRealValueType(tensor.scalar_type()));
-  TORCH_CHECK_TYPE(dtype.has_value(), "cohort: tensors of ", tensor.scalar_type(), " cannot be reduced");
+  TORCH_CHECK(dtype.has_value(), "cohort: tensors of ", tensor.scalar_type(), " cannot be reduced");
   return *dtype;
 }
 
@@ -146,9 +146,9 @@ ConstNumbers Task::numbers_from(const std::vector<at::Tensor>& tensors) {
   if (tensors.empty()) return {};
   const DType dtype = dtype_of_numbers(tensors.front());
   for (const at::Tensor& tensor : tensors) {
-    TORCH_CHECK_TYPE(tensor.scalar_type() == tensors.front().scalar_type(),
-                     "cohort: the tensors of one list have types ", tensors.front().scalar_type(), " and ",
-                     tensor.scalar_type(), ", expected one type");
+    TORCH_CHECK(tensor.scalar_type() == tensors.front().scalar_type(),
+                "cohort: the tensors of one list have types ", tensors.front().scalar_type(), " and ",
+                tensor.scalar_type(), ", expected one type");
   }
   const ConstNumbers bytes = bytes_from(tensors);
   return {bytes.data, bytes.count / size_bytes(dtype), dtype};

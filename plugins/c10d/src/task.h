@@ -46,6 +46,9 @@ class Task {
   /// Adds a step for finish().
   void at_end(std::function<void()> step) { steps_.push_back(std::move(step)); }
 
+  /// Sets the function for end(); it may be empty.
+  void when_ended(std::function<void()> ended) { ended_ = std::move(ended); }
+
   ::c10d::OpType type() const { return type_; }
   const std::vector<Call>& calls() const { return calls_; }
   std::vector<Call>& calls() { return calls_; }
@@ -53,6 +56,10 @@ class Task {
   const std::vector<at::Tensor>& shown() const { return shown_; }
   /// Runs the steps, once all calls have succeeded.
   void finish() const;
+  /// Tells that the calls have ended, with or without success.
+  void end() const {
+    if (ended_) ended_();
+  }
 
  private:
   const at::Tensor& keep(at::Tensor tensor);
@@ -66,6 +73,7 @@ class Task {
   std::vector<at::Tensor> shown_;
   std::vector<at::Tensor> kept_;  // buffers of the calls
   std::vector<std::function<void()>> steps_;
+  std::function<void()> ended_;
 };
 
 /// Bytes of each tensor; numbers of each tensor, where a complex number counts as two.

@@ -5,7 +5,7 @@
 
 namespace cohort::c10d_plugin {
 
-// Checks that torch leaves to backends. All of them throw ValueError or TypeError.
+// Checks that torch leaves to backends. All of them throw RuntimeError, as Gloo does.
 
 /// The single tensor of a call.
 const at::Tensor& only(const std::vector<at::Tensor>& tensors);

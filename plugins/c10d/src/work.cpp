@@ -52,6 +52,7 @@ void Pending::one_ended(const Status& outcome) {
     if (!outcome && outcome_) outcome_ = outcome;
     if (--num_open_ > 0) return;
   }
+  task_->end();
   try {
     if (outcome_) task_->finish();
   } catch (const std::exception& failure) {
@@ -68,14 +69,15 @@ void Pending::abandon() {
   if (one_is_through_.exchange(true)) task_.reset();
 }
 
-CohortWork::CohortWork(int rank, const Task& task, const char* title)
-    : Work(rank, task.type(), title, task.shown()), outputs_(task.outputs()) {}
+CohortWork::CohortWork(int rank, const Task& task, const char* title, std::uint64_t number)
+    : Work(rank, task.type(), title, task.shown()), outputs_(task.outputs()), number_(number) {}
 
 void CohortWork::run(const Task& task, Communicator& group, std::chrono::nanoseconds limit) {
   Status outcome;
   for (const Call& call : task.calls()) {
     if (outcome) outcome = group.run(call.within(limit));
   }
+  task.end();
   if (outcome) task.finish();
   if (const auto ended = std::exchange(recordFunctionEndCallback_, nullptr)) ended();
   if (!outcome) raise_for_torch(outcome.error());

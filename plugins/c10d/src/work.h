@@ -48,8 +48,8 @@ class Pending : public std::enable_shared_from_this<Pending> {
 /// Failure: wait() throws a DistBackendError with rank, operation, the missing ranks and a remedy.
 class CohortWork final : public ::c10d::Work {
  public:
-  /// Call run() or start() next. Profilers show `title`.
-  CohortWork(int rank, const Task& task, const char* title);
+  /// Call run() or start() next. Profilers show `title`. `number` is the sequence number in the group.
+  CohortWork(int rank, const Task& task, const char* title, std::uint64_t number);
   ~CohortWork() override;
   /// Runs all calls of the task on this thread.
   void run(const Task& task, Communicator& group, std::chrono::nanoseconds limit);
@@ -65,10 +65,12 @@ class CohortWork final : public ::c10d::Work {
   std::vector<at::Tensor> result() override { return outputs_; }
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
   int sourceRank() const override;
+  std::uint64_t getSequencenumber() const override { return number_; }
   void set_source(std::shared_ptr<const int> source) { source_ = std::move(source); }
 
  private:
   const std::vector<at::Tensor> outputs_;
+  const std::uint64_t number_;
   std::shared_ptr<Pending> pending_;  // null: the task has succeeded
   std::shared_ptr<const int> source_;
   std::mutex future_mutex_;
