@@ -120,9 +120,9 @@ config::Loaded load_job(const JobOrder& order) {
       value_or_throw(read_file(files, order.file).within("cannot read the job '" + order.file + "'"));
   const auto keys = config::make_keys();
   return value_or_throw(config::load(keys, {.text = text,
-                                             .file_name = order.file,
-                                             .overrides = order.overrides,
-                                             .working_directory = std::filesystem::current_path().string()}));
+                                            .file_name = order.file,
+                                            .overrides = order.overrides,
+                                            .working_directory = std::filesystem::current_path().string()}));
 }
 
 JobLength length_of(const TrainConfig& train, std::int64_t samples) {
