@@ -16,9 +16,8 @@ inline constexpr std::string_view kLastModel = "last.safetensors";
 ///
 /// - creates the folder, and the folders above it;
 /// - removes temporary files of `results` that a killed writer left;
-/// - moves the `results` of an earlier run, together, into a new sub-folder earlier-1, earlier-2, …; no file
-/// is
-///   ever replaced or removed;
+/// - moves the `results` of an earlier run, together, into a new sub-folder earlier-1, earlier-2, …, so that
+///   no file is ever replaced or removed;
 /// - checks that files can be written, by writing one and removing it.
 ///
 /// Threads: one run at a time uses a folder, counting all processes.
