@@ -39,7 +39,7 @@ struct LinkSettings {
   /// TCP connections between two ranks of different hosts, 1 to 8. 0: one per network that the hosts have in
   /// common, if measurements show that several are faster than one.
   std::optional<int> sockets{};
-  /// Whether rank 0 writes to standard error which links were measured and which algorithms were chosen.
+  /// Whether rank 0 logs which links were measured and which algorithms were chosen (ContextOptions::log).
   std::optional<bool> explain{};
 
   /// These settings, and for those that are not set here, the settings of `others`.
