@@ -98,6 +98,16 @@ class Evaluate(Models):
             self.assertIn(word, table)
         self.assertEqual(json.loads(self.tool("evaluate", model, "--data", job, "--part", "train", "--json"))["samples"], 300)
 
+    def test_whole_numbers_are_what_they_were_in_training(self):
+        """The model tells whether a column of whole numbers is classes or numbers: evaluation does not ask."""
+        path = self.folder / "whole.csv"
+        path.write_text("x,y\n" + "".join(f"{i % 7 - 3},{2 if i % 7 > 3 else 5}\n" for i in range(70)))
+        for target, kind in (("class", "softmax"), ("number", "linear")):
+            data = {"kind": "csv", "path": str(path), "target": target}
+            _, model, _ = self.trained({"data": data, "model": {"kind": kind}, "train": {"batch_size": 20, "epochs": 1}})
+            found = json.loads(self.tool("evaluate", model, "--data", path, "--json"))
+            self.assertEqual((found["samples"], "accuracy" in found), (70, target == "class"), found)
+
     def test_files_get_the_normalisation_of_the_model(self):
         seen, model, _ = self.trained(self.rows_job())
         part = self.folder / "test.csv"  # its own mean is another than that of the training data
@@ -136,7 +146,7 @@ class Evaluate(Models):
         _, model, job = self.trained(SPIRALS)
         error = self.tool("evaluate", model, "--data", self.write_rows("three.csv", 3, 1), code=2)
         self.assertIn("its class 'flat, or so' is unknown to the model", error)
-        self.assertIn("no such file", self.tool("evaluate", model, "--data", "none.csv", code=1))
+        self.assertIn(f"'{self.folder}/none.csv'", self.tool("evaluate", model, "--data", "none.csv", code=1))
         self.assertIn("cannot be used as a model", self.tool("evaluate", job, "--data", job, code=1))
         self.assertIn("--part is for the data of a job", self.tool("evaluate", model, "--data", "x.csv", "--part", "test", code=2))
         none = self.write_job({**SPIRALS, "data": {**SPIRALS["data"], "test_samples": 0}}, "none.toml")

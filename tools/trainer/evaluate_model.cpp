@@ -9,6 +9,7 @@
 #include "storage/local_file_system.h"
 #include "use_model.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <iostream>
 
@@ -37,12 +38,15 @@ DataConfig config_for(const ModelFacts& facts, const std::string& path, const Jo
   settings.insert(settings.end(), job.overrides.begin(), job.overrides.end());
   const auto keys = config::make_keys();
   const config::Loaded loaded =
-      value_or_throw(config::load(keys, {.text = {}, .file_name = {}, .overrides = settings}));
+      value_or_throw(config::load(keys, {.text = {},
+                                         .file_name = {},
+                                         .overrides = settings,
+                                         .working_directory = std::filesystem::current_path().string()}));
   DataConfig config = loaded.config.data;
   const auto is_given = [&](const char* key) { return loaded.locations.contains(key); };
   if (!is_given("data.test_share")) config.test_share = 0.0;
   if (!is_given("data.target_column")) config.target_column = facts.target;
-  if (!is_given("data.classes")) config.classes = static_cast<int>(facts.classes.size());
+  if (!is_given("data.target")) config.target = facts.classes.empty() ? "number" : "class";
   if (!is_given("data.context") && facts.context > 0) config.context = static_cast<int>(facts.context);
   if (!is_given("data.tokens") && !facts.tokens.empty()) config.tokens = facts.tokens;
   return config;
