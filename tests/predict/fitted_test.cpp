@@ -22,12 +22,15 @@ Batch all_of(const Dataset& data) {
 
 class Fitted : public testing::Test {
  protected:
-  OpenedData open(const std::string& kind, const std::string& content, bool normalise = false) {
+  OpenedData open(const std::string& kind, const std::string& content, bool normalise = false,
+                  const std::string& target = "auto") {
     put(fs, "file", content);
     DataConfig config;
     config.kind = kind;
     config.path = "file";
     config.tokens = "char";
+    config.target = target;
+    config.split = "auto";
     config.classes = 10;
     config.context = 2;
     config.normalise = normalise;
@@ -91,7 +94,7 @@ TEST_F(Fitted, ErrorsNameTheDifference) {
 }
 
 TEST_F(Fitted, WholeNumbersArePredictedAsNumbersIfTheModelDoes) {
-  const OpenedData opened = open("csv", "x,y\n1,2\n3,5\n");
+  const OpenedData opened = open("csv", "x,y\n1,2\n3,5\n", false, "number");
   const ModelFacts facts{
       .kind = "linear", .input_shape = {1}, .features = {"x"}, .outputs = 1, .loss = "squared_error"};
   const auto data = value_or_throw(fitted(opened.train, opened, facts, "file"));

@@ -67,7 +67,7 @@ TEST(Trainer, AnEvaluationNamesTheEpochThatWasTrainedLast) {
     EXPECT_WORLD_OK(run_training(2, [&, steps = steps, epoch = epoch](Communicator& group, Arena& arena) {
       auto net = small_net();
       Trainer trainer(group, arena, net.ptr(), cross_entropy(net),
-                      {.batch_size = 16, .epochs = 3, .steps = steps, .evaluate_every = 0});
+                      {.batch_size = 16, .epochs = 3, .steps = steps, .evaluate_every = std::nullopt});
       const auto data = std::make_shared<RoughNumbers>(32);
       EXPECT_EQ(trainer.fit(data, data).last->epoch, epoch) << steps;
     }));
