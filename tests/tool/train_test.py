@@ -77,9 +77,9 @@ class Given(Trained):
 
     def test_the_arguments(self):
         self.assertEqual(self.train(self.WORDS).stdout.splitlines(), [str(self.job)])
-        result = self.train(self.WORDS, "--set", "train.seed=3", "--set", "data.path=a b", "--json", "-v")
+        result = self.train(self.WORDS, "--set", "train.seed=3", "--set", "train.directory=a b", "--json", "-v")
         self.assertEqual(result.stdout.splitlines(),
-                         [str(self.job), "--set", "train.seed=3", "--set", "data.path=a b", "--json", "-v"])
+                         [str(self.job), "--set", "train.seed=3", "--set", "train.directory=a b", "--json", "-v"])
         self.assertEqual((result.returncode, result.stderr), (0, ""))
 
     def test_the_number_of_ranks(self):
