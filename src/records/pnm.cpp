@@ -88,8 +88,9 @@ Status read_binary(std::string_view raster, const std::string& path, PnmImage& i
   image.values.resize(num_values(image));
   for (std::size_t i = 0; i < image.values.size(); ++i) {
     std::int64_t value = 0;
-    for (std::size_t k = 0; k < bytes; ++k)
+    for (std::size_t k = 0; k < bytes; ++k) {
       value = value << 8 | static_cast<unsigned char>(raster[i * bytes + k]);
+    }
     COHORT_RETURN_IF_ERROR(put(image, i, value, path));
   }
   return {};
