@@ -7,7 +7,7 @@
 
 namespace cohort {
 
-/// What the file of a model of a job has to tell its users.
+/// The facts about a model of a job that its file carries for its users.
 ModelFacts facts_of(const ModelConfig& config, const OpenedData& data);
 
 /// The model that such facts describe, with random parameters.

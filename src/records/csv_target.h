@@ -10,8 +10,9 @@
 
 namespace cohort::records {
 
-/// What a target column holds, as data.target says: classes to tell apart, or numbers to predict. kAuto: a
-/// column of text is classes, a column of numbers with a fraction is numbers, any other column is ambiguous.
+/// The content of a target column, as data.target says: classes to tell apart, or numbers to predict. kAuto:
+/// a column of text is classes, a column of numbers with a fraction is numbers, any other column is
+/// ambiguous.
 enum class CsvTarget { kAuto, kClass, kNumber };
 
 /// Gathers the cells of a target column.

@@ -180,16 +180,16 @@ TEST(Load, PathsAreRelativeToTheJobFileOrForOverridesToTheWorkingDirectory) {
     EXPECT_TRUE(loaded) << loaded.error().text();
     return loaded->config;
   };
-  const Config below = config("jobs/x.toml", "/work", "");
-  EXPECT_EQ(below.data.path, "/work/data/a.csv");
+  const Config below = config("jobs/x.toml", "/here", "");
+  EXPECT_EQ(below.data.path, "/here/data/a.csv");
   EXPECT_EQ(below.data.test_path, "/abs/b.csv");
-  EXPECT_EQ(below.model.initial, "/work/jobs/w.safetensors");
+  EXPECT_EQ(below.model.initial, "/here/jobs/w.safetensors");
   EXPECT_EQ(below.train.directory, "out") << "an output is relative to the working directory";
-  EXPECT_EQ(config("/elsewhere/jobs/x.toml", "/work", "").data.path, "/elsewhere/data/a.csv");
+  EXPECT_EQ(config("/elsewhere/jobs/x.toml", "/here", "").data.path, "/elsewhere/data/a.csv");
   EXPECT_EQ(config("jobs/x.toml", "", "").data.path, "data/a.csv");
-  EXPECT_EQ(config("jobs/x.toml", "/work", "data.path=c.csv").data.path, "/work/c.csv");
-  EXPECT_EQ(config("jobs/x.toml", "/work", "data.path=7").data.path, "/work/7") << "text needs no quotes";
-  EXPECT_EQ(config("jobs/x.toml", "/work", "model.initial=").model.initial, "");
+  EXPECT_EQ(config("jobs/x.toml", "/here", "data.path=c.csv").data.path, "/here/c.csv");
+  EXPECT_EQ(config("jobs/x.toml", "/here", "data.path=7").data.path, "/here/7") << "text needs no quotes";
+  EXPECT_EQ(config("jobs/x.toml", "/here", "model.initial=").model.initial, "");
 }
 
 TEST(Load, OverridesWinAndTheLastOfThemMost) {
