@@ -28,6 +28,7 @@
 #include <cohort/step_report.h>
 #include <cohort/tensor.h>
 #include <cohort/torch_dataset.h>
+#include <cohort/trace.h>
 #include <cohort/trainer.h>
 #include <cohort/version.h>
 #include <cohort/views.h>

@@ -8,6 +8,7 @@
 #include <cohort/optimizer.h>
 #include <cohort/parameter_group.h>
 #include <cohort/step_report.h>
+#include <cohort/trace.h>
 
 #include <chrono>
 #include <cstdint>
@@ -86,6 +87,9 @@ struct TrainerOptions {
   bool one_copy = true;
   int loader_threads = 1;
   int prefetch = 4;
+  /// Records the times of this many actions of each lane and of as many calls, the newest; see
+  /// Trainer::trace(). Not set: nothing is recorded.
+  std::optional<std::size_t> trace{};
 
   std::function<void(const StepReport&)> on_step{};              ///< on every rank
   std::function<void(const EvaluationReport&)> on_evaluation{};  ///< on every rank
@@ -154,6 +158,8 @@ class COHORT_EXPORT Trainer {
   /// The mean loss and the accuracy on `data`. All ranks call it together; each evaluates a part of the data.
   EvaluationReport evaluate(const Dataset& data);
   TrainerMemory memory() const;
+  /// The newest actions and calls of this rank; empty unless TrainerOptions::trace is set.
+  Trace trace() const;
 
  private:
   struct Parts;

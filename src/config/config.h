@@ -126,6 +126,12 @@ struct TrainConfig {
   int hash_every{};  ///< steps between comparisons of the replicas; 0: never
 };
 
+/// [trace]: the times of actions and calls.
+struct TraceConfig {
+  std::string file;  ///< empty: nothing is recorded
+  int capacity{};    ///< actions per lane
+};
+
 /// All settings of a job file. Defaults, ranges and help are in the tables of keys_*.cpp.
 struct Config {
   LogConfig log;
@@ -137,6 +143,7 @@ struct Config {
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
   TrainConfig train;
+  TraceConfig trace;
 };
 
 }  // namespace cohort

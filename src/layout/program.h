@@ -1,19 +1,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace cohort {
 
-/// The kinds of actions. Actions of buckets (communication and update) overlap with actions of slots
-/// (micro-batches: load, forward, backward).
-enum class ActionKind {
-  kLoad,      ///< fetches the samples of a slot
-  kForward,   ///< computes the loss of a slot
-  kBackward,  ///< computes the gradients of a slot
+/// What an action does.
+enum class Verb : std::uint8_t {
+  kLoad,      ///< fetches the samples of a micro-batch
+  kForward,   ///< computes the loss of a micro-batch
+  kBackward,  ///< computes the gradients of a micro-batch
   kFill,      ///< marks that the gradients of a bucket are complete; backward completes it, nothing runs
+  kWeigh,     ///< adds up the weights of the micro-batches of all ranks: the divisor of the gradients
   kReduce,    ///< reduce-scatter of the gradients of a bucket: each rank gets the sum of its slice
   kVote,      ///< the ranks agree whether the step counts, is skipped or fails
   kUpdate,    ///< updates the parameters of this rank's slice of a bucket
@@ -23,29 +25,40 @@ enum class ActionKind {
   kGatherGradients,  ///< all-gather of the reduced gradients of a bucket
   kOptimize,         ///< every rank updates all parameters by itself, with an optimizer of torch
 };
-std::string_view name(ActionKind kind);
+std::string_view name(Verb verb);
 
-/// The two sequences of actions of a step. Actions of one lane run one after the other; the lanes overlap.
-enum class Lane { kSlots, kBuckets };
+/// The lane of computation: its actions run on the thread that asked for the step.
+inline constexpr int kComputeLane = 0;
 
+/// One thing that a rank does in a step, and what it is done to. Numbers that do not apply are absent.
 struct Action {
-  ActionKind kind = ActionKind::kLoad;
-  int slot = 0;    ///< the micro-batch of load, forward and backward
-  int bucket = 0;  ///< the bucket of fill, reduce, update, apply and gather
-  std::vector<std::size_t>
-      after{};  ///< indices of actions of the other lane that must be over before this one starts
+  Verb verb = Verb::kLoad;
+  int lane = kComputeLane;
+  std::optional<int> stage{};        ///< of a pipeline
+  std::optional<int> micro_batch{};  ///< of load, forward and backward
+  std::optional<int> unit{};         ///< part of a model that is gathered or computed again as a whole
+  std::optional<int> bucket{};       ///< of fill, reduce, update, apply and gather
+  std::optional<int> peer{};         ///< the other rank of a send or receive
+  /// Indices of actions of other lanes that must be over before this one starts.
+  std::vector<std::size_t> after{};
 
-  Lane lane() const {
-    const bool of_slots = kind == ActionKind::kLoad || kind == ActionKind::kForward ||
-                          kind == ActionKind::kBackward || kind == ActionKind::kVote;
-    return of_slots ? Lane::kSlots : Lane::kBuckets;
-  }
-  /// `forward slot 3`, `reduce bucket 0`.
+  /// `forward micro-batch 3`, `reduce bucket 0`.
   std::string text() const;
 };
 
-/// The actions of one rank in one step, in the order in which each lane runs them.
-using Program = std::vector<Action>;
+/// The actions of one rank in one step. Each lane runs its actions one after the other, in this order; lanes
+/// overlap. Lane 0 computes; the other lanes communicate and update, each by a communicator of its own.
+struct Program {
+  int num_lanes = 1;
+  std::vector<Action> actions{};
+
+  /// Adds an action; returns its index.
+  std::size_t add(Action action);
+};
+
+/// A hash of the actions that ranks make together: equal on all ranks of a step, whatever their
+/// micro-batches.
+std::uint64_t common_hash(const Program& program);
 
 /// When parameters may change.
 enum class UpdateTime {
@@ -60,8 +73,16 @@ enum class Copies {
   kPerRank,  ///< each rank has its own
 };
 
+/// The shape of a step of synchronous data-parallel training.
+struct StepShape {
+  std::vector<int> micro_batches{};  ///< of this rank
+  int num_buckets = 0;
+  int bucket_lanes = 1;  ///< buckets in flight at once: bucket b belongs to lane 1 + b modulo this
+  UpdateTime update = UpdateTime::kWhenReduced;
+  Copies copies = Copies::kPerRank;
+};
+
 /// The step of one rank of synchronous data-parallel training.
-Program data_parallel_program(const std::vector<int>& slots, int num_buckets, UpdateTime update,
-                              Copies copies);
+Program data_parallel_program(const StepShape& shape);
 
 }  // namespace cohort

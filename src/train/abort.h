@@ -23,8 +23,9 @@ inline Error failure_of(int rank, const std::exception& cause) {
 
 /// Ends the calls of all other ranks with failure_of() this rank, so that no rank waits for this one. Does
 /// nothing if `cause` is the failure of another rank, which has told all ranks already, or a divergence,
-/// which all ranks know by the same vote.
-inline void abort_with(Communicator& group, const std::exception& cause) {
+/// which all ranks know by the same vote. `group` is a Communicator, or Lanes.
+template <class Group>
+void abort_with(Group& group, const std::exception& cause) {
   const Error* error = as_error(cause);
   if (error != nullptr && error->root().code() == ErrorCode::kAborted) return;
   if (error != nullptr && error->code() == ErrorCode::kDiverged) return;
@@ -32,8 +33,8 @@ inline void abort_with(Communicator& group, const std::exception& cause) {
 }
 
 /// Runs `work`, which all ranks run together. An exception ends the others, too.
-template <class Work>
-void or_abort(Communicator& group, const Work& work) {
+template <class Group, class Work>
+void or_abort(Group& group, const Work& work) {
   try {
     work();
   } catch (const std::exception& error) {

@@ -166,6 +166,7 @@ void BucketSet::release(std::size_t parameter) {
 }
 
 void BucketSet::provide(std::size_t parameter) {
+  const std::lock_guard lock(provide_mutex_);  // several buckets may ask for the same large gradient
   if (locations_[parameter].is_pooled && !adopted_[parameter].defined()) {
     adopt(parameter, pool_->tensor_like(parameters_[parameter]));
   }
@@ -205,6 +206,7 @@ void BucketSet::move_to(BucketLayout layout, ParameterMemory values) {
 std::optional<std::size_t> BucketSet::first_detached() const {
   if (!values_) return std::nullopt;
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
+    if (parameters_[p].numel() == 0) continue;  // an empty tensor has no address
     if (parameters_[p].const_data_ptr() != all_values().slice(elements_of(p).first, 0).data) return p;
   }
   return std::nullopt;

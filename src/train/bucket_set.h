@@ -121,6 +121,7 @@ class BucketSet {
   std::vector<std::size_t> gradient_firsts_;  // per bucket, from the start of the block
   std::vector<at::Tensor> gradient_views_;
   std::vector<at::Tensor> adopted_;
+  std::mutex provide_mutex_;
   mutable std::mutex mutex_;
   // Addresses of adopted gradients. Under the mutex: backward asks while the other thread releases.
   std::set<const void*> adopted_data_;

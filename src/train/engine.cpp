@@ -1,6 +1,8 @@
 #include "train/engine.h"
 
+#include "base/check.h"
 #include "base/result.h"
+#include "train/action_trace.h"
 
 #include <algorithm>
 
@@ -8,31 +10,44 @@ namespace cohort::train {
 
 using std::chrono::steady_clock;
 
-Engine::Engine(Perform perform) : perform_(std::move(perform)) {}
+Engine::Engine(int num_lanes, Perform perform) : perform_(std::move(perform)) {
+  for (int lane = 1; lane < num_lanes; ++lane) lanes_.push_back(std::make_unique<WorkThread>());
+}
+
+void Engine::begin(const Program& program) {
+  COHORT_CHECK_EQ(static_cast<std::size_t>(program.num_lanes), lanes_.size() + 1);
+  const std::lock_guard lock(mutex_);
+  if (failed_) {
+    raise(Error(ErrorCode::kAborted, "an earlier step failed")
+              .with_remedy("Make a new Trainer, in a new Context."));
+  }
+  program_ = &program;
+  done_.assign(program.actions.size(), false);
+  fills_.clear();
+  for (std::size_t i = 0; i < program.actions.size(); ++i) {
+    const Action& action = program.actions[i];
+    if (action.verb != Verb::kFill) continue;
+    COHORT_CHECK_EQ(static_cast<std::size_t>(*action.bucket), fills_.size(), "buckets are filled in order");
+    fills_.push_back(i);
+  }
+}
 
 void Engine::run(const Program& program) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (failed_) {
-      raise(Error(ErrorCode::kAborted, "an earlier step failed")
-                .with_remedy("Make a new Trainer, in a new Context."));
-    }
-    program_ = &program;
-    done_.assign(program.size(), false);
+  begin(program);
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    lanes_[i]->give([this, &program, lane = static_cast<int>(i) + 1] { run_lane(program, lane); });
   }
-  buckets_.give([&] { run_lane(program, Lane::kBuckets); });
   std::exception_ptr thrown;
-  try {
-    run_lane(program, Lane::kSlots);
-  } catch (...) {
-    thrown = std::current_exception();
-  }
+  const auto keep_first = [&](const auto& work) {
+    try {
+      work();
+    } catch (...) {
+      if (!thrown) thrown = std::current_exception();
+    }
+  };
+  keep_first([&] { run_lane(program, kComputeLane); });
   const auto start = steady_clock::now();
-  try {
-    buckets_.drain();
-  } catch (...) {
-    if (!thrown) thrown = std::current_exception();
-  }
+  for (const auto& lane : lanes_) keep_first([&] { lane->drain(); });
   waited_ += steady_clock::now() - start;
   {
     const std::lock_guard lock(mutex_);
@@ -42,28 +57,36 @@ void Engine::run(const Program& program) {
 }
 
 void Engine::filled(int bucket) {
-  const std::lock_guard lock(mutex_);
-  if (program_ == nullptr) return;
-  for (std::size_t i = 0; i < program_->size(); ++i) {
-    const Action& action = (*program_)[i];
-    if (action.kind == ActionKind::kFill && action.bucket == bucket) done_[i] = true;
+  {
+    const std::lock_guard lock(mutex_);
+    if (program_ == nullptr) return;
+    const std::size_t index = fills_[static_cast<std::size_t>(bucket)];
+    done_[index] = true;
+    if (trace_ != nullptr) trace_->fill(index, program_->actions[index]);
   }
   changed_.notify_all();
 }
 
-void Engine::run_lane(const Program& program, Lane lane) {
-  for (std::size_t i = 0; i < program.size(); ++i) {
-    const Action& action = program[i];
-    if (action.kind == ActionKind::kFill || action.lane() != lane) continue;
+void Engine::run_lane(const Program& program, int lane) {
+  for (std::size_t i = 0; i < program.actions.size(); ++i) {
+    const Action& action = program.actions[i];
+    if (action.verb == Verb::kFill || action.lane != lane) continue;
     if (!wait_for(action)) return;
     try {
-      perform_(action);
+      perform(action, i);
     } catch (...) {
       fail();
       throw;
     }
     mark(i);
   }
+}
+
+void Engine::perform(const Action& action, std::size_t index) {
+  if (trace_ == nullptr) return perform_(action);
+  const auto begin = steady_clock::now();
+  perform_(action);
+  trace_->add(index, action, begin, steady_clock::now());
 }
 
 void Engine::mark(std::size_t index) {
@@ -77,12 +100,12 @@ void Engine::mark(std::size_t index) {
 bool Engine::wait_for(const Action& action) {
   const auto start = steady_clock::now();
   std::unique_lock lock(mutex_);
-  // No deadline is needed: every wait of the other lane has one, and its failure ends this wait.
+  // No deadline is needed: every wait of the other lanes has one, and their failure ends this wait.
   changed_.wait(lock, [&] {
     return failed_ || std::all_of(action.after.begin(), action.after.end(),
                                   [&](std::size_t i) { return static_cast<bool>(done_[i]); });
   });
-  if (action.lane() == Lane::kSlots) waited_ += steady_clock::now() - start;
+  if (action.lane == kComputeLane) waited_ += steady_clock::now() - start;
   return !failed_;
 }
 

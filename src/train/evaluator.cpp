@@ -10,13 +10,23 @@
 namespace cohort::train {
 namespace {
 
-struct EvaluationMode {
-  explicit EvaluationMode(torch::nn::Module& module) : module_(module), was_training_(module.is_training()) {
-    module_.eval();
+/// A module and all its parts are in evaluation mode while this lives. Afterwards each part is in its own
+/// mode again: users put parts into evaluation mode that are not to be trained.
+class EvaluationMode {
+ public:
+  explicit EvaluationMode(torch::nn::Module& module) {
+    for (const auto& part : module.modules()) parts_.emplace_back(part, part->is_training());
+    module.eval();
   }
-  ~EvaluationMode() { module_.train(was_training_); }
-  torch::nn::Module& module_;
-  const bool was_training_;
+  ~EvaluationMode() {
+    // train() sets all parts below a part as well, and parts come after the parts that hold them.
+    for (const auto& [part, was_training] : parts_) part->train(was_training);
+  }
+  EvaluationMode(const EvaluationMode&) = delete;
+  EvaluationMode& operator=(const EvaluationMode&) = delete;
+
+ private:
+  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, bool>> parts_;
 };
 
 Batch batch_of(const Dataset& data, std::int64_t first, std::int64_t last) {
@@ -44,7 +54,7 @@ std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module&
   const EvaluationMode mode(module);
   const std::int64_t size = data.size();
   const std::int64_t num_batches = (size + options.batch - 1) / options.batch;
-  constexpr std::size_t kNumbers = 3;  // loss, right answers, answers
+  constexpr std::size_t kNumbers = 4;  // loss, weight, right answers, answers
   std::vector<double> sums(static_cast<std::size_t>(num_batches) * kNumbers + 1, 0.0);
   double& num_stopped = sums.back();
   for (std::int64_t b = group.rank(); b < num_batches; b += group.size()) {
@@ -57,19 +67,21 @@ std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module&
     double* numbers = sums.data() + static_cast<std::size_t>(b) * kNumbers;
     check_is_one_number(part.loss);
     numbers[0] = part.loss.item<double>();
-    numbers[1] = part.correct;
-    numbers[2] = part.counted;
+    numbers[1] = part.weight;
+    numbers[2] = part.correct;
+    numbers[3] = part.counted;
   }
   value_or_throw(
       group.run(all_reduce(std::span(sums))));  // one rank adds the numbers of a batch, the others add 0
   if (num_stopped > 0) return std::nullopt;
-  double loss = 0, correct = 0, counted = 0;
+  double loss = 0, weight = 0, correct = 0, counted = 0;
   for (std::size_t i = 0; i + 1 < sums.size(); i += kNumbers) {
     loss += sums[i];
-    correct += sums[i + 1];
-    counted += sums[i + 2];
+    weight += sums[i + 1];
+    correct += sums[i + 2];
+    counted += sums[i + 3];
   }
-  EvaluationReport report{.loss = size > 0 ? loss / static_cast<double>(size) : 0};
+  EvaluationReport report{.loss = weight > 0 ? loss / weight : 0};
   if (counted > 0) report.accuracy = correct / counted;
   return report;
 }

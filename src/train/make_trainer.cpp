@@ -58,22 +58,32 @@ Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
                   .options = std::move(options),
                   .frozen = std::move(frozen),
                   .torch_optimizer = std::move(torch_optimizer),
+                  .trace = nullptr,
                   .replica = {group, arena, module, objective, std::move(updates), settings}});
+    if (parts_->options.trace) {
+      parts_->trace = std::make_unique<train::TrainerTrace>(parts_->replica, *parts_->options.trace);
+    }
   });
 }
 
 Trainer::~Trainer() {
-  if (!parts_->home.is_here()) (void)parts_.release();
+  if (!parts_->home.is_here()) {
+    (void)parts_.release();
+  } else if (parts_->trace != nullptr) {
+    parts_->group.set_trace(nullptr);
+  }
 }
 
 TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr<const Dataset> test) {
   if (data->size() == 0) throw UsageError("there is no sample to train with");
-  parts_->module->train();
+  // A module in training mode stays as it is: users put parts into evaluation mode that are not to be
+  // trained.
+  if (!parts_->module->is_training()) parts_->module->train();
   parts_->report = {};
   parts_->samples = 0;
   parts_->evaluations_since_best = 0;
   parts_->is_within_epoch = false;
-  train::or_abort(parts_->group, [&] {
+  train::or_abort(parts_->replica.lanes(), [&] {
     train::check_same_training(parts_->group, parts_->options, *data, test.get(),
                                parts_->torch_optimizer.get());
     parts_->prepare_directory();
@@ -85,7 +95,7 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
 
 EvaluationReport Trainer::evaluate(const Dataset& data) {
   std::optional<EvaluationReport> report;
-  train::or_abort(parts_->group, [&] {
+  train::or_abort(parts_->replica.lanes(), [&] {
     report = train::evaluate(parts_->group, *parts_->module, parts_->objective, data, {});
   });
   return *report;
@@ -94,6 +104,10 @@ EvaluationReport Trainer::evaluate(const Dataset& data) {
 double Trainer::Parts::learning_rate() const {
   if (torch_optimizer != nullptr) return torch_optimizer->set_learning_rates(options.schedule, report.steps);
   return learning_rate_at(options.schedule, options.optimizer.learning_rate, report.steps);
+}
+
+Trace Trainer::trace() const {
+  return parts_->trace != nullptr ? parts_->trace->records() : Trace{};
 }
 
 TrainerMemory Trainer::memory() const {

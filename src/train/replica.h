@@ -3,16 +3,15 @@
 #include "layout/program.h"
 #include "train/buffers.h"
 #include "train/engine.h"
-#include "train/gradient_intake.h"
+#include "train/gradient_store.h"
+#include "train/lanes.h"
 #include "train/lock_step.h"
+#include "train/micro_batches.h"
 #include "train/torch_optimizer.h"
 #include "train/vote.h"
-#include <cohort/dataset.h>
 #include <cohort/trainer.h>
 
-#include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace cohort::train {
@@ -21,8 +20,7 @@ namespace cohort::train {
 struct StepInfo {
   std::int64_t step = 0;  ///< from 0
   double learning_rate = 0;
-  double weight = 0;       ///< number of samples of the whole batch
-  std::vector<int> slots;  ///< slots of this rank, in order
+  std::vector<int> micro_batches;  ///< of this rank, in order
   bool hash_replica = false;
   bool wants_to_stop = false;
 };
@@ -42,24 +40,28 @@ struct ReplicaSettings {
 /// The earliest time at which parameters may change under these settings.
 UpdateTime update_time(const ReplicaSettings& settings);
 
-/// Returns the batch of a slot.
-using Load = std::function<Batch(int slot)>;
-
 /// One rank's copy of the model, and its part in a step of all ranks: evaluate, vote, apply.
 ///
-/// Threads: one at a time; has another thread for the buckets.
-/// Lifetime: group and arena must outlive it. While it lives, the parameters of the module lie in the arena.
+/// Threads: one at a time; has another thread for each lane of buckets.
+/// Lifetime: group, arena and trace must outlive it. While it lives, the parameters of the module lie in the
+/// arena.
 /// Failure: throws the first failure of any rank and ends the step of all ranks; afterwards only the
 /// destructor may be called.
 /// Cost: parameters and gradients in the arena, the moments of one slice.
-class Replica : private GradientSink {
+class Replica {
  public:
   Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
           std::vector<ParameterUpdate> updates, const ReplicaSettings& settings);
-  ~Replica() override;
+  ~Replica();
+  Replica(const Replica&) = delete;
+  Replica& operator=(const Replica&) = delete;
 
   Verdict step(const StepInfo& info, const Load& load);
+  /// Records the times of actions there from the next step on.
+  void set_trace(ActionTrace* trace);
 
+  /// The communicators that steps use: a failure outside of a step ends them all.
+  Lanes& lanes() { return lanes_; }
   Copies copies() const { return buckets_->has_common_values() ? Copies::kOne : Copies::kPerRank; }
   const BucketSet& buckets() const { return *buckets_; }
   const ModuleTensors& tensors() const { return tensors_; }
@@ -71,18 +73,14 @@ class Replica : private GradientSink {
 
  private:
   void perform(const Action& action);
-  void forward(int slot);
-  void backward();
-  bool accepts(std::size_t parameter) override;
-  void store(std::size_t parameter, at::Tensor gradient, Arrival arrival) override;
-  void full(std::size_t bucket) override;
-  void store_first(std::size_t parameter, at::Tensor gradient);
-  void add_part(std::size_t parameter, const at::Tensor& gradient);
-  void add_to_tree();
-  [[noreturn]] void refuse_late_part(std::size_t parameter) const;
-  void open(const StepInfo& info);
+  void perform_for_all(const Action& action);
+  void open(const StepInfo& info, const Load& load);
+  void check_memory() const;
+  void weigh(const Action& action);
   void settle();
   void optimize();
+  StepTerms terms(double scale) const;
+  [[noreturn]] void refuse_weight() const;
   [[noreturn]] void refuse_norm() const;
   [[noreturn]] void refuse(const BadLoss& bad) const;
   void follow_observed_order();
@@ -96,24 +94,21 @@ class Replica : private GradientSink {
   const Objective objective_;
   const ReplicaSettings settings_;
   const ModuleTensors tensors_;
+  Lanes lanes_;
   std::unique_ptr<BucketSet> buckets_;
   std::unique_ptr<LockStep> lock_step_;
   Buffers buffers_;
+  std::unique_ptr<GradientStore> store_;
   std::unique_ptr<GradientIntake> intake_;
+  std::unique_ptr<MicroBatches> micro_batches_;
   std::unique_ptr<Engine> engine_;
+  ActionTrace* trace_ = nullptr;
 
   // The current step:
   const StepInfo* info_ = nullptr;
-  const Load* load_ = nullptr;
-  Batch batch_;
-  at::Tensor loss_;
-  Tally tally_;
-  std::vector<double> slot_losses_;
-  double bad_loss_ = 0;  // the first loss that is not finite
+  std::uint64_t program_hash_ = 0;
+  std::uint64_t replica_hash_ = 0;
   Verdict verdict_;
-  std::size_t slots_left_ = 0;
-  struct Tree;
-  std::unique_ptr<Tree> tree_;
 };
 
 }  // namespace cohort::train

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "train/lock_step.h"
 #include "train/module_tensors.h"
 #include "train/replica.h"
 #include "update/groups.h"

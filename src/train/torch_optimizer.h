@@ -1,8 +1,8 @@
 #pragma once
 
 #include "train/bucket_set.h"
-#include "train/lock_step.h"
 #include "train/module_tensors.h"
+#include "train/sharded_update.h"
 #include <cohort/learning_rate_schedule.h>
 
 #include <cstdint>

@@ -39,15 +39,21 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
 // False if training ended before the epoch was over.
 bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
   const std::vector<int> mine = deal(train::slots_of(options, group.size()), group.size(), group.rank());
-  for (std::uint64_t step = 0; step < plan.steps_per_epoch(); ++step) {
-    std::vector<SlotAddress> upcoming;
-    for (const int slot : mine) upcoming.push_back({static_cast<std::uint64_t>(report.epochs), step, slot});
-    loader.expect(std::move(upcoming));
-  }
+  // As many steps ahead as the loader needs to have work for its depth, however long the epoch is.
+  const std::uint64_t ahead =
+      static_cast<std::uint64_t>(options.prefetch) / std::max<std::size_t>(mine.size(), 1) + 2;
+  std::uint64_t num_announced = 0;
   for (std::uint64_t in_epoch = 0; in_epoch < plan.steps_per_epoch(); ++in_epoch) {
+    for (; num_announced < std::min(in_epoch + ahead, plan.steps_per_epoch()); ++num_announced) {
+      std::vector<SlotAddress> upcoming;
+      for (const int slot : mine) {
+        upcoming.push_back({static_cast<std::uint64_t>(report.epochs), num_announced, slot});
+      }
+      loader.expect(std::move(upcoming));
+    }
     is_within_epoch = in_epoch > 0;
     if (options.steps && report.steps >= *options.steps) return false;
-    if (step(loader, plan, in_epoch).stop) {
+    if (step(loader, in_epoch).stop) {
       report.end = TrainingEnd::kStopped;
       return false;
     }
@@ -57,12 +63,11 @@ bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
   return true;
 }
 
-Verdict Trainer::Parts::step(SlotLoader& loader, const BatchPlan& plan, std::uint64_t step_in_epoch) {
+Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
   const train::StepInfo info{
       .step = report.steps,
       .learning_rate = learning_rate(),
-      .weight = static_cast<double>(plan.batch_size(step_in_epoch)),
-      .slots = deal(train::slots_of(options, group.size()), group.size(), group.rank()),
+      .micro_batches = deal(train::slots_of(options, group.size()), group.size(), group.rank()),
       .hash_replica = options.hash_every && report.steps % *options.hash_every == 0,
       .wants_to_stop = options.wants_to_stop && options.wants_to_stop()};
   const auto epoch = static_cast<std::uint64_t>(report.epochs);
@@ -85,14 +90,14 @@ void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTime
   report.seconds += times.whole;
   report.communication_seconds += times.waited;
   report.stall_seconds += times.stalled;
-  samples += static_cast<std::int64_t>(verdict.weight);
+  samples += static_cast<std::int64_t>(verdict.samples);
   report.samples_per_second = static_cast<double>(samples) / report.seconds;
   if (!options.on_step) return;
   StepReport step{.step = report.steps,
                   .epoch = report.epochs + 1,
                   .loss = verdict.loss,
                   .learning_rate = learning_rate,
-                  .samples = static_cast<std::int64_t>(verdict.weight),
+                  .samples = static_cast<std::int64_t>(verdict.samples),
                   .seconds = times.whole,
                   .communication_seconds = times.waited,
                   .stall_seconds = times.stalled,

@@ -5,6 +5,7 @@
 #include "storage/local_file_system.h"
 #include "train/replica.h"
 #include "train/settings.h"
+#include "train/trainer_trace.h"
 #include <cohort/trainer.h>
 
 #include <string>
@@ -28,6 +29,7 @@ struct Trainer::Parts {
   TrainerOptions options;
   train::Frozen frozen;
   std::unique_ptr<train::TorchOptimizer> torch_optimizer;  // null: an optimizer of Cohort
+  std::unique_ptr<train::TrainerTrace> trace;              // null: nothing is recorded
   train::Replica replica;
   LocalFileSystem files{};
   std::string directory{};  // options.directory as an absolute path, on rank 0
@@ -40,7 +42,7 @@ struct Trainer::Parts {
   void prepare_directory();
   void fit(std::shared_ptr<const Dataset> data, const Dataset* test);
   bool epoch(SlotLoader& loader, const BatchPlan& plan);
-  train::Verdict step(SlotLoader& loader, const BatchPlan& plan, std::uint64_t step_in_epoch);
+  train::Verdict step(SlotLoader& loader, std::uint64_t step_in_epoch);
   /// The learning rate of the next step.
   double learning_rate() const;
   void tell(const train::Verdict& verdict, double learning_rate, StepTimes times);

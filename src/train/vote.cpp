@@ -24,6 +24,20 @@ double summed(const std::vector<Tally>& all, double Tally::*member) {
   return sum_as_tree(numbers);
 }
 
+// Ranks with other programs would wait for each other in calls that do not match.
+void compare_programs(const std::vector<Tally>& all) {
+  std::vector<std::uint64_t> hashes;
+  for (const Tally& tally : all) hashes.push_back(tally.program_hash);
+  const std::vector<int> ranks = deviating_ranks(hashes);
+  if (ranks.empty()) return;
+  raise(
+      Error(ErrorCode::kCorrupt,
+            fmt::format("the program of {} differs from those of the others", comm::ranks_text(ranks)))
+          .with_rank(ranks.front())
+          .with_remedy("Start all ranks with the same program, module and options; `cohort train --dry-run` "
+                       "prints the program of every rank."));
+}
+
 void compare_replicas(const std::vector<Tally>& all) {
   std::vector<std::uint64_t> hashes;
   for (const Tally& tally : all) {
@@ -64,9 +78,11 @@ std::vector<int> deviating_ranks(const std::vector<std::uint64_t>& hashes) {
 
 Verdict vote(Communicator& group, const Tally& mine, Summation summation) {
   const std::vector<Tally> all = everybody(group, mine);
+  compare_programs(all);
   compare_replicas(all);
   Verdict verdict;
   verdict.weight = summed(all, &Tally::weight);
+  verdict.samples = summed(all, &Tally::samples);
   verdict.loss = summed(all, &Tally::loss) / verdict.weight;
   verdict.correct = summed(all, &Tally::correct);
   verdict.counted = summed(all, &Tally::counted);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "comm/group/communicator.h"
-#include "train/lock_step.h"
+#include "train/reducer.h"
 
 #include <cstdint>
 #include <optional>
@@ -9,19 +9,21 @@
 
 namespace cohort::train {
 
-/// One rank's results of a step: 64 bytes on the wire.
+/// One rank's results of a step: 80 bytes on the wire.
 struct Tally {
-  double loss = 0;             ///< sum over the samples of the rank
-  double weight = 0;           ///< number of samples
-  double correct = 0;          ///< number of right answers
-  double counted = 0;          ///< number of answers
-  double square_sum = 0;       ///< of the gradients that the rank has reduced
-  std::int64_t bad_slot = -1;  ///< the first slot whose loss is not finite; −1: all are finite
+  double loss = 0;                 ///< sum over the samples of the rank
+  double weight = 0;               ///< sum of the weights of its micro-batches
+  double samples = 0;              ///< number of samples
+  double correct = 0;              ///< number of right answers
+  double counted = 0;              ///< number of answers
+  double square_sum = 0;           ///< of the gradients that the rank has reduced
+  std::int64_t bad_slot = -1;      ///< the first slot whose loss is not finite; −1: all are finite
+  std::uint64_t program_hash = 0;  ///< of the actions that all ranks make together
   std::uint64_t replica_hash = 0;
   std::uint32_t has_hash = 0;
   std::uint32_t wants_to_stop = 0;
 };
-static_assert(sizeof(Tally) == 64);
+static_assert(sizeof(Tally) == 80);
 
 /// The first slot with a loss that is not finite, of the first such rank.
 struct BadLoss {
@@ -33,8 +35,9 @@ struct BadLoss {
 /// The decision that follows from all tallies, the same on every rank.
 struct Verdict {
   enum class Kind { kApply, kSkip } kind = Kind::kApply;
-  double loss = 0;  ///< mean over all samples
+  double loss = 0;  ///< sum of all losses, divided by the sum of all weights
   double weight = 0;
+  double samples = 0;
   double correct = 0;
   double counted = 0;
   double gradient_norm = 0;  ///< of the mean gradient
@@ -44,7 +47,7 @@ struct Verdict {
 
 /// All-gathers the tallies and decides.
 ///
-/// Failure: throws; kCorrupt names the ranks whose parameters differ from those of most ranks.
+/// Failure: throws; kCorrupt names the ranks whose parameters or programs differ from those of most ranks.
 Verdict vote(Communicator& group, const Tally& mine, Summation summation);
 
 /// The ranks whose hash differs from that of the majority, or from that of rank 0 if there is no majority.

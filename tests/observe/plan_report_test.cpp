@@ -18,7 +18,10 @@ PlanReport small_plan() {
           .steps = 96,
           .slots_of_rank = {{0, 1, 2}, {3, 4}, {}},
           .buckets = {{.tensors = 3, .bytes = 5672, .first = "layers.1.bias", .last = "layers.0.bias"}},
-          .program = {"forward of slot 0", "backward of slot 0"},
+          .programs = {{.num_lanes = 2,
+                        .actions = {{.verb = Verb::kForward, .micro_batch = 0},
+                                    {.verb = Verb::kReduce, .lane = 1, .bucket = 3, .after = {0}}}},
+                       {.num_lanes = 2, .actions = {{.verb = Verb::kVote}}}},
           .bytes_per_step = 407080,
           .memory = {{"parameters", 1024}, {"gradients", 2048}},
           .run_directory = "runs/job"};
@@ -45,9 +48,9 @@ TEST(PlanReport, AsText) {
             "bucket  size      tensors  from           to\n"
             "0       5.54 KiB  3        layers.1.bias  layers.0.bias\n"
             "\n"
-            "#  action of a step\n"
-            "1  forward of slot 0\n"
-            "2  backward of slot 0\n"
+            "#  lane  action of rank 0 in a step\n"
+            "1  0     forward micro-batch 0\n"
+            "2  1     reduce bucket 3\n"
             "\n"
             "memory of a rank  size\n"
             "parameters        1 KiB\n"
@@ -59,7 +62,9 @@ TEST(PlanReport, AsJson) {
   EXPECT_EQ(object.at("ranks"), 3);
   EXPECT_EQ(object.at("slots_of_rank"), nlohmann::json::parse("[[0,1,2],[3,4],[]]"));
   EXPECT_EQ(object.at("buckets").at(0).at("bytes"), 5672);
-  EXPECT_EQ(object.at("program").size(), 2u);
+  EXPECT_EQ(object.at("programs"), nlohmann::json::parse(R"([
+    {"rank": 0, "actions": [{"verb": "forward", "lane": 0, "micro_batch": 0}, {"verb": "reduce", "lane": 1, "bucket": 3}]},
+    {"rank": 1, "actions": [{"verb": "vote", "lane": 0}]}])"));
   EXPECT_EQ(object.at("memory_bytes"), 3072);
   EXPECT_EQ(object.at("memory").at(1).at("what"), "gradients");
 }

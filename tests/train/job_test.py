@@ -74,12 +74,55 @@ class Report(TrainJob):
         self.assertEqual(plan["parameters"], 2 * 13 + 13 + 13 * 7 + 7 + 7 * 3 + 3)
         self.assertEqual(sum(bucket["tensors"] for bucket in plan["buckets"]), 6)
         self.assertGreaterEqual(sum(bucket["bytes"] for bucket in plan["buckets"]), 4 * plan["parameters"])
-        self.assertEqual(plan["program"][:3], ["load slot 0", "forward slot 0", "backward slot 0"])
-        self.assertEqual(plan["program"].count("vote"), 1)
+        self.assertEqual([program["rank"] for program in plan["programs"]], [0, 1])
+        self.assertEqual(plan["programs"][1]["actions"][:2],
+                         [{"verb": "load", "lane": 0, "micro_batch": 2}, {"verb": "forward", "lane": 0, "micro_batch": 2}])
+        self.assertEqual(sum(action["verb"] == "vote" for action in plan["programs"][0]["actions"]), 1)
         self.assertEqual(plan["memory_bytes"], sum(part["bytes"] for part in plan["memory"]))
         text = self.run_job(sections, "--dry-run", ranks=2).stdout
         for word in ("slots", "bucket", "action", "memory", "exchanged"):
             self.assertIn(word, text)
+
+
+class Trace(TrainJob):
+    """Times of actions and calls, in the file that trace.file names."""
+
+    def traced(self, sections, *options, **more):
+        file = self.folder / "trace.json"
+        self.train(sections, "--set", f"trace.file={file}", *options, **more)
+        return json.loads(file.read_text())
+
+    def test_it_is_the_plan_with_times(self):
+        buckets = {"train": {"micro_batches": 5, "bucket_bytes": 1024, "steps": 3}}
+        for more in ({}, {"optimizer": {"clip_grad_norm": 1.0}}, {"train": {"deterministic": "any-world", "micro_batches": 4}}):
+            sections = changed(changed(MLP, **buckets), **more)
+            plan = json.loads(self.run_job(sections, "--dry-run", "--json", ranks=2).stdout)
+            trace = self.traced(sections, ranks=2)
+            self.assertEqual([(each["rank"], each["step"]) for each in trace["programs"]], [(rank, step) for rank in (0, 1) for step in range(3)])
+            for program in trace["programs"]:
+                times = [(action.pop("begin_s"), action.pop("end_s")) for action in program["actions"]]
+                self.assertTrue(all(begin <= end for begin, end in times), times)
+                if program["step"] == 0:  # later steps have the buckets in the order in which gradients arrived
+                    self.assertEqual(program["actions"], plan["programs"][program["rank"]]["actions"])
+
+    def test_calls(self):
+        trace = self.traced(changed(MLP, train={"steps": 2}), ranks=2)
+        for rank in (0, 1):
+            calls = [call for call in trace["calls"] if call["rank"] == rank]
+            self.assertEqual(sum(call["operation"] == "reduce_scatter" for call in calls), 2, "one bucket, two steps")
+            self.assertTrue(all(call["begin_s"] <= call["end_s"] for call in calls))
+
+    def test_the_newest_steps_are_kept(self):
+        trace = self.traced(changed(MLP, train={"steps": 8}), "--set", "trace.capacity=10")
+        steps = {program["step"] for program in trace["programs"]}
+        self.assertIn(7, steps)
+        self.assertNotIn(0, steps)
+
+    def test_a_file_that_cannot_be_written(self):
+        result = self.run_job(changed(MLP, train={"steps": 2}), "--set", "trace.file=/proc/none/trace.json")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("trace.file", result.stderr)
+        self.assertTrue((self.directory / "last.safetensors").exists(), "the model is written before")
 
 
 class Log(TrainJob):

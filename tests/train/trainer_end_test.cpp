@@ -31,7 +31,7 @@ TEST(Trainer, ALossThatIsNotANumberIsNamedAndDivergesOnEveryRank) {
     } catch (const Error& error) {
       codes.at(static_cast<std::size_t>(group.rank())) = error.code();
       EXPECT_EQ(error.rank(), 1);
-      EXPECT_EQ(error.message(), "the loss is nan on rank 1, step 0, slot 1");
+      EXPECT_EQ(error.message(), "the loss is nan on rank 1, step 0, micro-batch 1");
     }
   });
   EXPECT_WORLD_OK(outcome);

@@ -78,6 +78,11 @@ Result<int> HostOptions::ranks() const {
   return supervise::num_ranks(hosts);
 }
 
+Result<int> HostOptions::num_hosts() const {
+  COHORT_ASSIGN_OR_RETURN(const auto hosts, supervise::parse_hosts(*hosts_));
+  return static_cast<int>(hosts.size());
+}
+
 Result<std::vector<std::string>> HostOptions::start_words() const {
   for (const StartWay& way : start_ways()) {
     if (start_ == way.name) return way.words;

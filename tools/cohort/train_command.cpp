@@ -48,7 +48,7 @@ class TrainCommand final : public Command {
     hosts_.add_to(app);
     add_link_options(app, job_);
     app.add_flag("--dry-run", dry_run_,
-                 "Print the plan (slots, buckets, program, bytes, memory) and train nothing");
+                 "Print the plan (micro-batches, buckets, programs, bytes, memory) and train nothing");
     app.add_flag("--json", json_, "One JSON object at the end; progress goes to standard error");
     app.add_flag("-v,--verbose", verbose_, "Print more: the setup of each rank");
   }
@@ -59,12 +59,17 @@ class TrainCommand final : public Command {
     COHORT_ASSIGN_OR_RETURN(JobPlan plan, launch_.plan(session, job.config.launch));
     const Reach reach = hosts_.is_used() ? Reach::kHosts : Reach::kOneHost;
     COHORT_ASSIGN_OR_RETURN(plan.settings, link_variables(session, job, reach));
-    int world = plan.ranks;
+    int world = plan.ranks, num_hosts = 1;
     if (hosts_.is_used()) {
       COHORT_ASSIGN_OR_RETURN(world, hosts_.ranks());
+      COHORT_ASSIGN_OR_RETURN(num_hosts, hosts_.num_hosts());
     }
     const std::string program = trainer_program(session);
-    plan.argv = arguments(session, program, world);
+    plan.argv = arguments(session, program);
+    if (dry_run_) {
+      plan.argv.insert(plan.argv.end(), {"--dry-run", "--world", std::to_string(world), "--num-hosts",
+                                         std::to_string(num_hosts)});
+    }
     plan.grace = kGrace;
     make_waiting_passive(plan, world);
     if (hosts_.is_used() && !dry_run_) return train_on_hosts(session, plan);
@@ -85,13 +90,12 @@ class TrainCommand final : public Command {
     return run_job(std::move(hosted), *output);
   }
 
-  std::vector<std::string> arguments(const Session& session, const std::string& program, int world) const {
+  std::vector<std::string> arguments(const Session& session, const std::string& program) const {
     std::vector<std::string> words{program, job_.file()};
     for (const std::string& assignment : job_.overrides()) {
       words.insert(words.end(), {"--set", assignment});
     }
     if (json_) words.emplace_back("--json");
-    if (dry_run_) words.insert(words.end(), {"--dry-run", "--world", std::to_string(world)});
     if (verbose_) words.emplace_back("-v");
     if (const auto columns = progress_columns(session)) {
       words.insert(words.end(), {"--terminal", std::to_string(*columns)});

@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "observe/json_text.h"
+#include "observe/program_json.h"
 #include "observe/table.h"
 
 #include <algorithm>
@@ -82,17 +83,27 @@ std::string buckets_section(const PlanReport& plan, const Screen& screen) {
 }
 
 std::string program_section(const PlanReport& plan, const Screen& screen) {
-  Table table({"#", "action of a step"});
-  for (std::size_t number = 0; number < std::min(plan.program.size(), kMostRows); ++number) {
-    table.add({{std::to_string(number + 1)}, {plan.program[number]}});
+  const std::vector<Action>& actions = plan.programs.front().actions;
+  Table table({"#", "lane", "action of rank 0 in a step"});
+  for (std::size_t number = 0; number < std::min(actions.size(), kMostRows); ++number) {
+    table.add(
+        {{std::to_string(number + 1)}, {std::to_string(actions[number].lane)}, {actions[number].text()}});
   }
-  return section(table, plan.program.size(), screen);
+  return section(table, actions.size(), screen);
 }
 
 std::string memory_section(const PlanReport& plan, const Screen& screen) {
   Table table({"memory of a rank", "size"});
   for (const MemoryPart& part : plan.memory) table.add({{part.what}, {format_bytes(part.bytes)}});
   return section(table, 0, screen);
+}
+
+Json programs_json(const PlanReport& plan) {
+  Json list = Json::array();
+  for (std::size_t rank = 0; rank < plan.programs.size(); ++rank) {
+    list.push_back(program_json(static_cast<int>(rank), plan.programs[rank]));
+  }
+  return list;
 }
 
 Json buckets_json(const PlanReport& plan) {
@@ -111,7 +122,7 @@ Json buckets_json(const PlanReport& plan) {
 std::string plan_text(const PlanReport& plan, const Screen& screen) {
   std::string text = overview(plan, screen) + slots_section(plan, screen);
   if (!plan.buckets.empty()) text += buckets_section(plan, screen);
-  if (!plan.program.empty()) text += program_section(plan, screen);
+  if (!plan.programs.empty()) text += program_section(plan, screen);
   if (!plan.memory.empty()) text += memory_section(plan, screen);
   return text;
 }
@@ -128,7 +139,7 @@ std::string plan_json(const PlanReport& plan) {
                     {"steps", plan.steps},
                     {"slots_of_rank", plan.slots_of_rank},
                     {"buckets", buckets_json(plan)},
-                    {"program", plan.program},
+                    {"programs", programs_json(plan)},
                     {"bytes_per_step", plan.bytes_per_step},
                     {"memory_bytes", total_bytes(plan.memory)},
                     {"memory", memory_json(plan.memory)},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "layout/program.h"
 #include "observe/screen.h"
 
 #include <cstdint>
@@ -39,9 +40,9 @@ struct PlanReport {
   std::uint64_t steps = 0;
   std::vector<std::vector<int>> slots_of_rank{};  ///< micro-batches, indexed by rank
   std::vector<PlanBucket> buckets{};
-  std::vector<std::string> program{};  ///< the actions of a step, in order
-  std::uint64_t bytes_per_step = 0;    ///< sent by each rank
-  std::vector<MemoryPart> memory{};    ///< of each rank
+  std::vector<Program> programs{};   ///< of the first step, indexed by rank
+  std::uint64_t bytes_per_step = 0;  ///< sent by each rank
+  std::vector<MemoryPart> memory{};  ///< of each rank
   std::string run_directory{};
 };
 

@@ -6,6 +6,7 @@
 #include "observe/plan_report.h"
 #include "train/bucket_set.h"
 #include "train/gradient_intake.h"
+#include "train/lanes.h"
 #include "train/module_tensors.h"
 #include "train/settings.h"
 
@@ -49,31 +50,53 @@ void add_buckets(PlanReport& plan, const BucketLayout& layout,
   }
 }
 
-Copies copies_of(const Job& job, int world) {
-  return job.options.one_copy && world > 1 ? Copies::kOne : Copies::kPerRank;
+train::Link link_of(const JobOrder& order) {
+  return order.num_hosts > 1 ? train::Link::kMessages : train::Link::kSharedMemory;
 }
 
-// Memory besides the gradients, in elements: with summation by tree, a copy for each level below the slots of
-// a rank and one bucket for the levels above; otherwise the reduced slice, if the update waits for the vote.
-std::uint64_t gradient_copies(const BucketLayout& layout, const PlanReport& plan, const Job& job, int world) {
+Copies copies_of(const Job& job, const JobOrder& order) {
+  const bool is_one = job.options.one_copy && order.world > 1 && link_of(order) == train::Link::kSharedMemory;
+  return is_one ? Copies::kOne : Copies::kPerRank;
+}
+
+// Memory besides the gradients, in elements. With summation by tree, a copy for each level below the
+// micro-batches of a rank, and one bucket per lane for the levels above. Otherwise the reduced slice, if the
+// update waits for the vote; or, between hosts, one slice per lane.
+std::uint64_t gradient_copies(const BucketLayout& layout, const PlanReport& plan, const Job& job,
+                              const JobOrder& order) {
   const train::ReplicaSettings settings = train::replica_settings(job.options);
+  const auto world = static_cast<std::uint64_t>(order.world);
+  const auto lanes = static_cast<std::uint64_t>(plan.programs.front().num_lanes - 1);
+  std::uint64_t largest = 0;
+  for (const Bucket& bucket : layout.buckets) largest = std::max<std::uint64_t>(largest, bucket.count);
   if (settings.summation == train::Summation::kByTree) {
     const auto levels = static_cast<std::uint64_t>(std::bit_width(plan.slots_of_rank.front().size()) - 1);
-    std::size_t largest = 0;
-    for (const Bucket& bucket : layout.buckets) largest = std::max(largest, bucket.count);
-    return levels * layout.count + largest;
+    return levels * layout.count + lanes * largest;
   }
-  const bool waits = train::update_time(settings) == UpdateTime::kAfterVote;
-  return waits && world > 1 ? layout.count / static_cast<std::uint64_t>(world) : 0;
+  if (world == 1) return 0;
+  if (train::update_time(settings) == UpdateTime::kAfterVote) return layout.count / world;
+  return link_of(order) == train::Link::kMessages ? lanes * largest / world : 0;
 }
 
-void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, int world) {
+void add_programs(PlanReport& plan, const BucketLayout& layout, const Job& job, const JobOrder& order) {
+  for (const std::vector<int>& micro_batches : plan.slots_of_rank) {
+    plan.programs.push_back(
+        data_parallel_program({.micro_batches = micro_batches,
+                               .num_buckets = static_cast<int>(layout.buckets.size()),
+                               .bucket_lanes = train::num_bucket_lanes(order.world, link_of(order)),
+                               .update = train::update_time(train::replica_settings(job.options)),
+                               .copies = copies_of(job, order)}));
+  }
+}
+
+void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, const JobOrder& order) {
+  const int world = order.world;
   const std::uint64_t flat = layout.count * sizeof(float);
   const auto moments = static_cast<std::uint64_t>(num_moments(job.options.optimizer));
-  const bool one_copy = copies_of(job, world) == Copies::kOne;
+  const bool one_copy = copies_of(job, order) == Copies::kOne;
   plan.memory = {{one_copy ? fmt::format("parameters (1/{})", world) : std::string("parameters"),
                   flat / static_cast<std::uint64_t>(one_copy ? world : 1)},
-                 {"gradients", flat + gradient_copies(layout, plan, job, world) * sizeof(float)},
+                 {"gradients", flat + gradient_copies(layout, plan, job, order) * sizeof(float)},
                  {fmt::format("moments (1/{})", world), moments * flat / static_cast<std::uint64_t>(world)}};
 }
 
@@ -98,14 +121,11 @@ void show_plan(const JobOrder& order) {
   plan.steps = static_cast<std::uint64_t>(length.steps);
   add_slots(plan, job, order.world);
   add_buckets(plan, layout, parameters);
-  const Copies copies = copies_of(job, order.world);
-  const Program program =
-      data_parallel_program(plan.slots_of_rank.front(), static_cast<int>(layout.buckets.size()),
-                            train::update_time(train::replica_settings(job.options)), copies);
-  for (const Action& action : program) plan.program.push_back(action.text());
+  add_programs(plan, layout, job, order);
+  const Copies copies = copies_of(job, order);
   const auto world = static_cast<std::uint64_t>(order.world);
   plan.bytes_per_step = (copies == Copies::kOne ? 1 : 2) * layout.count * sizeof(float) * (world - 1) / world;
-  add_memory(plan, layout, job, order.world);
+  add_memory(plan, layout, job, order);
   const observe::Screen screen{.columns = order.terminal_columns.value_or(100)};
   std::cout << (order.json ? observe::plan_json(plan) : observe::plan_text(plan, screen));
 }

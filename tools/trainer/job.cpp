@@ -17,6 +17,7 @@
 #include "train/settings.h"
 #include "update/groups.h"
 #include "update/make_optimizer.h"
+#include "write_trace.h"
 #include <cohort/context.h>
 
 #include <ATen/Parallel.h>
@@ -59,6 +60,7 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
       .loader_threads = config.data.loader_threads,
       .prefetch = config.data.prefetch};
   if (train.steps) options.steps = *train.steps;
+  if (!config.trace.file.empty()) options.trace = static_cast<std::size_t>(config.trace.capacity);
   return options;
 }
 
@@ -187,6 +189,7 @@ int run_job(const JobOrder& order) {
     Trainer trainer(context, job.model, job.objective(), job.options);
     const TrainingReport report = trainer.fit(job.data.train, job.data.test);
     output->close(report, trainer.memory());
+    if (job.options.trace) write_trace(context, trainer.trace(), job.config.trace.file);
     return report.end == TrainingEnd::kStopped ? kStoppedExitCode : 0;
   } catch (const Error& error) {
     leave_the_report_to_others(context, error);

@@ -46,9 +46,7 @@ class TrainerWay final : public StepWay {
  public:
   TrainerWay(Communicator& group, Arena& arena, const BenchStepOrder& order)
       : task_(make_task(order, group.rank())), options_(options_of(order)) {
-    info_ = {.learning_rate = order.learning_rate,
-             .weight = static_cast<double>(order.batch * group.size()),
-             .slots = {group.rank()}};
+    info_ = {.learning_rate = order.learning_rate, .micro_batches = {group.rank()}};
     replica_ = std::make_unique<train::Replica>(
         group, arena, task_.model,
         [this](const Batch& batch) { return evaluate(*task_.model, task_.loss, batch); },

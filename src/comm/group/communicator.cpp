@@ -12,10 +12,33 @@ Error refused(const Error& error, const GroupFacts& facts) {
   return error.within(fmt::format("group '{}'", facts.name));
 }
 
+/// The record of a call that begins now.
+comm::TracedCall traced(const Call& call, const std::string& group) {
+  const std::size_t bytes = call.input.count > 0 ? call.input.size_bytes() : call.output.size_bytes();
+  return {.group = group,
+          .operation = call.operation,
+          .bytes = bytes,
+          .begin = std::chrono::steady_clock::now(),
+          .end = {}};
+}
+
+void add_ended(comm::CallTrace& trace, comm::TracedCall call) {
+  call.end = std::chrono::steady_clock::now();
+  trace.add(std::move(call));
+}
+
 }  // namespace
 
 Status Communicator::run(const Call& call) {
   if (Status fine = check_call(call, rank(), size()); !fine) return refused(fine.error(), facts_);
+  if (!trace_) return run_checked(call);
+  comm::TracedCall record = traced(call, facts_.name);
+  Status outcome = run_checked(call);
+  add_ended(*trace_, std::move(record));
+  return outcome;
+}
+
+Status Communicator::run_checked(const Call& call) {
   if (call.consumer == nullptr || hands_over()) return do_run(call);
   Call plain = call;
   plain.consumer = nullptr;
@@ -36,6 +59,14 @@ comm::Work Communicator::start(const Call& call) {
     return comm::Work::finished(refused(
         Error(ErrorCode::kUsage, "start() takes no call with a consumer").with_remedy("Use run()."), facts_));
   }
+  if (!trace_) return start_checked(call);
+  comm::TracedCall record = traced(call, facts_.name);
+  comm::Work work = start_checked(call);
+  work.then([trace = trace_, record = std::move(record)](const Status&) { add_ended(*trace, record); });
+  return work;
+}
+
+comm::Work Communicator::start_checked(const Call& call) {
   if (call.limit) return do_start(call);
   return do_start(call.within(facts_.limit));
 }

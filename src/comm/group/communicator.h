@@ -1,6 +1,7 @@
 #pragma once
 
 #include "comm/group/call.h"
+#include "comm/group/call_trace.h"
 #include "comm/group/mailbox.h"
 #include "comm/group/work.h"
 #include <cohort/default_limit.h>
@@ -60,6 +61,9 @@ class Communicator {
   /// Starts the call, which proceeds in the background.
   comm::Work start(const Call& call);
 
+  /// From now on the times of calls are recorded there; null: nowhere. Set it while no call runs.
+  void set_trace(std::shared_ptr<comm::CallTrace> trace) { trace_ = std::move(trace); }
+
   /// Every rank of the group calls this; ranks with the same colour form a group, ordered by (key, rank). A
   /// rank without a colour is in no new group and gets null.
   Result<std::unique_ptr<Communicator>> split(std::optional<int> colour, int key, const std::string& name);
@@ -96,7 +100,11 @@ class Communicator {
                                                          const std::vector<int>& members) = 0;
 
  private:
+  Status run_checked(const Call& call);
+  comm::Work start_checked(const Call& call);
+
   const GroupFacts facts_;
+  std::shared_ptr<comm::CallTrace> trace_;
 };
 
 }  // namespace cohort

@@ -157,6 +157,12 @@ void Group::fault(Flight& flight, int ticket, const Error& why) {
   const bool receiver_is_done = gone != gone_.end() && gone->second.has_left && flight.is_collective() &&
                                 flight.facts().number <= gone->second.num_completed;
   if (flight.is_send(ticket) && receiver_is_done) return handle(Landed{flight.facts().id, ticket, {}});
+  // A send ends as soon as its receiver is lost. Messages that came from that rank before, such as the report
+  // of its failure, may not have been handled yet; the exchange tells of the loss after them.
+  if (flight.is_send(ticket) && gone == gone_.end()) {
+    unsent_[peer].push_back(flight.facts().id);
+    return suspect(flight, why);
+  }
   mark_gone(peer, {.why = why});
   fail(flight, loss_text());
 }
@@ -180,7 +186,12 @@ void Group::handle(const Noticed& noticed) {
 // The exchange ends the receives from a lost rank, after the messages that came before the loss. A flight
 // that needs the rank fails then, and tells the other ranks.
 void Group::handle(const Lost& lost) {
-  if (lost.rank != facts_.rank) mark_gone(lost.rank, {.why = lost.why});
+  if (lost.rank == facts_.rank) return;
+  mark_gone(lost.rank, {.why = lost.why});
+  for (const std::uint64_t id : std::exchange(unsent_[lost.rank], {})) {
+    const auto flight = flights_.find(id);
+    if (flight != flights_.end()) return fail(*flight->second, loss_text());
+  }
 }
 
 void Group::mark_gone(int rank, Gone gone) {
@@ -327,6 +338,9 @@ Error Group::ended(const Flight& flight, const Error& why) const {
 
 void Group::leave() {
   if (!is_over_ && failure()) wind_up();
+  // The rank that failed has told all others, but a rank may see this one leave before it hears of the
+  // failure.
+  if (is_told_) line_.notify_all({Notice::Kind::kFailed, num_completed(), *failure()});
   if (!is_over_) {
     const Error gone(ErrorCode::kAborted, fmt::format("the communicator of rank {} in group '{}' is gone",
                                                       facts_.rank, facts_.name));

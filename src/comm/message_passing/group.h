@@ -127,6 +127,7 @@ class Group final : public Task, private Waiter {
   std::map<int, Gone> gone_;
   std::optional<int> first_gone_;
   std::map<std::uint64_t, Suspicion> suspicions_;
+  std::map<int, std::vector<std::uint64_t>> unsent_;  // per rank: flights whose send to it has failed
   std::optional<RollCall> roll_call_;
   std::optional<std::uint64_t> failed_flight_;  // the failure describes this flight already
   bool is_watching_ = false;

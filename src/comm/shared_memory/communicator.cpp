@@ -4,6 +4,7 @@
 #include "comm/progress/progress.h"
 
 #include <fmt/format.h>
+#include <limits>
 #include <numeric>
 #include <sched.h>
 #include <thread>
@@ -21,19 +22,12 @@ constexpr int kYields = 200;
 
 constexpr int kMaxWorld = 1024;  // every staging buffer is divided among all ranks
 
-constexpr std::uint64_t kWorldGroup = 1;
+constexpr std::uint32_t kWorldGroup = 1;
 
 int usable_cores() {
   cpu_set_t cores;
   if (::sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
   return CPU_COUNT(&cores);
-}
-
-std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t x = a * 0x9e3779b97f4a7c15u + b + 0x632be59bd9b4e019u;
-  x ^= x >> 29;
-  x *= 0xbf58476d1ce4e5b9u;
-  return x ^ (x >> 32);
 }
 
 /// Other members may already know the offsets of these blocks and read them.
@@ -72,12 +66,14 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& aren
   std::iota(members.begin(), members.end(), 0);
   COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
                           comm::GroupView::of(*neighbours, members, *offsets, facts.rank));
-  return std::unique_ptr<Communicator>(new SharedMemoryCommunicator(
-      facts, kWorldGroup, {neighbours, std::make_shared<comm::HostMessages>(neighbours)}, std::move(members),
-      std::move(own), std::move(view)));
+  return std::unique_ptr<Communicator>(
+      new SharedMemoryCommunicator(facts, kWorldGroup,
+                                   {neighbours, std::make_shared<comm::HostMessages>(neighbours),
+                                    std::make_shared<std::atomic<std::int64_t>>(0)},
+                                   std::move(members), std::move(own), std::move(view)));
 }
 
-SharedMemoryCommunicator::SharedMemoryCommunicator(const GroupFacts& facts, std::uint64_t id, Host host,
+SharedMemoryCommunicator::SharedMemoryCommunicator(const GroupFacts& facts, std::uint32_t id, Host host,
                                                    std::vector<int> members, comm::OwnBlocks own,
                                                    comm::GroupView view)
     : Communicator(facts),
@@ -211,10 +207,8 @@ comm::Group& SharedMemoryCommunicator::messages() {
   {
     const std::lock_guard lock(messages_mutex_);
     if (messages_) return *messages_;
-    const comm::Line::Membership membership{.group = static_cast<std::uint32_t>(id_),
-                                            .generation = generation(),
-                                            .members = members_,
-                                            .rank = rank()};
+    const comm::Line::Membership membership{
+        .group = id_, .generation = generation(), .members = members_, .rank = rank()};
     comm::MessagePassingOptions options;
     options.on_failure = [this](const Error& error) { (void)calls_.fail(error); };
     messages_ =
@@ -243,10 +237,12 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::do_split(const G
     }
     own = std::move(*allocated);
   }
-  ++num_splits_;
-  const std::array<std::int64_t, 1> mine = {members.empty() ? 0
-                                                            : static_cast<std::int64_t>(own.block.offset())};
-  std::vector<std::int64_t> all(static_cast<std::size_t>(size()));
+  // Every rank proposes a number that no other member proposes; the first rank of a new group gives it its
+  // number.
+  const std::array<std::int64_t, 2> mine = {
+      members.empty() ? 0 : static_cast<std::int64_t>(own.block.offset()),
+      kWorldGroup + 1 + host_.num_proposed->fetch_add(1) * neighbours_.size() + neighbours_.rank()};
+  std::vector<std::int64_t> all(static_cast<std::size_t>(size()) * mine.size());
   if (const Status told = run(all_gather(std::span<const std::int64_t>(mine), std::span(all))); !told) {
     return keep_for_others(neighbours_.arena(), std::move(own), told.error());
   }
@@ -255,13 +251,19 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::do_split(const G
   std::vector<std::uint64_t> offsets;
   for (const int member : members) {
     neighbours.push_back(members_[static_cast<std::size_t>(member)]);
-    offsets.push_back(static_cast<std::uint64_t>(all[static_cast<std::size_t>(member)]));
+    offsets.push_back(static_cast<std::uint64_t>(all[static_cast<std::size_t>(member) * mine.size()]));
+  }
+  const std::int64_t id = all[static_cast<std::size_t>(members.front()) * mine.size() + 1];
+  if (id > std::numeric_limits<std::uint32_t>::max()) {
+    return keep_for_others(
+        neighbours_.arena(), std::move(own),
+        Error(ErrorCode::kExhausted, fmt::format("group '{}' was split too often", group_name()))
+            .with_remedy("Keep groups and use them again."));
   }
   COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
                           comm::GroupView::of(neighbours_, neighbours, offsets, facts.rank));
-  const std::uint64_t id = mixed(mixed(id_, num_splits_), static_cast<std::uint64_t>(neighbours.front()));
-  return std::unique_ptr<Communicator>(
-      new SharedMemoryCommunicator(facts, id, host_, std::move(neighbours), std::move(own), std::move(view)));
+  return std::unique_ptr<Communicator>(new SharedMemoryCommunicator(
+      facts, static_cast<std::uint32_t>(id), host_, std::move(neighbours), std::move(own), std::move(view)));
 }
 
 }  // namespace cohort

@@ -55,8 +55,10 @@ class SharedMemoryCommunicator final : public Communicator {
   struct Host {
     std::shared_ptr<comm::Neighbours> neighbours;
     std::shared_ptr<comm::HostMessages> messages;
+    std::shared_ptr<std::atomic<std::int64_t>>
+        num_proposed;  ///< numbers of groups that this member has proposed
   };
-  SharedMemoryCommunicator(const GroupFacts& facts, std::uint64_t id, Host host, std::vector<int> members,
+  SharedMemoryCommunicator(const GroupFacts& facts, std::uint32_t id, Host host, std::vector<int> members,
                            comm::OwnBlocks own, comm::GroupView view);
 
   bool hands_over() const override { return true; }
@@ -71,14 +73,13 @@ class SharedMemoryCommunicator final : public Communicator {
   void fail_messages(const Error& error);
   Status wait_long(comm::Collective& collective, const Call& call, std::uint64_t sequence);
 
-  const std::uint64_t id_;
+  const std::uint32_t id_;
   const Host host_;
   comm::Neighbours& neighbours_;
   const std::vector<int> members_;  // index: rank in this group; value: rank on this host
   comm::OwnBlocks own_;
   comm::GroupFailure failure_;
   const int spins_;
-  std::uint64_t num_splits_ = 0;
   std::atomic<bool> queued_{false};  // calls_ was added to the progress thread
   comm::CallQueue calls_;
   std::mutex messages_mutex_;

@@ -153,8 +153,8 @@ void Neighbours::join(std::uint64_t group, std::span<const int> members, GroupFa
                       WaitingCall waiting_call) {
   const std::lock_guard lock(mutex_);
   groups_.emplace(group, Membership{{members.begin(), members.end()}, &failure, std::move(waiting_call)});
-  if (lost_) failure.fail(*lost_);
   for (const int member : members) {
+    if (const auto it = lost_.find(member); it != lost_.end()) failure.fail(it->second);
     if (const auto it = losses_.find(member); it != losses_.end()) failure.depart(it->second);
   }
   if (const auto it = befallen_.find(group); it != befallen_.end()) {
@@ -302,8 +302,10 @@ void Neighbours::remember_locked(int rank, const Error& why) {
 void Neighbours::lose(int rank, const Error& why) {
   const std::lock_guard lock(mutex_);
   remember_locked(rank, why);
-  if (!lost_) lost_ = why;
-  for (auto& [group, membership] : groups_) membership.failure->fail(why);
+  lost_.emplace(rank, why);
+  for (auto& [group, membership] : groups_) {
+    if (membership.members.contains(rank)) membership.failure->fail(why);
+  }
   doorbell_.ring();
 }
 

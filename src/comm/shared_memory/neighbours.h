@@ -120,7 +120,7 @@ class Neighbours {
       befallen_;                 // aborts of groups that were not joined here yet
   std::map<int, Error> losses_;  // of members that left or ended
   std::atomic<int> num_losses_{0};
-  std::optional<Error> lost_;  // fails every group
+  std::map<int, Error> lost_;  // members that ended without leaving: fails the groups that contain them
   std::unique_ptr<Progress> progress_;
 
   std::thread watcher_;

@@ -63,7 +63,8 @@ class Transport : public Task {
   virtual void withdraw(std::uint32_t group, std::uint32_t generation) = 0;
   /// Treats a member as lost from now on: advance() calls lost(), here and at that member.
   virtual void give_up(int member, const Error& why) = 0;
-  /// Ends all traffic: the others see this member as lost. No callback runs once this has returned.
+  /// Ends all traffic: the others see this member as lost, after short messages that were queued before, such
+  /// as the report of a failure. No callback runs once this has returned.
   virtual void close() = 0;
 };
 

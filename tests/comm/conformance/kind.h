@@ -14,6 +14,10 @@
 #include <string>
 #include <vector>
 
+namespace cohort {
+class Arena;
+}
+
 namespace cohort::test {
 
 /// One rank of a conformance test. A rank leaves by resetting its communicator.
@@ -21,6 +25,7 @@ struct Seat {
   RankContext& rank;
   std::unique_ptr<Communicator>& communicator;
   std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  ///< allocates its buffers
+  Arena* arena = nullptr;  ///< of the communicator; null: it has none
 
   Communicator* operator->() const { return communicator.get(); }
   Communicator& operator*() const { return *communicator; }

@@ -30,7 +30,7 @@ Kind shared_memory_kind(const std::string& name, InArena in_arena) {
                                                             .generation = options.generation,
                                                             .limit = options.limit}}));
       ArenaResource memory(*arena);
-      Seat seat{rank, communicator};
+      Seat seat{.rank = rank, .communicator = communicator, .arena = arena.get()};
       if (lies_in_arena(in_arena, rank.rank())) seat.memory = &memory;
       return body(seat);
     });

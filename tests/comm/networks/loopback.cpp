@@ -121,7 +121,10 @@ class LoopbackWires {
     if (port.closed) return;
     port.closed = true;
     for (int other = 0; other < size(); ++other) {
-      if (other != member) cut(member, other, left(member));
+      if (other == member) continue;
+      std::deque<Message> last = messages_to(other, member);
+      cut(member, other, left(member));
+      for (Message& message : last) at(other).inbox.push_back(std::move(message));
     }
     wait_until_not_copied(lock, [&](const Message& message) { return message.from == member; });
     changed_.wait(lock, [&] { return !port.advancing; });
@@ -143,6 +146,7 @@ class LoopbackWires {
   }
 
  private:
+  static constexpr std::size_t kShortBytes = 4096;
   static constexpr int kRounds = 64;  // per advance(), so that other tasks get their turn
 
   Port& at(int member) { return ports_[static_cast<std::size_t>(member)]; }
@@ -164,7 +168,7 @@ class LoopbackWires {
       if (receipt.sent) receipt.sent(receipt.outcome);
       return true;
     }
-    if (!port.losses.empty()) {
+    if (!port.losses.empty() && !has_message_from(port, port.losses.front().member)) {
       const Loss loss = std::move(port.losses.front());
       port.losses.pop_front();
       lock.unlock();
@@ -206,6 +210,22 @@ class LoopbackWires {
       }
       return true;
     });
+  }
+
+  static bool has_message_from(const Port& port, int member) {
+    return std::any_of(port.inbox.begin(), port.inbox.end(),
+                       [&](const Message& message) { return message.from == member; });
+  }
+
+  // The short messages that are on their way, with payloads of their own: the sender's memory may end.
+  std::deque<Message> messages_to(int other, int member) {
+    std::deque<Message> messages;
+    for (const Message& message : at(other).inbox) {
+      if (message.from != member || message.payload.size() > kShortBytes) continue;
+      auto kept = std::make_shared<std::vector<std::byte>>(message.payload.begin(), message.payload.end());
+      messages.push_back({message.from, message.header, *kept, [kept](const Status&) {}});
+    }
+    return messages;
   }
 
   // `why`: the error that both sides get.

@@ -25,13 +25,13 @@ double expect_loss(Ranks& ranks, int survivor, std::int64_t since_ns) {
   return static_cast<double>(number_in(said, "ended") - since_ns) / 1e6;
 }
 
-class Killed : public testing::TestWithParam<std::string> {};
+class KilledDuring : public testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(During, Killed,
+INSTANTIATE_TEST_SUITE_P(Calls, KilledDuring,
                          testing::Values("all_reduce", "work", "receive", "send", "sub_group"),
                          [](const auto& task) { return task.param; });
 
-TEST_P(Killed, ARankEndsThePendingCallsOfAllOthers) {
+TEST_P(KilledDuring, ARankEndsThePendingCallsOfAllOthers) {
   for (int round = 0; round < 3; ++round) {
     Ranks ranks({.rendezvous = fresh_rendezvous(), .world = 3, .task = GetParam()});
     for (int rank = 0; rank < 3; ++rank) ranks.wait_for_line(rank, "ready");
@@ -42,6 +42,16 @@ TEST_P(Killed, ARankEndsThePendingCallsOfAllOthers) {
       fmt::print("{}: rank {} knew {:.3f} ms after the kill\n", GetParam(), survivor, ms);
       EXPECT_LT(ms, 5000.0);  // far below the limit of the call, 20 s
     }
+  }
+}
+
+TEST(Killed, ARankFailsNoGroupThatItIsNotIn) {
+  Ranks ranks({.rendezvous = fresh_rendezvous(), .world = 3, .task = "without_the_last"});
+  for (int rank = 0; rank < 3; ++rank) ranks.wait_for_line(rank, "ready");
+  ASSERT_TRUE(ranks[2].signal(SIGKILL));
+  for (const int survivor : {0, 1}) {
+    EXPECT_EQ(ranks.wait(survivor), ExitStatus{.code = 0}) << ranks.said_by(survivor);
+    EXPECT_EQ(number_in(ranks.said_by(survivor), "code"), -1) << ranks.said_by(survivor);
   }
 }
 

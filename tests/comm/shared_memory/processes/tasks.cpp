@@ -82,6 +82,21 @@ Status sub_group_call(const RoleCall& role, Arena&, std::unique_ptr<Communicator
   return report(part->run(all_reduce(std::span(numbers))));
 }
 
+/// A group without the last rank goes on when that rank ends, and so does a group that is made of it afterwards.
+Status go_on_without_the_last(const RoleCall& role, Arena&, std::unique_ptr<Communicator>& group) {
+  const bool is_last = role.rank == role.world - 1;
+  COHORT_ASSIGN_OR_RETURN(const auto part,
+                          group->split(is_last ? std::nullopt : std::optional<int>(0), role.rank, "part"));
+  say("ready");
+  if (is_last) hang();
+  const Status whole = run_all_reduce(*group);  // ends when the last rank does
+  if (whole) return Error(ErrorCode::kBug, "the group of all ranks did not notice the loss");
+  const Status first = run_all_reduce(*part);
+  if (!first) return report(first);
+  COHORT_ASSIGN_OR_RETURN(const auto later, part->split(0, role.rank, "later"));
+  return report(run_all_reduce(*later));
+}
+
 Status hammer(Communicator& group, std::uint64_t seed, int rounds) {
   std::mt19937_64 random(seed);  // the same on all ranks
   const auto world = static_cast<std::size_t>(group.size());
@@ -218,6 +233,7 @@ const std::map<std::string, Task>& tasks() {
       {"receive", while_the_last_hangs(receive_from_last)},
       {"send", while_the_last_hangs(send_to_last)},
       {"sub_group", sub_group_call},
+      {"without_the_last", go_on_without_the_last},
       {"hammer", endless_hammer},
       {"mixed", mixed_collectives},
       {"slow", wait_for_a_slow_one},

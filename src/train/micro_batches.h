@@ -1,0 +1,79 @@
+#pragma once
+
+#include "layout/program.h"
+#include "train/buffers.h"
+#include "train/gradient_intake.h"
+#include "train/slot_tree.h"
+#include "train/vote.h"
+#include <cohort/dataset.h>
+#include <cohort/trainer.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace cohort::train {
+
+/// Returns the batch of a micro-batch.
+using Load = std::function<Batch(int micro_batch)>;
+
+/// Computes the micro-batches of a rank: load, forward, backward.
+///
+/// Threads: one at a time; gradients reach the intake's sink on the thread of backward.
+/// Lifetime: everything it was made of must outlive it.
+/// Failure: throws what data set, objective and backward throw; UsageError for a loss that is no number.
+/// Cost: the samples and the graph of every micro-batch between its load and its backward.
+class MicroBatches {
+ public:
+  struct Parts {
+    torch::nn::Module& module;
+    const Objective& objective;
+    Buffers& buffers;
+    BucketSet& buckets;
+    GradientIntake& intake;
+    std::uint64_t seed = 0;
+    Summation summation = Summation::kByRank;  ///< kByTree: also of the gradients of micro-batches
+  };
+  explicit MicroBatches(const Parts& parts);
+
+  /// Begins step `step` of `count` micro-batches.
+  void open(std::int64_t step, std::size_t count, const Load& load);
+  /// The verbs of micro-batches.
+  void perform(const Action& action);
+
+  /// The sum of the weights of all micro-batches whose forward is over.
+  double weight() const { return tally_.weight; }
+  /// Loss, weights and answers of the step so far.
+  Tally tally() const;
+  /// The bytes of gradients outside of the buckets.
+  std::size_t size_bytes() const { return sums_ ? sums_->size_bytes() : 0; }
+
+ private:
+  /// What a micro-batch carries from one of its actions to the next.
+  struct Carried {
+    Batch batch{};
+    at::Tensor loss{};
+  };
+  using Key = std::pair<int, int>;  // stage and micro-batch
+
+  void forward(const Action& action, Carried& carried);
+  void backward(Carried& carried);
+  void add_to_sums(bool is_empty);
+
+  const Parts parts_;
+  std::optional<SlotTree> sums_;  // kByTree
+  // The current step:
+  const Load* load_ = nullptr;
+  std::int64_t step_ = 0;
+  std::size_t count_ = 0;
+  std::size_t num_left_ = 0;
+  std::map<Key, Carried> carried_;
+  Tally tally_;
+  std::vector<double> losses_;
+  double bad_loss_ = 0;  // the first loss that is not finite
+};
+
+}  // namespace cohort::train

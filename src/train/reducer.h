@@ -1,0 +1,62 @@
+#pragma once
+
+#include "comm/group/communicator.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace cohort::train {
+
+/// The order in which ranks' gradients are added.
+enum class Summation {
+  kByRank,  ///< from rank 0 to rank n−1: the same bits in every run with as many ranks
+  kByTree,  ///< as a binary tree: the same bits for every number of ranks that is a power of two
+};
+
+/// The gradients of one bucket, to be summed over the ranks of a group.
+struct ReduceJob {
+  Communicator& group;     ///< of the lane that runs the job
+  int lane = 1;            ///< number of that lane
+  Numbers gradients{};     ///< of this rank, f32; the bucket is cut into one slice per rank, of equal sizes
+  std::size_t bucket = 0;  ///< for error messages
+
+  /// The elements of this rank's slice, in the gradients.
+  Numbers own_slice() const;
+};
+
+/// A way in which the gradients of all ranks become their sum: each rank gets the sum of its slice of a bucket.
+/// A new way is a class of its own and a line in make_reducer().
+///
+/// Threads: one job at a time for each lane; jobs of different lanes at the same time.
+/// Failure: throws what the group reports.
+class Reducer {
+ public:
+  virtual ~Reducer() = default;
+
+  /// Hands the sum of this rank's slice to `consumer`, piece by piece, in order. Other ranks and backward may
+  /// still read the gradients: they are not changed, unless the class says so.
+  virtual void reduce(const ReduceJob& job, const Consumer& consumer) = 0;
+  /// Puts the sum of this rank's slice into `to`, unless sums_in_place(): then it replaces the slice.
+  virtual void reduce(const ReduceJob& job, Numbers to) = 0;
+  /// True if the sum replaces the slice of this rank's gradients, and needs no other memory.
+  virtual bool sums_in_place() const = 0;
+  /// The bytes of memory that this holds now.
+  virtual std::size_t size_bytes() const = 0;
+};
+
+/// `num_lanes`: numbers of lanes are below this.
+std::unique_ptr<Reducer> make_reducer(Summation summation, const Communicator& group, int num_lanes);
+
+/// Sums in the order of ranks, by a reduce-scatter.
+///
+/// Cost: one slice per lane, unless numbers in the arena are reduced without a copy; nothing for one rank.
+std::unique_ptr<Reducer> make_dense_reducer(const Communicator& group, int num_lanes);
+
+/// Sums in the order of a binary tree over ranks, so that a rank adds the same pairs as several ranks do. The
+/// gradients must not be read by others: sums replace them.
+///
+/// Cost: one bucket per lane.
+std::unique_ptr<Reducer> make_tree_reducer(int num_lanes);
+
+}  // namespace cohort::train
