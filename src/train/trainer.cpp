@@ -17,6 +17,9 @@ namespace cohort {
 using train::Verdict;
 using Seconds = std::chrono::duration<double>;
 
+// A slow disk is no reason to end the job: ranks wait for rank 0 for as long as it is alive.
+constexpr std::chrono::hours kLongestWrite{24};
+
 // Trains epoch by epoch, evaluates on the test data, and writes the best and the last model.
 void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* test) {
   const auto num_samples = static_cast<std::uint64_t>(data->size());
@@ -134,12 +137,15 @@ bool Trainer::Parts::look_at(const Dataset& test) {
 // Called before the first step: a folder that cannot be written to must not be noticed after hours of
 // training.
 void Trainer::Parts::prepare_directory() {
-  if (options.directory.empty() || group.rank() != 0) return;
-  value_or_throw(state::metadata_of(options.facts));
-  directory = std::filesystem::absolute(options.directory).lexically_normal().string();
-  constexpr std::string_view kResults[] = {kBestModel, kLastModel};
-  const Status ready = prepare_run_directory(files, directory, kResults);
-  if (!ready) raise(ready.error().with_remedy("Set TrainerOptions::directory to another folder."));
+  if (options.directory.empty()) return;
+  if (group.rank() == 0) {
+    value_or_throw(state::metadata_of(options.facts));
+    directory = std::filesystem::absolute(options.directory).lexically_normal().string();
+    constexpr std::string_view kResults[] = {kBestModel, kLastModel};
+    const Status ready = prepare_run_directory(files, directory, kResults);
+    if (!ready) raise(ready.error().with_remedy("Set TrainerOptions::directory to another folder."));
+  }
+  value_or_throw(group.run(barrier().within(kLongestWrite)));
 }
 
 void Trainer::Parts::keep(std::string_view name) {
@@ -152,7 +158,7 @@ void Trainer::Parts::keep(std::string_view name) {
                                      {.path = storage::joined(directory, name), .refuges = {".", "/tmp"}},
                                      replica.tensors(), facts));
   }
-  value_or_throw(group.run(barrier()));
+  value_or_throw(group.run(barrier().within(kLongestWrite)));
 }
 
 }  // namespace cohort

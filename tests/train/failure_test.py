@@ -279,6 +279,27 @@ class Directories(Failing):
         self.assertIn("nowhere.toml", result.stderr)
 
 
+class SlowDisk(Failing):
+    """Slowness is no failure: the ranks wait for the rank that writes for as long as it is alive."""
+
+    LIBRARY = """
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        int fsync(int file) { usleep(700 * 1000); return (int)syscall(SYS_fsync, file); }
+    """
+
+    def test_writing_takes_longer_than_a_call_may(self):
+        source, library = self.folder / "slow.c", self.folder / "slow.so"
+        source.write_text(self.LIBRARY)
+        subprocess.run(["clang-14", "-shared", "-fPIC", "-o", library, source], check=True)
+        job = {**MLP, "launch": {"wait_limit": "400 ms"}}
+        started = time.monotonic()
+        report = self.train(job, env={**os.environ, "LD_PRELOAD": str(library)})
+        self.assertGreater(time.monotonic() - started, 1.4, "the disk was not slow")
+        self.assertEqual(report["steps"], 10)
+        self.assert_nothing_half_written()
+
+
 class Once(Failing):
     """An error that all ranks detect is printed once, not by each rank."""
 

@@ -93,7 +93,9 @@ void on_all_ranks(Context& context, const std::function<void()>& prepare) {
   }
   std::vector<std::uint8_t> failed(static_cast<std::size_t>(context.size()));
   const std::array<std::uint8_t, 1> own{mine ? std::uint8_t{1} : std::uint8_t{0}};
-  context.all_gather(std::span<const std::uint8_t>(own), std::span(failed));
+  // Reading data may take one rank longer than a call may take: ranks wait for it as long as it is alive.
+  value_or_throw(context.communicator().run(
+      all_gather(std::span<const std::uint8_t>(own), std::span(failed)).within(std::chrono::hours(24))));
   const auto first = static_cast<int>(std::find(failed.begin(), failed.end(), 1) - failed.begin());
   if (first == context.size()) return;
   if (first == context.rank()) std::rethrow_exception(mine);
