@@ -39,10 +39,4 @@ std::optional<Renamed> find_renamed(std::string_view name);
 /// The remedy for a value that is no longer known: `optimizer.name` = `momentum`.
 std::optional<std::string_view> find_renamed_value(std::string_view key, std::string_view value);
 
-/// The text of `cohort config explain KEY`.
-std::string explain(const Key& key);
-
-/// The text of docs/reference/config.md.
-std::string reference_page(std::span<const Key> keys);
-
 }  // namespace cohort::config

@@ -1,22 +1,22 @@
 #include "job.h"
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/log_sink.h"
 #include "comm/group/communicator.h"
 #include "config/keys.h"
 #include "config/load.h"
+#include "job/make_optimizer.h"
 #include "job_output.h"
 #include "launch/variables.h"
 #include "layout/batch_plan.h"
 #include "model/job_facts.h"
+#include "observe/log.h"
 #include "stop_signal.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
 #include "train/model_file.h"
 #include "train/settings.h"
 #include "update/groups.h"
-#include "update/make_optimizer.h"
 #include <cohort/context.h>
 
 #include <ATen/Parallel.h>
@@ -38,8 +38,8 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
   const TrainConfig& train = config.train;
   const OptimizerConfig& optimizer = config.optimizer;
   TrainerOptions options{
-      .optimizer = make_optimizer(optimizer),
-      .schedule = make_learning_rate_schedule(config.schedule, length_of(train, samples).steps),
+      .optimizer = job::make_optimizer(optimizer),
+      .schedule = job::make_learning_rate_schedule(config.schedule, length_of(train, samples).steps),
       .groups = value_or_throw(parse_groups(optimizer.groups)),
       .clip_grad_norm = unless_zero(optimizer.clip_grad_norm),
       .clip_grad_value = unless_zero(optimizer.clip_grad_value),
@@ -159,7 +159,7 @@ int run_job(const JobOrder& order) {
   DescriptorSink sink(STDERR_FILENO, loaded.config.log.format);
   Context context(context_options(loaded, sink));
   RealClock clock;
-  const Log log(sink, clock, {.level = loaded.config.log.level, .rank = context.rank()});
+  const observe::Log log(sink, clock, {.level = loaded.config.log.level, .rank = context.rank()});
   log.debug("joined {} ranks: {}", context.size(), context.communicator().traits().kind);
   Job job;
   std::optional<JobOutput> output;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "base/log.h"
 #include "config/config.h"
 #include "config/load.h"
 #include "data/open.h"
