@@ -58,7 +58,8 @@ Job make_job(const JobOrder& order);
 
 /// Thrown on a rank whose failure follows from that of another rank, which reports it.
 struct FailedElsewhere {
-  int rank = 0;
+  int rank = 0;       ///< the rank that failed
+  int exit_code = 0;  ///< the exit code of this process
 };
 
 /// Trains, as one of the ranks. Returns the exit code of the process: 0, or 130 if a signal stopped it.
