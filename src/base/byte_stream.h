@@ -130,7 +130,7 @@ class ByteReader {
     return is_fine();
   }
   void fail(std::string mistake) {
-    if (is_fine()) mistake_ = std::move(mistake);
+    mistake_ = std::move(mistake);
     rest_ = {};
   }
 

@@ -23,9 +23,9 @@ inline Result<UnixAddress> abstract_address(const std::string& name) {
   UnixAddress address;
   address.value.sun_family = AF_UNIX;
   if (name.empty() || name.size() + 1 > sizeof address.value.sun_path) {
-    return Error(ErrorCode::kUsage, "name '" + name + "' of a unix socket: length " + std::to_string(name.size()) +
-                                        ", expected 1 to " + std::to_string(sizeof address.value.sun_path - 1) +
-                                        " bytes")
+    return Error(ErrorCode::kUsage, "name '" + name + "' of a unix socket: length " +
+                                        std::to_string(name.size()) + ", expected 1 to " +
+                                        std::to_string(sizeof address.value.sun_path - 1) + " bytes")
         .with_remedy("Choose a name of a permitted length.");
   }
   // A leading zero byte makes the name abstract.

@@ -57,7 +57,8 @@ TEST(ByteStream, MistakesGiveFieldExpectedAndFound) {
   EXPECT_EQ(text_of(cut.mistake("thing")), "corrupt thing: field name is cut off after 2 bytes, expected 4");
   ByteReader shorter(std::span(written).first(3));
   EXPECT_EQ(shorter.text("name"), "");
-  EXPECT_EQ(text_of(shorter.mistake("thing")), "corrupt thing: field name is cut off after 3 bytes, expected 4");
+  EXPECT_EQ(text_of(shorter.mistake("thing")),
+            "corrupt thing: field name is cut off after 3 bytes, expected 4");
   ByteReader more(written);
   EXPECT_EQ(more.number<std::uint16_t>("count"), 4);
   EXPECT_EQ(text_of(more.mistake("thing")), "fine");
