@@ -65,7 +65,7 @@ World world_of(std::unique_ptr<MpiCommunicator> group, const mpi::Library& libra
 
 }  // namespace
 
-Result<World> join_by_mpi(const LaunchFacts& facts, const JoinOptions& options) {
+Result<World> join_by_mpi(const LaunchFacts& facts, const HostsOptions& options) {
   COHORT_ASSIGN_OR_RETURN(const launch::LaunchingMpi launching, launch::own_launching_mpi(facts.launcher));
   COHORT_ASSIGN_OR_RETURN(const auto library, mpi::own_library(library_options(launching)));
   COHORT_RETURN_IF_ERROR(compare(*library, facts));
