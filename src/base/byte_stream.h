@@ -74,7 +74,8 @@ class ByteWriter {
 /// Decodes the output of a ByteWriter. Every read names its field, for the error.
 ///
 /// Lifetime: the bytes must outlive the reader.
-/// Failure: after a mistake all reads give zero or an empty string. Decode everything, then call finish() or mistake().
+/// Failure: after a mistake all reads give zero or an empty string. Decode everything, then call finish() or
+/// mistake().
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}

@@ -27,7 +27,8 @@ struct LibraryOptions {
 
 /// Loads the shim of an implementation and, with it, its libmpi. Neither is ever unloaded.
 ///
-/// Failure: kNotFound names the package to install; kUnsupported if the shim has another version than this Cohort.
+/// Failure: kNotFound names the package to install; kUnsupported if the shim has another version than this
+/// Cohort.
 Result<const CohortMpiShim*> load_shim(const LibraryOptions& options);
 
 /// The MPI of this process, loaded at run time through a shim.

@@ -20,7 +20,8 @@ class SharedWorld;
 
 /// The view of one rank on a world of ranks that are threads.
 ///
-/// Threads: the thread of the rank; the results of stop_token() and clock(), and say(), may be used on any thread.
+/// Threads: the thread of the rank; the results of stop_token() and clock(), and say(), may be used on any
+/// thread.
 /// Failure: every wait returns the cause when the world is aborted.
 class RankContext {
  public:
