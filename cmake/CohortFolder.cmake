@@ -40,6 +40,8 @@ function(cohort_folder name)
   endif()
   if(folder_ROOT STREQUAL src)
     set_property(GLOBAL APPEND PROPERTY COHORT_FOLDERS ${name})
+    # Each function and each variable in a section of its own: the link of libcohort.so leaves out those that it does not need.
+    target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
   endif()
   set_property(GLOBAL APPEND PROPERTY COHORT_LAYERS
     "    \"${name}\": {\"root\": \"${folder_ROOT}\", \"torch\": ${torch}, \"rooms\": ${rooms}, \"depends\": ${depends}}")

@@ -8,8 +8,8 @@
 #include <malloc.h>
 #include <nlohmann/json.hpp>
 
-// Ours and libtorch's by turns, one thread, on the same memory; what is compared is the limit of the best
-// decile.
+// Optimizer steps of Cohort and of libtorch by turns, on one thread and the same memory. The best decile is
+// compared.
 
 namespace cohort::bench {
 namespace {

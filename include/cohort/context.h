@@ -49,8 +49,8 @@ struct ContextOptions {
 ///     context.all_reduce(sums);
 ///
 /// Threads: as Group.
-/// Lifetime: memory from allocate() lives as long as the Context. Groups, a Trainer or a DataParallel that were
-/// made with the Context may outlive it.
+/// Lifetime: memory from allocate() lives as long as the Context. Groups, a Trainer or a DataParallel that
+/// were made with the Context may outlive it.
 /// Failure: methods throw Error, as those of Group; after the first failure every later call throws the same
 /// error, until shrink(). The backend mpi, if the MPI library is not fault-tolerant, ends the whole job
 /// instead and writes the cause to standard error.

@@ -47,8 +47,9 @@ struct DataParallelOptions {
 /// until then backward() throws UsageError that names the parameter.
 ///
 /// Threads: backward() from one thread at a time.
-/// Lifetime: the module must outlive this object, which keeps what it needs of its group alive. Gradients lie in memory shared with other ranks:
-/// the next backward() overwrites them, and the destructor frees them. Clone a gradient to keep it.
+/// Lifetime: the module must outlive this object, which keeps what it needs of its group alive. Gradients
+/// lie in memory shared with other ranks: the next backward() overwrites them, and the destructor frees them.
+/// Clone a gradient to keep it.
 /// Failure: backward() throws Error: kPeerLost names the lost rank, kTimedOut the rank that has not arrived.
 /// All ranks must call backward() equally often: if one rank skips a batch, for instance because its forward
 /// or backward threw, all must skip it. kCorrupt names ranks whose parameters differ from those of the

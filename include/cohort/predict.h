@@ -20,9 +20,9 @@ COHORT_EXPORT at::Tensor normalised(const ModelFacts& facts, const at::Tensor& r
 
 /// The prediction of a model for one sample.
 struct Prediction {
-  std::int64_t class_index = 0;   ///< if there are classes: the most probable one,
-  std::string class_name{};       ///< its name
-  double probability = 0;         ///< and its probability
+  std::int64_t class_index = 0;   ///< if there are classes: the most probable class
+  std::string class_name{};       ///< the name of that class
+  double probability = 0;         ///< the probability of that class
   std::vector<double> outputs{};  ///< the probability of each class, or the predicted numbers
 };
 

@@ -129,9 +129,9 @@ struct TrainerMemory {
 ///     const cohort::TrainingReport report = trainer.fit(train, test);
 ///
 /// Threads: one thread at a time.
-/// Lifetime: the trainer keeps what it needs of its group alive. While the trainer lives, the parameters of the module lie in
-/// memory shared with the other ranks. A gradient that one of your hooks keeps must not outlive context and
-/// trainer.
+/// Lifetime: the trainer keeps what it needs of its group alive. While the trainer lives, the parameters of
+/// the module lie in memory shared with the other ranks. A gradient that one of your hooks keeps must not
+/// outlive context and trainer.
 /// Failure: throws Error. An exception on one rank, also in its objective, ends the step on all ranks; the
 /// others throw an Error with its text.
 class COHORT_EXPORT Trainer {

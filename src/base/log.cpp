@@ -1,5 +1,3 @@
-#include "base/log.h"
-
 #include "base/log_sink.h"
 
 #include <cerrno>
@@ -35,10 +33,6 @@ UtcTime utc(std::chrono::system_clock::time_point time) {
 std::string_view name(LogLevel level) {
   static constexpr std::string_view kNames[] = {"trace", "debug", "info", "warning", "error"};
   return kNames[static_cast<std::size_t>(level)];
-}
-
-void Log::write_text(LogLevel level, const std::string& text) const {
-  sink_->write({.level = level, .time = clock_->wall(), .rank = options_.rank, .text = text});
 }
 
 std::string format_text(const LogRecord& record) {

@@ -28,13 +28,6 @@ Error out_of_range() {
   return {ErrorCode::kUsage, "is out of range"};
 }
 
-Result<int> read_whole(const Value& value, Range<int> range) {
-  const auto* number = std::get_if<std::int64_t>(&value.data);
-  if (number == nullptr) return wrong_kind(value);
-  if (*number < range.least || *number > range.most) return out_of_range();
-  return static_cast<int>(*number);
-}
-
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {

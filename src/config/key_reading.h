@@ -22,9 +22,6 @@ bool is_inside(const T& value, const Range<T>& range) {
   return value >= range.least && value <= range.most;
 }
 
-/// The whole number of a value, if it is in the range.
-Result<int> read_whole(const Value& value, Range<int> range);
-
 /// A Key::read that parses a value and stores it in the field.
 template <class T>
 std::function<Status(const Value&, Config&)> reader(Field<T> field,

@@ -26,23 +26,18 @@ std::string_view section_of(std::string_view name);
 /// The key that an unknown name probably means: a similar name, or the same name in another section.
 std::optional<std::string> nearest_key(std::span<const Key> keys, std::string_view name);
 
-/// A word that job files and command lines had before, and where its meaning is found now.
+/// A word that job files and command lines had before, or that PyTorch has, and where its meaning is found
+/// here.
 struct Renamed {
   std::string_view old_name;  ///< a key `train.batch`, a section `update`, an option `--engine`
   std::string_view remedy;    ///< `it is called train.batch_size`
 };
 
-/// The row of a word, or nothing for a word that was never known. An unknown key of a section that is gone
+/// The row of a word, or nothing for another word. An unknown key of a section that is gone
 /// gives the row of the section.
 std::optional<Renamed> find_renamed(std::string_view name);
 
 /// The remedy for a value that is no longer known: `optimizer.name` = `momentum`.
 std::optional<std::string_view> find_renamed_value(std::string_view key, std::string_view value);
-
-/// The text of `cohort config explain KEY`.
-std::string explain(const Key& key);
-
-/// The text of docs/reference/config.md.
-std::string reference_page(std::span<const Key> keys);
 
 }  // namespace cohort::config

@@ -5,7 +5,8 @@ namespace cohort::config {
 std::vector<Key> trace_keys() {
   return {
       text("trace.file", COHORT_FIELD(trace.file),
-           {.sentence = "The file for the times of all actions and calls of the newest steps, as JSON, written at the end "
+           {.sentence = "The file for the times of all actions and calls of the newest steps, as JSON, "
+                        "written at the end "
                         "of training; empty: nothing is recorded.",
             .example = "trace.json"}),
       whole_number("trace.capacity", COHORT_FIELD(trace.capacity), 16384, {1, 1 << 24},

@@ -23,56 +23,67 @@ Key flag(std::string name, const Field<bool>& field, bool fallback, std::string 
           .show = [field, text](const Config& config) { return std::string(text(field(config))); }};
 }
 
-Key whole_number(std::string name, const Field<int>& field, int fallback, Range<int> range,
-                 std::string help) {
-  return {.name = std::move(name),
-          .type = "whole number",
-          .allowed = fmt::format("a whole number from {} to {}", range.least, range.most),
-          .fallback = std::to_string(fallback),
-          .help = std::move(help),
-          .choices = {},
-          .read = reader<int>(field, [range](const Value& value) { return read_whole(value, range); }),
-          .show = [field](const Config& config) { return std::to_string(field(config)); }};
+namespace {
+
+template <class Number>
+std::string number_text(Number number) {
+  return std::to_string(number);
+}
+template <class Number>
+std::string number_text(const std::optional<Number>& number) {
+  return number ? std::to_string(*number) : "";
 }
 
-Key optional_whole_number(std::string name, const Field<std::optional<int>>& field, Range<int> range,
-                          std::string help) {
+template <class Member>
+struct PlainNumber {
+  using Type = Member;
+};
+template <class Number>
+struct PlainNumber<std::optional<Number>> {
+  using Type = Number;
+};
+
+// A key for whole numbers, without a default.
+template <class Member, class Limit>
+Key integer_key(std::string name, const Field<Member>& field, Range<Limit> range, std::string help) {
+  using Plain = typename PlainNumber<Member>::Type;
+  const auto parse = [range](const Value& value) -> Result<Member> {
+    const auto* number = std::get_if<std::int64_t>(&value.data);
+    if (number == nullptr) return wrong_kind(value);
+    if (*number < range.least || *number > range.most) return out_of_range();
+    return Member(static_cast<Plain>(*number));
+  };
   return {.name = std::move(name),
           .type = "whole number",
           .allowed = fmt::format("a whole number from {} to {}", range.least, range.most),
           .fallback = "",
           .help = std::move(help),
           .choices = {},
-          .read = reader<std::optional<int>>(field,
-                                             [range](const Value& value) -> Result<std::optional<int>> {
-                                               COHORT_ASSIGN_OR_RETURN(const int number,
-                                                                       read_whole(value, range));
-                                               return std::optional(number);
-                                             }),
-          .show =
-              [field](const Config& config) {
-                const std::optional<int> value = field(config);
-                return value ? std::to_string(*value) : std::string();
-              },
-          .example = "4"};
+          .read = reader<Member>(field, parse),
+          .show = [field](const Config& config) { return number_text(field(config)); }};
+}
+
+}  // namespace
+
+Key whole_number(std::string name, const Field<int>& field, int fallback, Range<int> range,
+                 std::string help) {
+  Key key = integer_key(std::move(name), field, range, std::move(help));
+  key.fallback = number_text(fallback);
+  return key;
+}
+
+Key optional_whole_number(std::string name, const Field<std::optional<int>>& field, Range<int> range,
+                          std::string help) {
+  Key key = integer_key(std::move(name), field, range, std::move(help));
+  key.example = "4";
+  return key;
 }
 
 Key large_whole_number(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
                        Range<std::int64_t> range, std::string help) {
-  const auto parse = [range](const Value& value) -> Result<std::uint64_t> {
-    const auto* number = std::get_if<std::int64_t>(&value.data);
-    if (number == nullptr) return wrong_kind(value);
-    if (!is_inside(*number, range)) return out_of_range();
-    return static_cast<std::uint64_t>(*number);
-  };
-  return {.name = std::move(name),
-          .type = "whole number",
-          .allowed = fmt::format("a whole number from {} to {}", range.least, range.most),
-          .fallback = std::to_string(fallback),
-          .help = std::move(help),
-          .choices = {},
-          .read = reader<std::uint64_t>(field, parse),
-          .show = [field](const Config& config) { return std::to_string(field(config)); }};
+  Key key = integer_key(std::move(name), field, range, std::move(help));
+  key.fallback = number_text(fallback);
+  return key;
 }
 
 Key whole_number_list(std::string name, const Field<std::vector<int>>& field,

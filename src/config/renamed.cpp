@@ -27,6 +27,9 @@ constexpr Renamed kRenamed[] = {
     {"train.batch", "it is called train.batch_size"},
     {"train.slots", "it is called train.micro_batches"},
     {"communication.engine", "it is called communication.backend"},
+    // Words that PyTorch users type.
+    {"launch.timeout", "it is called launch.wait_limit"},
+    {"data.num_workers", "it is called data.loader_threads"},
     {"--engine", "it is called --backend"},
 };
 

@@ -11,10 +11,10 @@
 namespace cohort {
 
 struct SlotLoader::Slot {
-  enum class Stage { kWaiting, kLoading, kLoaded };
+  enum class State { kWaiting, kLoading, kLoaded };
 
   SlotAddress address{};
-  Stage stage = Stage::kWaiting;
+  State state = State::kWaiting;
   Batch batch{};
   std::exception_ptr failure{};
 };
@@ -103,7 +103,7 @@ void SlotLoader::forget() {
 SlotLoader::SlotPointer SlotLoader::next_to_load() const {
   const std::size_t reach = std::min(expected_.size(), static_cast<std::size_t>(options_.depth));
   for (std::size_t i = 0; i < reach; ++i) {
-    if (expected_[i]->stage == Slot::Stage::kWaiting) return expected_[i];
+    if (expected_[i]->state == Slot::State::kWaiting) return expected_[i];
   }
   return nullptr;
 }
@@ -116,7 +116,7 @@ void SlotLoader::run() {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return closed_ || (slot = next_to_load()) != nullptr; });
       if (closed_) return;
-      slot->stage = Slot::Stage::kLoading;
+      slot->state = Slot::State::kLoading;
     }
     load_and_keep(slot);
   }
@@ -134,7 +134,7 @@ void SlotLoader::load_and_keep(const SlotPointer& slot) {
     const std::lock_guard lock(mutex_);
     slot->batch = std::move(batch);
     slot->failure = failure;
-    slot->stage = Slot::Stage::kLoaded;
+    slot->state = Slot::State::kLoaded;
   }
   changed_.notify_all();
 }
@@ -160,16 +160,16 @@ SlotLoader::SlotPointer SlotLoader::claim(const SlotAddress& address) {
 void SlotLoader::wait_for(const SlotPointer& slot) {
   {
     std::unique_lock lock(mutex_);
-    if (slot->stage != Slot::Stage::kWaiting) {
+    if (slot->state != Slot::State::kWaiting) {
       const auto deadline = deadline_after(std::chrono::steady_clock::now(), options_.limit);
-      const auto loaded = [&] { return slot->stage == Slot::Stage::kLoaded; };
+      const auto loaded = [&] { return slot->state == Slot::State::kLoaded; };
       if (changed_.wait_until(lock, deadline, loaded)) return;
       raise(Error(ErrorCode::kTimedOut,
                   fmt::format("{} ({}) are still being loaded after {} s", text_of(samples_of(slot->address)),
                               text_of(slot->address), std::chrono::duration<double>(options_.limit).count()))
                 .with_remedy("Look at what the data set waits for: a disk, a network, a lock."));
     }
-    slot->stage = Slot::Stage::kLoading;
+    slot->state = Slot::State::kLoading;
   }
   const at::NoGradGuard no_grad;
   load_and_keep(slot);
@@ -195,7 +195,7 @@ std::chrono::nanoseconds SlotLoader::stall() const {
 int SlotLoader::ready() const {
   const std::lock_guard lock(mutex_);
   return static_cast<int>(std::count_if(expected_.begin(), expected_.end(), [](const auto& slot) {
-    return slot->stage == Slot::Stage::kLoaded;
+    return slot->state == Slot::State::kLoaded;
   }));
 }
 

@@ -13,7 +13,8 @@ namespace cohort::model {
 /// numbers are those that fill_uniform() and fill_normal() write for the stream that next() names.
 ///
 /// Threads: one at a time.
-/// Cost: a few nanoseconds per uniform number; models with many millions of parameters are made at every start.
+/// Cost: a few nanoseconds per uniform number; models with many millions of parameters are made at every
+/// start.
 class Initializer {
  public:
   explicit Initializer(std::uint64_t seed);

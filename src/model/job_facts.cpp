@@ -2,6 +2,7 @@
 
 #include "config/keys.h"
 #include "config/load.h"
+#include "config/sections.h"
 #include "model/loss.h"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ std::map<std::string, std::string> settings_of(const ModelConfig& config) {
   Config whole;
   whole.model = config;
   std::map<std::string, std::string> settings;
-  for (const config::Key& key : config::make_keys()) {
+  for (const config::Key& key : config::model_keys()) {
     if (is_setting(key)) settings[key.name.substr(kSection.size())] = plain_value(key.show(whole));
   }
   return settings;
@@ -41,7 +42,7 @@ std::vector<std::string> class_names(const OpenedData& data) {
 }
 
 Result<ModelConfig> config_of(const ModelFacts& facts) {
-  const auto keys = config::make_keys();
+  const auto keys = config::model_keys();
   Config config = config::default_config(keys);
   config.model.kind = facts.kind;
   for (const auto& [name, value] : facts.settings) {
@@ -53,6 +54,17 @@ Result<ModelConfig> config_of(const ModelFacts& facts) {
     COHORT_RETURN_IF_ERROR(key->read(entry.value, config).within(fmt::format("{} = {}", key->name, value)));
   }
   return config.model;
+}
+
+// The properties of the data that the model was built for.
+DataFacts data_facts(const ModelFacts& facts) {
+  const bool is_text = !facts.vocabulary.empty();
+  return {.input_shape = facts.input_shape,
+          .input_dtype = is_text ? DType::kI64 : DType::kF32,
+          .classes = static_cast<std::int64_t>(facts.classes.size()),
+          .outputs = facts.outputs,
+          .vocabulary = static_cast<std::int64_t>(facts.vocabulary.size()),
+          .context = facts.context};
 }
 
 }  // namespace
@@ -76,16 +88,6 @@ ModelFacts facts_of(const ModelConfig& config, const OpenedData& data) {
   }
   if (data.facts.vocabulary > 0) facts.vocabulary = data.vocabulary;
   return facts;
-}
-
-DataFacts data_facts(const ModelFacts& facts) {
-  const bool is_text = !facts.vocabulary.empty();
-  return {.input_shape = facts.input_shape,
-          .input_dtype = is_text ? DType::kI64 : DType::kF32,
-          .classes = static_cast<std::int64_t>(facts.classes.size()),
-          .outputs = facts.outputs,
-          .vocabulary = static_cast<std::int64_t>(facts.vocabulary.size()),
-          .context = facts.context};
 }
 
 Result<std::shared_ptr<Model>> make_model(const ModelFacts& facts) {

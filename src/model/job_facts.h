@@ -15,7 +15,4 @@ ModelFacts facts_of(const ModelConfig& config, const OpenedData& data);
 /// Failure: kUsage if `kind` is no kind of make_model(), or a setting is not one of section [model].
 Result<std::shared_ptr<Model>> make_model(const ModelFacts& facts);
 
-/// The properties of the data that the model was built for.
-DataFacts data_facts(const ModelFacts& facts);
-
 }  // namespace cohort

@@ -20,9 +20,9 @@ class Inbound {
     int world_rank = 0;
     int tag = 0;
   };
-  enum class Stage { kIdle, kHeader, kPayload, kComplete };
+  enum class State { kIdle, kHeader, kPayload, kComplete };
 
-  Stage stage() const { return stage_; }
+  State state() const { return state_; }
   /// Begins to receive a message of `size_bytes` that starts with a frame header. Returns an error code of
   /// the shim, as advance() does.
   int begin(const Library& library, const Source& source, int size_bytes);
@@ -39,7 +39,7 @@ class Inbound {
   int receive_piece(const Library& library);
   int decode(const Library& library);
 
-  Stage stage_ = Stage::kIdle;
+  State state_ = State::kIdle;
   Source source_{};
   CohortMpiHandle request_ = 0;
   std::shared_ptr<std::vector<std::byte>> bytes_;

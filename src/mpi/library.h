@@ -15,8 +15,6 @@ namespace cohort::mpi {
 /// The MPI implementation; binary interfaces differ.
 enum class Implementation { kOpenMpi, kMpich };
 
-inline constexpr Implementation kAllImplementations[] = {Implementation::kOpenMpi, Implementation::kMpich};
-
 /// `openmpi` or `mpich`, as in file names and on command lines.
 std::string_view name(Implementation implementation);
 
@@ -29,7 +27,8 @@ struct LibraryOptions {
 
 /// Loads the shim of an implementation and, with it, its libmpi. Neither is ever unloaded.
 ///
-/// Failure: kNotFound names the package to install; kUnsupported if the shim has another version than this Cohort.
+/// Failure: kNotFound names the package to install; kUnsupported if the shim has another version than this
+/// Cohort.
 Result<const CohortMpiShim*> load_shim(const LibraryOptions& options);
 
 /// The MPI of this process, loaded at run time through a shim.
@@ -107,7 +106,7 @@ std::string own_shim_directory(Implementation implementation);
 /// exits with code 0 and no group uses MPI any more, MPI is finalized. A process that ends otherwise does not
 /// finalize MPI, so that its launcher counts it as failed and ends the other ranks.
 ///
-/// This is the only state that Cohort keeps per process, because MPI can be started and ended only once.
+/// The library is state of the process, because MPI can be started and ended only once.
 ///
 /// Threads: from any thread.
 /// Failure: as Library::load(); kUsage if another MPI was loaded before.

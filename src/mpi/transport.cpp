@@ -190,7 +190,7 @@ bool MpiTransport::is_lost(int member) const {
 bool MpiTransport::receive() {
   bool moved = find_header();
   for (int m = 0; m < num_members(); ++m) {
-    if (inbound_[static_cast<std::size_t>(m)].stage() != Inbound::Stage::kIdle) moved = take_in(m) || moved;
+    if (inbound_[static_cast<std::size_t>(m)].state() != Inbound::State::kIdle) moved = take_in(m) || moved;
   }
   return moved;
 }
@@ -216,7 +216,7 @@ bool MpiTransport::find_header() {
 
 bool MpiTransport::begin_header(int member, int size_bytes) {
   Inbound& inbound = inbound_[static_cast<std::size_t>(member)];
-  if (inbound.stage() != Inbound::Stage::kIdle) return false;
+  if (inbound.state() != Inbound::State::kIdle) return false;
   const Inbound::Source source{facts_.world_ranks[static_cast<std::size_t>(member)], facts_.tag};
   note_code(inbound.begin(*facts_.library, source, size_bytes));
   return true;
@@ -232,7 +232,7 @@ bool MpiTransport::take_in(int member) {
     inbound.abandon(*facts_.library);
     return true;
   }
-  if (inbound.stage() != Inbound::Stage::kComplete) return false;
+  if (inbound.state() != Inbound::State::kComplete) return false;
   const Result<comm::FrameHeader> header = inbound.header();
   if (is_lost(member)) {
     inbound.reset();

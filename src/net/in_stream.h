@@ -16,12 +16,11 @@ namespace cohort::net {
 /// Receiver of the messages that an InStream reads: a concept, as every byte passes here and a virtual call
 /// would be one more indirection.
 ///
-///   admit       whether the payload of this message may be read now. False: not yet; the stream reads
-///   nothing more
-///               until the sink admits the message. kCorrupt: never
-///   buffer_for  the buffer for the payload, see FrameSink::buffer_for()
-///   arrived     the payload is complete
-///   withdrawn   the sender has cancelled the message
+/// - admit: whether the payload of this message may be read now. False: not yet, and the stream reads nothing
+///   more until the sink admits the message. kCorrupt: never.
+/// - buffer_for: the buffer for the payload, see FrameSink::buffer_for().
+/// - arrived: the payload is complete.
+/// - withdrawn: the sender has cancelled the message.
 template <class Sink>
 concept MessageSink = requires(Sink& sink, const comm::FrameHeader& header) {
   { sink.admit(header) } -> std::same_as<Result<bool>>;

@@ -11,25 +11,10 @@ namespace cohort::net {
 namespace {
 
 constexpr std::size_t kRoundCap = 256;
-constexpr const char* kRequest = "corrupt request to the meeting";
-constexpr const char* kReply = "corrupt reply of the meeting";
+constexpr std::string_view kReply = "reply of the meeting";
 constexpr std::uint8_t kRefused = 0;
 constexpr std::uint8_t kFine = 1;
 constexpr std::uint64_t kLongestWaitMs = 24ull * 3600 * 1000;
-
-Error corrupt_field(const char* message, const std::string& field, const std::string& expected) {
-  return Error(ErrorCode::kCorrupt,
-               fmt::format("{}: field {} is too long or cut off, expected {}", message, field, expected));
-}
-
-Error corrupt_end(const char* message, std::size_t size_bytes) {
-  return Error(ErrorCode::kCorrupt, fmt::format("{} of {} bytes: bytes follow the last field, expected none",
-                                                message, size_bytes));
-}
-
-std::string at_most(std::size_t cap) {
-  return fmt::format("at most {} bytes", cap);
-}
 
 }  // namespace
 
@@ -40,16 +25,11 @@ std::vector<std::byte> CardRequest::encode() const {
 Result<CardRequest> CardRequest::decode(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
   CardRequest request;
-  request.wait_ms = std::min(reader.number<std::uint64_t>(), kLongestWaitMs);
-  request.world = reader.number<std::uint32_t>();
-  if (!reader.is_fine()) {
-    return corrupt_field(kRequest, "wait or world", fmt::format("12 bytes, found {}", bytes.size()));
-  }
-  request.round = reader.text(kRoundCap);
-  if (!reader.is_fine()) return corrupt_field(kRequest, "round", at_most(kRoundCap));
-  request.card = reader.text(Meeting::kCardCap);
-  if (!reader.is_fine()) return corrupt_field(kRequest, "card", at_most(Meeting::kCardCap));
-  if (!reader.is_at_end()) return corrupt_end(kRequest, bytes.size());
+  request.wait_ms = std::min(reader.number<std::uint64_t>("wait"), kLongestWaitMs);
+  request.world = reader.number<std::uint32_t>("world");
+  request.round = reader.text("round", kRoundCap);
+  request.card = reader.text("card", Meeting::kCardCap);
+  COHORT_RETURN_IF_ERROR(reader.finish("request to the meeting"));
   return request;
 }
 
@@ -69,28 +49,25 @@ namespace {
 
 Error decode_refusal(ByteReader& reader) {
   constexpr auto kLastCode = static_cast<std::uint32_t>(kLastErrorCode);
-  const auto code = reader.number<std::uint32_t>();
-  const std::string text = reader.text(Meeting::kCardCap);
-  if (!reader.is_fine()) return corrupt_field(kReply, "text", at_most(Meeting::kCardCap));
-  if (code <= kLastCode) return Error(static_cast<ErrorCode>(code), text);
-  return Error(ErrorCode::kCorrupt,
-               fmt::format("{}: field code is {}, expected 0 … {}", kReply, code, kLastCode));
+  const auto code = reader.number_within<std::uint32_t>("code", 0, kLastCode);
+  const std::string text = reader.text("text", Meeting::kCardCap);
+  if (const Status read = reader.mistake(kReply); !read) return read.error();
+  return Error(static_cast<ErrorCode>(code), text);
 }
 
 }  // namespace
 
 Result<std::vector<std::string>> decode_reply(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
-  const auto kind = reader.number<std::uint8_t>();
-  if (!reader.is_fine()) return Error(ErrorCode::kCorrupt, fmt::format("{}: 0 bytes", kReply));
+  const auto kind = reader.number_within<std::uint8_t>("kind", kRefused, kFine);
+  COHORT_RETURN_IF_ERROR(reader.mistake(kReply));
   if (kind == kRefused) return decode_refusal(reader);
-  if (kind != kFine) {
-    return Error(ErrorCode::kCorrupt, fmt::format("{}: field kind is {}, expected 0 or 1", kReply, kind));
-  }
   std::vector<std::string> cards;
-  while (!reader.is_at_end()) cards.push_back(reader.text(Meeting::kCardCap));
-  if (reader.is_fine()) return cards;
-  return corrupt_field(kReply, fmt::format("card of rank {}", cards.size() - 1), at_most(Meeting::kCardCap));
+  while (!reader.is_at_end()) {
+    cards.push_back(reader.text(fmt::format("card of rank {}", cards.size()), Meeting::kCardCap));
+  }
+  COHORT_RETURN_IF_ERROR(reader.mistake(kReply));
+  return cards;
 }
 
 std::vector<MeetingTable::Reply> MeetingTable::lay_down(int rank, std::uint64_t number,

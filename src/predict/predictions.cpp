@@ -1,3 +1,4 @@
+#include "predict/along_first_dim.h"
 #include <cohort/error.h>
 #include <cohort/predict.h>
 
@@ -7,15 +8,6 @@
 
 namespace cohort {
 namespace {
-
-// One number for all inputs, or one for each element of the first dimension of a sample.
-at::Tensor along_first_dim(const std::vector<double>& numbers, const ModelFacts& facts) {
-  const at::Tensor tensor = at::tensor(numbers, at::kDouble);
-  if (numbers.size() == 1) return tensor;
-  std::vector<std::int64_t> shape(facts.input_shape.size() + 1, 1);
-  shape[1] = static_cast<std::int64_t>(numbers.size());
-  return tensor.view(shape);
-}
 
 Prediction prediction_of(const ModelFacts& facts, const at::Tensor& probabilities) {
   const auto* first = probabilities.const_data_ptr<double>();
@@ -44,6 +36,14 @@ at::Tensor probabilities_of(const ModelFacts& facts, const at::Tensor& rows) {
 
 }  // namespace
 
+at::Tensor predict::along_first_dim(const std::vector<double>& numbers, std::size_t sample_dims) {
+  const at::Tensor tensor = at::tensor(numbers, at::kDouble);
+  if (numbers.size() == 1) return tensor;
+  std::vector<std::int64_t> shape(sample_dims + 1, 1);
+  shape[1] = static_cast<std::int64_t>(numbers.size());
+  return tensor.view(shape);
+}
+
 at::Tensor normalised(const ModelFacts& facts, const at::Tensor& raw) {
   if (raw.dim() == 0 || raw.sizes().slice(1) != at::IntArrayRef(facts.input_shape)) {
     throw UsageError(
@@ -51,8 +51,8 @@ at::Tensor normalised(const ModelFacts& facts, const at::Tensor& raw) {
                     fmt::join(raw.sizes(), ", "), fmt::join(facts.input_shape, ", ")));
   }
   if (facts.mean.empty()) return raw.to(at::kFloat);
-  const at::Tensor mean = along_first_dim(facts.mean, facts);
-  const at::Tensor deviation = along_first_dim(facts.deviation, facts);
+  const at::Tensor mean = predict::along_first_dim(facts.mean, facts.input_shape.size());
+  const at::Tensor deviation = predict::along_first_dim(facts.deviation, facts.input_shape.size());
   return ((raw.to(at::kDouble) - mean) / deviation).to(at::kFloat);
 }
 

@@ -24,8 +24,9 @@ struct CsvTable {
   std::size_t num_features() const { return feature_names.size(); }
 };
 
-/// Failure: kCorrupt, naming `path`, line and column, if a cell is not a number, a row has too many or too few
-/// cells, or quotes are wrong; kUsage if the target column does not exist or is not what data.target says.
+/// Failure: kCorrupt, naming `path`, line and column, if a cell is not a number, a row has too many or too
+/// few cells, or quotes are wrong; kUsage if the target column does not exist or is not what data.target
+/// says.
 Result<CsvTable> parse_csv(std::string_view text, const std::string& path, const CsvOptions& options = {});
 
 /// The same for a file, compressed with gzip or not.

@@ -40,8 +40,8 @@ Result<std::vector<std::int64_t>> read_classes(FileSystem& fs, const std::string
   }
   for (std::size_t i = 0; i < classes->size(); ++i) {
     if ((*classes)[i] < 0) {
-      return Error(ErrorCode::kCorrupt,
-                   fmt::format("'{}' has the label {} for sample {}", path, (*classes)[i], i));
+      return Error(ErrorCode::kCorrupt, fmt::format("'{}' has the label {} for sample {}, expected 0 or more",
+                                                    path, (*classes)[i], i));
     }
   }
   return std::move(*classes);
@@ -65,13 +65,15 @@ Result<LabelledImages> read_images(FileSystem& fs, const ImageFiles& files) {
   const std::vector<std::uint64_t>& shape = read.images.shape;
   if (shape.size() < 2 || shape[0] != read.classes.size()) {
     return Error(ErrorCode::kCorrupt,
-                 fmt::format("'{}' has {} samples in {} dims, '{}' {} labels", files.images, shape[0],
-                             shape.size(), files.labels, read.classes.size()))
+                 fmt::format(
+                     "'{}' has {} samples in {} dims, expected {}, as '{}' has labels, in 2 dims or more",
+                     files.images, shape[0], shape.size(), read.classes.size(), files.labels))
         .with_remedy("Check that the two files belong together.");
   }
   for (std::size_t dim = 1; dim < shape.size(); ++dim) {
     if (shape[dim] == 0) {
-      return Error(ErrorCode::kCorrupt, fmt::format("'{}' has images without pixels", files.images));
+      return Error(ErrorCode::kCorrupt,
+                   fmt::format("'{}': dim {} is 0, expected 1 or more pixels", files.images, dim));
     }
     read.image_shape.push_back(static_cast<std::int64_t>(shape[dim]));
   }

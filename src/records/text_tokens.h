@@ -46,8 +46,8 @@ struct TokenTexts {
 
 /// All texts share the vocabulary, so that training and test data have the same tokens.
 ///
-/// Failure: kCorrupt, naming file, line and byte, if kChar gets a text that is not UTF-8; kUnsupported if there
-/// are more than 65536 different code points.
+/// Failure: kCorrupt, naming file, line and byte, if kChar gets a text that is not UTF-8; kUnsupported if
+/// there are more than 65536 different code points.
 Result<TokenTexts> tokens_of(TokenKind kind, const std::vector<NamedText>& texts);
 
 }  // namespace cohort::records

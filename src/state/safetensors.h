@@ -35,9 +35,9 @@ Status write_safetensors(FileSystem& fs, const std::string& path, std::span<cons
 /// Lifetime: owns the bytes of its views; a move does not invalidate the views.
 class SafetensorsFile {
  public:
-  /// Failure: kCorrupt, naming file and reason, for everything that breaks the format: lengths, JSON, duplicate
-  /// names, shapes that do not fit, gaps and overlaps; kUnsupported for an element type without a DType; else
-  /// as FileSystem.
+  /// Failure: kCorrupt, naming file and reason, for everything that breaks the format: lengths, JSON,
+  /// duplicate names, shapes that do not fit, gaps and overlaps; kUnsupported for an element type without a
+  /// DType; else as FileSystem.
   /// Cost: one allocation of the size of the file, read once.
   static Result<SafetensorsFile> open(FileSystem& fs, const std::string& path);
 

@@ -14,6 +14,8 @@ using Json = nlohmann::json;
 // costs no more memory than its own length. Finds duplicate names, which a JSON tree would hide.
 class HeaderReader final : public nlohmann::json_sax<Json> {
  public:
+  explicit HeaderReader(std::string_view text) : text_(text) {}
+
   bool start_object(std::size_t) override {
     if (member_ != Member::kNone) return wrong("an object");
     switch (depth_++) {
@@ -81,7 +83,11 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   bool binary(binary_t&) override { return wrong("binary data"); }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    return refuse(fmt::format("the header is no JSON at its byte {}", position));
+    if (position > text_.size()) {
+      return refuse(fmt::format("the header ends after byte {}, expected more JSON", text_.size()));
+    }
+    const auto found = static_cast<unsigned char>(text_[position > 0 ? position - 1 : 0]);
+    return refuse(fmt::format("byte {} of the header is {:#04x}, expected JSON", position, found));
   }
 
   const std::string& reason() const { return reason_; }
@@ -146,6 +152,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
     return true;
   }
 
+  const std::string_view text_;
   Header header_;
   std::string reason_;
   int depth_ = 0;
@@ -167,17 +174,17 @@ std::string_view safetensors_name(DType dtype) {
 }
 
 Result<Header> parse_header(std::string_view text) {
-  if (text.empty() || text.front() != '{') {
-    return Error(ErrorCode::kCorrupt, "the header does not begin with '{'");
+  if (text.empty()) return Error(ErrorCode::kCorrupt, "the header has 0 bytes, expected 2 or more");
+  if (text.front() != '{') {
+    return Error(ErrorCode::kCorrupt, fmt::format("byte 1 of the header is {:#04x}, expected {:#04x} ('{{')",
+                                                  static_cast<unsigned char>(text.front()), '{'));
   }
   // The parser takes a zero byte for the end of the text and would ignore the rest.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
-    return Error(ErrorCode::kCorrupt, fmt::format("the header is no JSON at its byte {}", zero + 1));
+    return Error(ErrorCode::kCorrupt, fmt::format("byte {} of the header is 0x00, expected JSON", zero + 1));
   }
-  HeaderReader reader;
-  if (!Json::sax_parse(text, &reader)) {
-    return Error(ErrorCode::kCorrupt, reader.reason().empty() ? "the header is no JSON" : reader.reason());
-  }
+  HeaderReader reader(text);
+  if (!Json::sax_parse(text, &reader)) return Error(ErrorCode::kCorrupt, reader.reason());
   return reader.take();
 }
 

@@ -93,9 +93,6 @@ class FileSystem {
   virtual Status remove(const std::string& path) = 0;
   /// On success all names created, renamed or removed in this directory survive a power cut.
   virtual Status sync_directory(const std::string& directory) = 0;
-
-  /// Free space for unprivileged users on the disk of `path`, which must exist.
-  virtual Result<std::uint64_t> free_bytes(const std::string& path) = 0;
 };
 
 }  // namespace cohort

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <string_view>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
 namespace cohort {
 namespace {
@@ -113,14 +112,6 @@ Status LocalFileSystem::sync_directory(const std::string& directory) {
   if (!open.is_open()) return failure(errno);
   if (uninterrupted([&] { return ::fsync(open.number()); }) != 0) return failure(errno);
   return {};
-}
-
-Result<std::uint64_t> LocalFileSystem::free_bytes(const std::string& path) {
-  struct statvfs found {};
-  if (uninterrupted([&] { return ::statvfs(path.c_str(), &found); }) != 0) {
-    return system_error(fmt::format("cannot get the free space of '{}'", path), errno);
-  }
-  return static_cast<std::uint64_t>(found.f_bavail) * found.f_frsize;
 }
 
 }  // namespace cohort

@@ -18,8 +18,7 @@ class DenseReducer final : public Reducer {
 
   void reduce(const ReduceJob& job, const Consumer& consumer) override {
     if (is_alone_) return consumer(0, job.gradients);
-    throw_unless(
-        job.group.run(reduce_scatter(job.gradients, output_of(job)).handed_to(consumer)), job);
+    throw_unless(job.group.run(reduce_scatter(job.gradients, output_of(job)).handed_to(consumer)), job);
   }
 
   void reduce(const ReduceJob& job, Numbers to) override {

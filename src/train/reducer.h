@@ -25,8 +25,8 @@ struct ReduceJob {
   Numbers own_slice() const;
 };
 
-/// A way in which the gradients of all ranks become their sum: each rank gets the sum of its slice of a bucket.
-/// A new way is a class of its own and a line in make_reducer().
+/// A way in which the gradients of all ranks become their sum: each rank gets the sum of its slice of a
+/// bucket. A new way is a class of its own and a line in make_reducer().
 ///
 /// Threads: one job at a time for each lane; jobs of different lanes at the same time.
 /// Failure: throws what the group reports.

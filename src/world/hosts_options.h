@@ -14,11 +14,11 @@
 
 namespace cohort::world {
 
-/// Settings of a HostsWorld.
+/// Settings of the group of all ranks.
 struct HostsOptions {
   int rank = 0;
   int world = 1;
-  // The four limits are those of ContextOptions.
+  // The limits of ContextOptions, with the environment and the defaults filled in.
   std::chrono::nanoseconds limit = DefaultLimit::kCall;
   std::chrono::nanoseconds liveness = DefaultLimit::kLiveness;
   std::chrono::nanoseconds link_limit = DefaultLimit::kLink;

@@ -128,14 +128,14 @@ Result<std::unique_ptr<comm::Neighbours>> HostsWorld::meet_neighbours(std::uint3
                                                                       const Roster& roster) {
   const std::vector<int>& near = roster.near;
   const auto position = std::find(near.begin(), near.end(), options_.rank) - near.begin();
-  return comm::Neighbours::meet(arena_,
-                                {.name = roster.cards[static_cast<std::size_t>(near.front())].door + "-",
-                                 .rank = static_cast<int>(position),
-                                 .world = static_cast<int>(near.size()),
-                                 .generation = generation,
-                                 .liveness = options_.liveness,
-                                 .meeting_limit = options_.meeting_limit,
-                                 .warn = options_.warn});
+  return comm::Neighbours::meet(
+      arena_, {.rendezvous = roster.cards[static_cast<std::size_t>(near.front())].door + "-",
+               .facts = {.rank = static_cast<int>(position),
+                         .world = static_cast<int>(near.size()),
+                         .generation = generation},
+               .liveness = options_.liveness,
+               .meeting_limit = options_.meeting_limit,
+               .warn = options_.warn});
 }
 
 // Measures in a group of its own, which is destroyed before the group of all ranks is made.

@@ -25,7 +25,7 @@ Result<std::string> meeting_name(const LaunchFacts& facts) {
   return launch::fresh_unix_name();
 }
 
-Result<World> join_on_one_host(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
+Result<World> join_on_one_host(const LaunchFacts& facts, Arena& arena, const HostsOptions& options) {
   COHORT_ASSIGN_OR_RETURN(const std::string rendezvous, meeting_name(facts));
   COHORT_ASSIGN_OR_RETURN(auto group,
                           SharedMemoryCommunicator::meet(
@@ -46,21 +46,10 @@ bool is_on_one_host(const LaunchFacts& facts) {
   return facts.local_size == facts.world && rendezvous.server.empty() && !rendezvous.directory;
 }
 
-Result<World> join_hosts(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
+Result<World> join_hosts(const LaunchFacts& facts, Arena& arena, const HostsOptions& options) {
   COHORT_ASSIGN_OR_RETURN(const net::JobKey key, job_key(facts));
   COHORT_ASSIGN_OR_RETURN(auto meeting, open_meeting(facts, key));
-  HostsWorld world(*meeting, arena, key,
-                   {.rank = facts.rank,
-                    .world = facts.world,
-                    .limit = options.limit,
-                    .liveness = options.liveness,
-                    .link_limit = options.link_limit,
-                    .meeting_limit = options.meeting_limit,
-                    .secrecy = facts.links.encrypts ? net::Secrecy::kTls : net::Secrecy::kClear,
-                    .interfaces = facts.links.interfaces,
-                    .links = options.links,
-                    .link_cache = facts.links.cache,
-                    .warn = options.warn});
+  HostsWorld world(*meeting, arena, key, options);
   COHORT_ASSIGN_OR_RETURN(auto group, world.form(static_cast<std::uint32_t>(facts.generation)));
   return World{.meeting = std::move(meeting),
                .group = std::move(group),
@@ -68,7 +57,7 @@ Result<World> join_hosts(const LaunchFacts& facts, Arena& arena, const JoinOptio
                                               : std::string(kOneHost)};
 }
 
-Result<World> join_by_backend(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
+Result<World> join_by_backend(const LaunchFacts& facts, Arena& arena, const HostsOptions& options) {
   const bool is_mpi = options.links.backend == Backend::kMpi;
   if (!is_mpi && !is_on_one_host(facts)) return join_hosts(facts, arena, options);
   COHORT_ASSIGN_OR_RETURN(World world,
@@ -80,9 +69,14 @@ Result<World> join_by_backend(const LaunchFacts& facts, Arena& arena, const Join
 
 }  // namespace
 
-Result<World> join(const LaunchFacts& facts, Arena& arena, const JoinOptions& options) {
-  JoinOptions settled = options;
+Result<World> join(const LaunchFacts& facts, Arena& arena, const HostsOptions& options) {
+  HostsOptions settled = options;
+  settled.rank = facts.rank;
+  settled.world = facts.world;
+  settled.secrecy = facts.links.encrypts ? net::Secrecy::kTls : net::Secrecy::kClear;
+  settled.interfaces = facts.links.interfaces;
   settled.links = options.links.over(facts.links.settings);
+  settled.link_cache = facts.links.cache;
   COHORT_RETURN_IF_ERROR(check_links(settled.links));
   COHORT_ASSIGN_OR_RETURN(World world, join_by_backend(facts, arena, settled));
   if (!settled.links.explain.value_or(false)) world.explanation.clear();

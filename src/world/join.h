@@ -5,25 +5,13 @@
 #include "comm/shared_memory/arena.h"
 #include "launch/environment.h"
 #include "net/meeting.h"
-#include <cohort/default_limit.h>
+#include "world/hosts_options.h"
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
 
 namespace cohort::world {
-
-/// The part of ContextOptions that join() needs.
-struct JoinOptions {
-  std::chrono::nanoseconds limit = DefaultLimit::kCall;
-  std::chrono::nanoseconds liveness = DefaultLimit::kLiveness;
-  std::chrono::nanoseconds link_limit = DefaultLimit::kLink;
-  std::chrono::nanoseconds meeting_limit = DefaultLimit::kMeeting;
-  LinkSettings links{};  ///< values set here win over the environment
-  /// Receives warnings about ranks that show no sign of life; called from other threads.
-  std::function<void(const std::string&)> warn{};
-};
 
 /// The group of all ranks and the objects it depends on.
 struct World {
@@ -34,12 +22,13 @@ struct World {
   std::string explanation{};  ///< of measurements and choices; empty unless LinkSettings::explain is set
 };
 
-/// Joins the group of all ranks that the launcher has started.
+/// Joins the group of all ranks that the launcher has started. Rank and number of ranks, encryption, network
+/// interfaces and the cache of links come from `facts`; links that `options` set win over those of `facts`.
 ///
 /// Lifetime: the arena must outlive the group.
 /// Failure: kUsage if the launcher gave no rendezvous or, for several hosts, no key, or if the settings do
 /// not fit the launcher; kTimedOut names the ranks that are missing.
-Result<World> join(const LaunchFacts& facts, Arena& arena, const JoinOptions& options);
+Result<World> join(const LaunchFacts& facts, Arena& arena, const HostsOptions& options);
 
 /// The group of all ranks over MPI, for ranks that an MPI launcher has started.
 ///
@@ -47,6 +36,6 @@ Result<World> join(const LaunchFacts& facts, Arena& arena, const JoinOptions& op
 /// ends the job: the cause goes to standard error, and all ranks end with the exit code of the error. A call
 /// cannot be given up otherwise: MPI would go on writing to its buffers.
 /// Cost: see mpi::MpiCommunicator and mpi::own_library().
-Result<World> join_by_mpi(const LaunchFacts& facts, const JoinOptions& options);
+Result<World> join_by_mpi(const LaunchFacts& facts, const HostsOptions& options);
 
 }  // namespace cohort::world

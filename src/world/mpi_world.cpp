@@ -1,5 +1,6 @@
 #include "world/join.h"
 
+#include "base/error_codes.h"
 #include "launch/launching_mpi.h"
 #include "mpi/communicator.h"
 #include "mpi/library.h"
@@ -35,22 +36,17 @@ Status compare(const mpi::Library& library, const LaunchFacts& facts) {
           "of your MPI.");
 }
 
-// See docs/reference/exit-codes.md.
-int exit_code_of(const Error& error) {
-  if (error.code() == ErrorCode::kUsage) return 2;
-  return error.code() == ErrorCode::kBug ? 70 : 1;
-}
-
-// A rank that failed first gets this long to end with its own exit code, which mpirun then reports as the
-// job's.
+// A rank that was lost may have failed and be about to end with an exit code of its own, which says more than
+// that of this rank. Time is the only means here: MPI_Abort ends every rank at once, and mpirun reports the
+// code of the rank that ends first. So the lost rank gets this long.
 constexpr std::chrono::seconds kLeaveLimit(2);
 
 [[noreturn]] void end_job(const mpi::Library& library, const Error& error) {
   std::fputs(fmt::format("cohort: {}\n", error.text()).c_str(), stderr);
   std::fflush(stderr);
   if (error.code() == ErrorCode::kPeerLost) std::this_thread::sleep_for(kLeaveLimit);
-  library.abort_job(exit_code_of(error));
-  std::_Exit(exit_code_of(error));
+  library.abort_job(exit_code_of(error.code()));
+  std::_Exit(exit_code_of(error.code()));
 }
 
 // Each shrink() forms a new group from the last one.
@@ -69,7 +65,7 @@ World world_of(std::unique_ptr<MpiCommunicator> group, const mpi::Library& libra
 
 }  // namespace
 
-Result<World> join_by_mpi(const LaunchFacts& facts, const JoinOptions& options) {
+Result<World> join_by_mpi(const LaunchFacts& facts, const HostsOptions& options) {
   COHORT_ASSIGN_OR_RETURN(const launch::LaunchingMpi launching, launch::own_launching_mpi(facts.launcher));
   COHORT_ASSIGN_OR_RETURN(const auto library, mpi::own_library(library_options(launching)));
   COHORT_RETURN_IF_ERROR(compare(*library, facts));

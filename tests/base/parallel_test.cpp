@@ -72,8 +72,9 @@ TEST(ThreadedLoop, UsesItsThreads) {
     std::unique_lock lock(mutex);
     ++present;
     came.notify_all();
-    ASSERT_TRUE(came.wait_for(lock, std::chrono::seconds(30), [&] { return present == 2; }));
+    EXPECT_TRUE(came.wait_for(lock, std::chrono::seconds(30), [&] { return present == 2; }));
   });
+  EXPECT_EQ(present, 2);
 }
 
 // A loop of two pieces: the worker leaves its piece only after the caller has left its own.

@@ -35,7 +35,9 @@ TEST(Doorbell, ARingBetweenTicketAndSleepIsNotLost) {
   comm::LocalDoorbell bell;
   const std::uint32_t ticket = bell.arm();
   bell.ring();
-  bell.sleep(ticket, TimePoint::max());  // must return: otherwise the test times out
+  bell.sleep(ticket,
+             std::chrono::steady_clock::now() + 1h);  // a sleep that missed the ring: a timeout of the test
+  EXPECT_NE(bell.arm(), ticket);
 }
 
 // The other bell rings as soon as a thread listens to it, and the thread that arms it is slow to take its
@@ -86,6 +88,8 @@ TEST(Progress, AWakeAdvancesEveryTask) {
   }
   progress.remove(one);
   progress.remove(two);
+  EXPECT_GE(one.num_advances, 50);
+  EXPECT_GE(two.num_advances, 50);
 }
 
 TEST(Progress, ATaskIsAskedWhenItWantsToBe) {
@@ -103,6 +107,7 @@ TEST(Progress, ATaskIsAskedWhenItWantsToBe) {
   progress.add(task);
   again.wait();  // the wanted time wakes the thread, no bell rings
   progress.remove(task);
+  EXPECT_LT(task.num_advances, 5000) << "the thread slept: a thread that spins comes to ten times as many";
 }
 
 TEST(Progress, ARemovedTaskIsNotBeingAdvanced) {

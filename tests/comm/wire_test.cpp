@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <map>
 
 namespace cohort::test {
 namespace {
@@ -146,8 +147,12 @@ bool have_same_bits(const Floats& a, const Floats& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-void check(const Case& one) {
+// Counts the cases that were checked, by algorithm: those that an algorithm does not serve are left out.
+using Checked = std::map<std::string, int>;
+
+void check(const Case& one, Checked& checked) {
   if (!one.is_served()) return;
+  ++checked[one.algorithm];
   Outcome outcome(one.world);
   const WorldOutcome ended = run_ranks(
       one.world, [&](int) { return one.plan(); },
@@ -161,30 +166,41 @@ void check(const Case& one) {
   }
 }
 
+// Every world and placement of hosts; hierarchical needs a host with several ranks, and several hosts.
+const Checked kServedAllReduces{{"direct", 18},      {"doubling", 18}, {"halving_doubling", 18},
+                                {"hierarchical", 7}, {"ring", 18},     {"split", 18}};
+const Checked kServedReduces{{"star", 5}, {"tree", 5}};
+const Checked kServedReduceScatters{{"direct", 5}, {"doubling", 5}, {"ring", 5}};
+
 class EveryWireDType : public ::testing::TestWithParam<WireDType> {};
 
 TEST_P(EveryWireDType, GivesAllRanksTheSameBitsCloseToTheSum) {
+  Checked checked;
   for (const int world : {1, 2, 3, 4, 5, 8}) {
     for (const auto& hosts : {std::vector<int>{}, hosts_of_two(world), hosts_in_turn(world)}) {
       for (const char* algorithm :
            {"direct", "split", "ring", "halving_doubling", "doubling", "hierarchical"}) {
-        check({Operation::kAllReduce, algorithm, world, GetParam(), hosts});
+        check({Operation::kAllReduce, algorithm, world, GetParam(), hosts}, checked);
         if (HasFatalFailure()) return;
       }
     }
   }
+  EXPECT_EQ(checked, kServedAllReduces);
 }
 
 TEST_P(EveryWireDType, GivesOneRankAResultCloseToTheSum) {
+  Checked reduces, reduce_scatters;
   for (const int world : {1, 2, 3, 5, 8}) {
     const std::vector<int> hosts = hosts_in_turn(world);
     for (const char* algorithm : {"tree", "star"})
-      check({Operation::kReduce, algorithm, world, GetParam(), hosts});
+      check({Operation::kReduce, algorithm, world, GetParam(), hosts}, reduces);
     for (const char* algorithm : {"direct", "ring", "doubling"}) {
-      check({Operation::kReduceScatter, algorithm, world, GetParam(), hosts});
+      check({Operation::kReduceScatter, algorithm, world, GetParam(), hosts}, reduce_scatters);
     }
     if (HasFatalFailure()) return;
   }
+  EXPECT_EQ(reduces, kServedReduces);
+  EXPECT_EQ(reduce_scatters, kServedReduceScatters);
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, EveryWireDType, ::testing::Values(WireDType::kBFloat16, WireDType::kFloat16),

@@ -50,14 +50,5 @@ TEST(Keys, NearestFindsMisspellingsAndOtherSections) {
   EXPECT_EQ(nearest_key(kKeys, "sampler.fused"), std::nullopt);
 }
 
-TEST(Keys, TheReferencePageNamesEveryKey) {
-  const std::string page = reference_page(kKeys);
-  for (const Key& key : kKeys) {
-    EXPECT_NE(page.find("`" + key.name + "`"), std::string::npos) << key.name;
-    EXPECT_NE(page.find(key.help), std::string::npos) << key.name;
-    EXPECT_NE(explain(key).find(key.help), std::string::npos) << key.name;
-  }
-}
-
 }  // namespace
 }  // namespace cohort::config

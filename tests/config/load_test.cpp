@@ -239,14 +239,23 @@ TEST(Load, SurvivesATextCutOrChangedAnywhere) {
   const std::string text =
       "[launch]\nranks = 2\nmemory_per_rank = \"1 GiB\"\ninterfaces = [\"lo\", \"eth0\"]\n[log]\nlevel = "
       "'info'\n";
+  std::size_t accepted = 0, refused = 0;
+  const auto look = [&](const std::string& changed) {
+    const std::string answer = mistake(changed);
+    ++(answer == "accepted" ? accepted : refused);
+    EXPECT_NE(answer, "") << changed;
+  };
   for (std::size_t cut = 0; cut < text.size(); ++cut) {
-    mistake(text.substr(0, cut));
+    look(text.substr(0, cut));
     for (const char c : {'\0', '"', '[', '=', '\n', '\xff', '{', '.'}) {
       std::string changed = text;
       changed[cut] = c;
-      mistake(changed);
+      look(changed);
     }
   }
+  // Texts that end with a line, and changes of a blank or of a value, are accepted.
+  EXPECT_EQ(accepted, 57u);
+  EXPECT_EQ(accepted + refused, 9 * text.size());
 }
 
 }  // namespace

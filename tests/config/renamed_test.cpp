@@ -43,6 +43,8 @@ const std::vector<Row> kRows = {
     {"train", "batch", "it is called train.batch_size", {"train.batch_size"}},
     {"train", "slots", "it is called train.micro_batches", {"train.micro_batches"}},
     {"communication", "engine", "it is called communication.backend", {"communication.backend"}},
+    {"launch", "timeout", "it is called launch.wait_limit", {"launch.wait_limit"}},
+    {"data", "num_workers", "it is called data.loader_threads", {"data.loader_threads"}},
 };
 
 TEST(Renamed, EveryOldKeyIsRefusedInAFileWithItsLine) {

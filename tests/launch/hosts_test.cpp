@@ -1,3 +1,4 @@
+#include "base/error_codes.h"
 #include "launch/variables.h"
 #include "supervise/agent_wire.h"
 #include "supervise/host_job.h"
@@ -107,6 +108,22 @@ TEST(AgentWire, FramesAreCutWhateverThePieces) {
     }
     EXPECT_EQ(kinds, (std::vector{AgentFrame::kPlan, AgentFrame::kFinished, AgentFrame::kInterrupt}));
   }
+}
+
+TEST(AgentWire, ErrorsNameTheField) {
+  std::vector<std::byte> plan = some_plan().encode();
+  plan.pop_back();
+  EXPECT_EQ(AgentPlan::decode(plan).error().text(),
+            "corrupt plan: field grace is cut off after 7 bytes, expected 8");
+  const std::vector<std::byte> piece{std::byte{1}, {}, {}, {}, std::byte{2}};
+  EXPECT_EQ(supervise::OutputPiece::decode(piece).error().text(),
+            "corrupt output of a rank: field stream is 2, expected 0 … 1");
+}
+
+TEST(AgentWire, AnErrorOfAnyCodeIsWhatItWas) {
+  const Error error = supervise::decode_error(supervise::encode_error(Error(kLastErrorCode, "why")));
+  EXPECT_EQ(error.code(), kLastErrorCode);
+  EXPECT_EQ(error.text(), "why");
 }
 
 TEST(AgentWire, NoiseIsRefusedOrReadButNeverTrusted) {

@@ -1,5 +1,7 @@
 #include "supervise/job_outcome.h"
 
+#include "base/error_codes.h"
+
 #include <csignal>
 #include <gtest/gtest.h>
 
@@ -77,6 +79,36 @@ TEST(JobOutcome, OfManyRanksStaysShort) {
   EXPECT_NE(outcome.summary().find("ranks 0, 1, 2, 3, 4, 5, 6, 7 and 992 more were killed"),
             std::string::npos)
       << outcome.summary();
+}
+
+JobOutcome failed(int first, std::vector<RankOutcome> ranks) {
+  return {.end = JobEnd::kRankFailed, .first_failed = first, .ranks = std::move(ranks)};
+}
+
+TEST(JobOutcome, ARankThatFollowedIsBlamedOnlyWhereNoOtherFailed) {
+  const JobOutcome followed = failed(1, {exited(0), exited(kFollowedExitCode)});
+  const JobOutcome other = failed(0, {exited(3), killed(SIGTERM)});
+  EXPECT_EQ(blamed_rank({{0, &followed}}), 1);
+  EXPECT_EQ(blamed_rank({{0, &followed}, {2, &other}}), 2);
+  EXPECT_EQ(blamed_rank({{2, &other}, {0, &followed}}), 2);
+}
+
+TEST(JobOutcome, AFailureAfterTheJobWasEndedIsBlamedBeforeARankThatFollowed) {
+  const JobOutcome followed = failed(0, {exited(kFollowedExitCode)});
+  const JobOutcome ended{.end = JobEnd::kInterrupted,
+                         .ranks = {killed(SIGTERM), exited(130), exited(0), killed(SIGKILL), exited(2)}};
+  EXPECT_EQ(blamed_rank({{0, &followed}, {1, &ended}}), 5);
+  const JobOutcome without{.end = JobEnd::kInterrupted,
+                           .ranks = {killed(SIGTERM), exited(130), killed(SIGKILL)}};
+  EXPECT_EQ(blamed_rank({{0, &followed}, {1, &without}}), 0);
+}
+
+TEST(JobOutcome, AKilledRankIsBlamedBeforeAnErrorThatCameFirst) {
+  const JobOutcome error = failed(0, {exited(1)});
+  const JobOutcome segfault = failed(0, {killed(SIGSEGV)});
+  const JobOutcome ended = failed(0, {killed(SIGTERM)});
+  EXPECT_EQ(blamed_rank({{0, &error}, {1, &segfault}}), 1);
+  EXPECT_EQ(blamed_rank({{0, &error}, {1, &ended}}), 0);
 }
 
 }  // namespace

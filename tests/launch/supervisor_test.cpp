@@ -1,5 +1,6 @@
 #include "supervise/supervisor.h"
 
+#include "base/error_codes.h"
 #include "launch_roles.h"
 
 #include <algorithm>
@@ -78,6 +79,30 @@ TEST(Supervisor, NamesTheRankThatFailedFirst) {
     EXPECT_EQ(outcome.first_failed, failing) << "not one of those that failed when they were ended";
     EXPECT_EQ(outcome.exit_code(), 4);
   }
+}
+
+// The rank that failed ends last, and only because the others have ended.
+TEST(Supervisor, PassesOverRanksThatFollowed) {
+  for (const int failing : {0, 2}) {
+    Kept output;
+    const std::string script = "[ $COHORT_RANK = " + std::to_string(failing) + " ] || exit " +
+                               std::to_string(kFollowedExitCode) +
+                               "; trap 'exit 3' TERM; while true; do sleep 0.01; done";
+    Supervisor supervisor(shell_job(3, script), output);
+    const JobOutcome outcome = value_or_throw(supervisor.run());
+    EXPECT_EQ(outcome.end, JobEnd::kRankFailed);
+    EXPECT_EQ(outcome.first_failed, failing);
+    EXPECT_EQ(outcome.exit_code(), 3);
+  }
+}
+
+TEST(Supervisor, BlamesARankThatFollowedIfNoOtherFailed) {
+  Kept output;
+  Supervisor supervisor(shell_job(2, "exit $((COHORT_RANK * " + std::to_string(kFollowedExitCode) + "))"),
+                        output);
+  const JobOutcome outcome = value_or_throw(supervisor.run());
+  EXPECT_EQ(outcome.first_failed, 1);
+  EXPECT_EQ(outcome.exit_code(), kFollowedExitCode);
 }
 
 TEST(Supervisor, WhatCannotBeStartedIsAnError) {

@@ -228,14 +228,24 @@ TEST(Malformed, ErrorsOfAMeetingNameTheField) {
   const auto text_of = [](const auto& result) { return result ? "it was decoded" : result.error().text(); };
   std::vector<std::byte> request = net::CardRequest{.round = "r", .world = 3, .card = "abc"}.encode();
   request.resize(11);
-  EXPECT_NE(text_of(net::CardRequest::decode(request)).find("field wait or world"), std::string::npos);
+  EXPECT_EQ(text_of(net::CardRequest::decode(request)),
+            "corrupt request to the meeting: field world is cut off after 3 bytes, expected 4");
   request = net::CardRequest{.round = std::string(300, 'r'), .world = 3}.encode();
-  EXPECT_NE(text_of(net::CardRequest::decode(request)).find("field round"), std::string::npos);
+  EXPECT_EQ(text_of(net::CardRequest::decode(request)),
+            "corrupt request to the meeting: field round has 300 bytes, expected at most 256");
+  request = net::CardRequest{.round = "r", .world = 3, .card = "abc"}.encode();
+  request.resize(request.size() + 2);
+  EXPECT_EQ(text_of(net::CardRequest::decode(request)),
+            "corrupt request to the meeting: 2 bytes follow the last field, expected 0");
   std::vector<std::byte> reply = net::encode_cards({"a", "bb"});
   reply.pop_back();
-  EXPECT_NE(text_of(net::decode_reply(reply)).find("field card of rank 1"), std::string::npos);
+  EXPECT_EQ(text_of(net::decode_reply(reply)),
+            "corrupt reply of the meeting: field card of rank 1 is cut off after 1 bytes, expected 2");
   reply[0] = std::byte{7};
-  EXPECT_NE(text_of(net::decode_reply(reply)).find("field kind is 7, expected 0 or 1"), std::string::npos);
+  EXPECT_EQ(text_of(net::decode_reply(reply)),
+            "corrupt reply of the meeting: field kind is 7, expected 0 … 1");
+  EXPECT_EQ(text_of(net::decode_reply({})),
+            "corrupt reply of the meeting: field kind is cut off after 0 bytes, expected 1");
 }
 
 }  // namespace

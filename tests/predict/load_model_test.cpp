@@ -57,7 +57,8 @@ TEST_F(ModelFile, ThatDoesNotFitLeavesTheModuleUnchanged) {
 
 TEST_F(ModelFile, OfAJobBuildsItsModel) {
   const ModelFacts facts = mlp_facts();
-  const auto trained = value_or_throw(make_model(mlp_config(), data_facts(facts), 17));
+  const auto trained =
+      value_or_throw(make_model(mlp_config(), {.input_shape = {2}, .classes = 3, .outputs = 3}, 17));
   save_model(*trained, at("m"), facts);
   const LoadedModel loaded = load_model(at("m"));
   EXPECT_FALSE(loaded.module->is_training());
@@ -96,7 +97,8 @@ TEST_F(ModelFile, ThatIsCutOffIsNamed) {
 
 TEST_F(ModelFile, WithASettingThatModelsDoNotHaveIsRefused) {
   ModelFacts facts = mlp_facts();
-  const auto model = value_or_throw(make_model(facts));
+  const auto model =
+      value_or_throw(make_model(mlp_config(), {.input_shape = {2}, .classes = 3, .outputs = 3}, 17));
   for (const auto& [name, value] : {std::pair{"depth", "3"}, {"hidden", "many"}, {"kind", "gpt"}}) {
     ModelFacts wrong = facts;
     wrong.settings[name] = value;

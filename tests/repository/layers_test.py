@@ -28,7 +28,7 @@ class Planted(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.root = pathlib.Path(scratch.name)
-        for part in ("src", "include", "tools"):
+        for part in ("src", "include", "plugins", "tools"):
             shutil.copytree(ROOT / part, self.root / part)
         self.layers = json.loads((BUILD / "layers.json").read_text())
 
@@ -102,13 +102,28 @@ class Planted(unittest.TestCase):
         self.assertIn("declares DEPENDS storage, but no file of src/base includes it", self.mistakes())
 
     def test_a_torch_free_folder_that_depends_on_one_with_torch(self):
-        self.plant("src/config/load.cpp", '#include "tensor/torch_facts.h"')
+        self.plant("src/config/load.cpp", '#include "tensor/scalar_type.h"')
         self.layers["folders"]["config"]["depends"].append("tensor")
         self.assertIn("src/config is torch-free but declares DEPENDS tensor", self.mistakes())
 
     def test_a_public_header_that_shows_a_private_one(self):
         self.plant("include/cohort/error.h", '#include "base/result.h"')
         self.assertIn("include/cohort/error.h is public but includes the private", self.mistakes())
+
+    def test_a_header_of_the_library_that_only_the_tools_read(self):
+        self.plant("src/base/stray.h", "#pragma once")
+        self.plant("src/base/stray.cpp", '#include "base/stray.h"')
+        self.plant("tools/measure/pattern.cpp", '#include "base/stray.h"')
+        self.assertEqual(self.mistakes(), "layers: only files of tools/ include src/base/stray.h\n")
+
+    def test_a_header_of_the_library_that_nobody_reads(self):
+        self.plant("src/base/stray.h", "#pragma once")
+        self.plant("src/base/stray.cpp", '#include "base/stray.h"')
+        self.assertEqual(self.mistakes(), "layers: no file of the library or of the tools includes src/base/stray.h\n")
+
+    def test_an_exception_without_need(self):
+        self.plant("src/base/units.cpp", '#include "comm/schedule/neighbour.h"')
+        self.assertIn("names src/comm/schedule/neighbour.h in READ_ELSEWHERE without need", self.mistakes())
 
     def test_a_folder_that_cmake_does_not_know(self):
         (self.root / "src/stray").mkdir()

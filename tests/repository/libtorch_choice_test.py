@@ -102,7 +102,7 @@ class Choice(unittest.TestCase):
                            self.configure(f"-DCOHORT_BUILT_AGAINST={root}"))
 
     def make_torch_package(self, root):
-        """What find_package(Torch) looks for in a libtorch."""
+        """Makes the file that find_package(Torch) looks for in a libtorch."""
         config = root / "share/cmake/Torch/TorchConfig.cmake"
         config.parent.mkdir(parents=True)
         config.write_text("set(TORCH_LIBRARIES torch)\n")

@@ -157,8 +157,4 @@ Status FaultyFileSystem::sync_directory(const std::string& directory) {
   return call([&] { return inner_.sync_directory(directory); });
 }
 
-Result<std::uint64_t> FaultyFileSystem::free_bytes(const std::string& path) {
-  return call([&] { return inner_.free_bytes(path); });
-}
-
 }  // namespace cohort

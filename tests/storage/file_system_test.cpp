@@ -189,7 +189,6 @@ TEST_P(EveryFileSystem, SaysNotFoundForWhatIsAbsent) {
     EXPECT_EQ(code_name(fs().remove(path)), "not_found");
     EXPECT_EQ(code_name(fs().rename(path, at("b"))), "not_found");
     EXPECT_EQ(code_name(fs().sync_directory(path)), "not_found");
-    EXPECT_EQ(code_name(fs().free_bytes(path)), "not_found");
   }
   EXPECT_EQ(code_name(fs().create(at("absent/file"))), "not_found");
   EXPECT_EQ(code_name(fs().open_append(at("absent/file"))), "not_found");
@@ -238,12 +237,6 @@ TEST_P(EveryFileSystem, TellsWhatItCouldNotDo) {
             "cannot rename '" + at("a") + "' to '" + at("b") + "': no such file or directory");
   EXPECT_EQ(fs().create(root() + "/").error().text(),
             "cannot open '" + root() + "/' for writing: is a directory");
-}
-
-TEST_P(EveryFileSystem, KnowsItsFreeSpace) {
-  const auto free = fs().free_bytes(root() + "/");
-  ASSERT_TRUE(free);
-  EXPECT_GT(*free, 0u);
 }
 
 TEST_P(EveryFileSystem, ServesSeveralThreads) {

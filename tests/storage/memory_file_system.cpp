@@ -180,10 +180,8 @@ Status MemoryFileSystem::sync_directory(const std::string& directory) {
   return {};
 }
 
-Result<std::uint64_t> MemoryFileSystem::free_bytes(const std::string& path) {
+std::uint64_t MemoryFileSystem::free_bytes() const {
   const std::lock_guard lock(disk_->mutex);
-  const auto node = disk_->tree.find(path);
-  COHORT_RETURN_IF_ERROR(status_of(node, fmt::format("cannot get the free space of '{}'", path)));
   return disk_->free_bytes();
 }
 

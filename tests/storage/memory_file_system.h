@@ -36,7 +36,9 @@ class MemoryFileSystem final : public FileSystem {
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Status sync_directory(const std::string& directory) override;
-  Result<std::uint64_t> free_bytes(const std::string& path) override;
+
+  /// The part of the capacity that no file takes.
+  std::uint64_t free_bytes() const;
 
   /// The tree and its mutex, shared with open files.
   struct Disk;

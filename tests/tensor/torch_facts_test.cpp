@@ -1,4 +1,4 @@
-#include "tensor/torch_facts.h"
+#include "torch_facts.h"
 
 #include <cohort/version.h>
 #include <gtest/gtest.h>

@@ -54,13 +54,14 @@ Status status_of(int rank, const WorldFailure& failure) {
 
 }  // namespace
 
-RankContext::RankContext(SharedWorld& shared, int rank)
-    : shared_(shared),
-      rank_(rank),
-      log_(shared.sink(), shared.clock(), {.level = LogLevel::kTrace, .rank = rank}) {}
+RankContext::RankContext(SharedWorld& shared, int rank) : shared_(shared), rank_(rank) {}
 
 RankContext::RankContext(const RankContext& own, AmongProcesses processes)
-    : shared_(own.shared_), rank_(processes.rank), log_(own.log_), processes_(std::move(processes)) {}
+    : shared_(own.shared_), rank_(processes.rank), processes_(std::move(processes)) {}
+
+void RankContext::say(const std::string& text) const {
+  shared_.sink().write({.time = shared_.clock().wall(), .rank = rank_, .text = text});
+}
 
 int RankContext::size() const {
   return processes_ ? processes_->world : shared_.size();

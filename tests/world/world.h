@@ -1,7 +1,6 @@
 #pragma once
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/result.h"
 
 #include <chrono>
@@ -21,7 +20,8 @@ class SharedWorld;
 
 /// The view of one rank on a world of ranks that are threads.
 ///
-/// Threads: the thread of the rank; the results of stop_token(), log() and clock() may be used on any thread.
+/// Threads: the thread of the rank; the results of stop_token() and clock(), and say(), may be used on any
+/// thread.
 /// Failure: every wait returns the cause when the world is aborted.
 class RankContext {
  public:
@@ -42,7 +42,8 @@ class RankContext {
   /// The time at which the world is aborted if it still runs.
   TimePoint deadline() const;
   Clock& clock() const;
-  const Log& log() const { return log_; }
+  /// Appends a line to the log of the world.
+  void say(const std::string& text) const;
 
   /// Waits for every rank of the world. Fails at once if a rank has returned instead of coming.
   Status barrier();
@@ -61,7 +62,6 @@ class RankContext {
  private:
   SharedWorld& shared_;
   const int rank_;
-  Log log_;
   std::optional<AmongProcesses> processes_;
 };
 

@@ -38,7 +38,7 @@ TEST(World, AllRanksRunAndSucceed) {
     const auto outcome = run_world(n, [&](RankContext& rank) -> Status {
       COHORT_CHECK_EQ(rank.size(), n);
       seen[static_cast<std::size_t>(rank.rank())] = rank.rank();
-      rank.log().info("here");
+      rank.say("here");
       return rank.barrier();
     });
     EXPECT_WORLD_OK(outcome);
@@ -262,7 +262,7 @@ TEST(World, AFailureEndsEveryWaitForAChange) {
 
 TEST(World, TheTextShowsEveryRankAndTheLog) {
   const auto outcome = run_world(2, [](RankContext& rank) -> Status {
-    rank.log().info("step of {}", rank.rank());
+    rank.say(fmt::format("step of {}", rank.rank()));
     if (rank.rank() == 1) return Error(ErrorCode::kIo, "broken");
     return wait_for_the_stop(rank);
   });

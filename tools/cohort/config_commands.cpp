@@ -1,6 +1,6 @@
 #include "check_files.h"
 #include "commands.h"
-#include "config/keys.h"
+#include "config_reference.h"
 #include "job_options.h"
 #include "observe/json_text.h"
 #include "observe/table.h"
@@ -45,7 +45,7 @@ class ConfigExplainCommand final : public Command {
       for (const Key& key : rows) list.push_back(to_json(key));
       session.out << json_text({{"keys", list}});
     } else if (rows.size() == 1 && rows.front().name == name_) {
-      session.out << config::explain(rows.front());
+      session.out << explain(rows.front());
     } else {
       Table table({"key", "default", "what it does"});
       for (const Key& key : rows) {

@@ -12,6 +12,8 @@ std::span<const ExitCodeRow> exit_codes() {
       {ExitCode::kDiverged, "diverged",
        "A loss or a gradient became NaN or infinite, and `cohort train` ended the training."},
       {ExitCode::kBug, "bug", "A check inside Cohort failed; please report the message."},
+      {ExitCode::kFollowed, "followed",
+       "A rank of `cohort train` ended because another rank failed, which reports the reason."},
   };
   return kRows;
 }
@@ -19,15 +21,9 @@ std::span<const ExitCodeRow> exit_codes() {
 std::string_view passed_on_exit_codes() {
   return "`cohort run` and `cohort train` exit with the code of the rank that failed first, or 128 plus the "
          "signal that killed it; when they are interrupted themselves, with 128 plus that signal (130 for "
-         "Ctrl-C). A line on standard "
-         "error says which rank it was, so that these codes and the tool's own can be told apart.";
-}
-
-ExitCode exit_code_of(const Error& error) {
-  if (error.code() == ErrorCode::kUsage) return ExitCode::kUsage;
-  if (error.code() == ErrorCode::kBug) return ExitCode::kBug;
-  if (error.code() == ErrorCode::kDiverged) return ExitCode::kDiverged;
-  return ExitCode::kFailed;
+         "Ctrl-C). A rank that exits with 75 is passed over as long as another rank failed otherwise. A line "
+         "on "
+         "standard error says which rank it was, so that these codes and the tool's own can be told apart.";
 }
 
 }  // namespace cohort::tool

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cohort/error.h>
+#include "base/error_codes.h"
 
 #include <span>
 #include <string_view>
@@ -15,6 +15,7 @@ enum class ExitCode {
   kUsage = 2,
   kDiverged = 3,
   kBug = 70,
+  kFollowed = kFollowedExitCode,
 };
 
 struct ExitCodeRow {
@@ -28,8 +29,5 @@ std::span<const ExitCodeRow> exit_codes();
 
 /// A sentence about the commands that exit with other codes as well.
 std::string_view passed_on_exit_codes();
-
-/// The exit code of the tool for a failure.
-ExitCode exit_code_of(const Error& error);
 
 }  // namespace cohort::tool

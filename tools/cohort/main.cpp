@@ -11,7 +11,7 @@ namespace {
 ExitCode report(const Error& error) {
   const bool is_mistake = error.code() == ErrorCode::kUsage;
   std::cerr << "cohort: " << (is_mistake ? error.text() : std::string(error.what())) << '\n';
-  return exit_code_of(error);
+  return static_cast<ExitCode>(exit_code_of(error.code()));
 }
 
 Result<ExitCode> run(std::vector<std::string> arguments, Session& session) {

@@ -1,6 +1,6 @@
 #include "command_line.h"
 #include "commands.h"
-#include "config/keys.h"
+#include "config_reference.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ std::vector<std::string> reference_page_names() {
 }
 
 Result<std::string> reference_page(const std::string& name) {
-  if (name == "config") return config::reference_page(config::make_keys());
+  if (name == "config") return config_page(config::make_keys());
   if (name == "commands") return command_page();
   if (name == "exit-codes") return exit_code_page();
   return Error(ErrorCode::kUsage, fmt::format("there is no reference page '{}'", name))

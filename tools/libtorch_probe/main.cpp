@@ -1,6 +1,6 @@
 // Loads libtorch, multiplies two matrices and prints its findings, one `key value` line each.
 
-#include "tensor/torch_facts.h"
+#include "torch_facts.h"
 
 #include <ctime>
 #include <exception>

@@ -79,7 +79,9 @@ Result<int> parse_threads_per_core(std::string_view cpuinfo) {
   COHORT_ASSIGN_OR_RETURN(const int threads, parse_field(cpuinfo, "siblings"));
   COHORT_ASSIGN_OR_RETURN(const int cores, parse_field(cpuinfo, "cpu cores"));
   if (threads < cores) {
-    return Error(ErrorCode::kCorrupt, fmt::format("{} threads on {} cores is not possible", threads, cores));
+    return Error(
+        ErrorCode::kCorrupt,
+        fmt::format("field siblings is {}, expected {} or more, as field cpu cores is", threads, cores));
   }
   return threads / cores;
 }

@@ -1,36 +1,19 @@
 #include "measure/line_socket.h"
 
 #include "base/system_error.h"
+#include "base/unix_address.h"
 #include "measure/protocol.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <fmt/format.h>
 #include <poll.h>
 #include <random>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 namespace cohort::measure {
 namespace {
-
-struct Address {
-  sockaddr_un address{};
-  socklen_t length = 0;
-};
-
-Result<Address> abstract_address(const std::string& name) {
-  Address result;
-  result.address.sun_family = AF_UNIX;
-  if (name.empty() || name.size() + 1 > sizeof result.address.sun_path) {
-    return Error(ErrorCode::kUsage, fmt::format("'{}' is not a name of a control socket", name));
-  }
-  std::memcpy(result.address.sun_path + 1, name.data(), name.size());
-  result.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  return result;
-}
 
 Result<Descriptor> make_socket() {
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -108,7 +91,8 @@ Result<bool> LineSocket::receive_some() {
   if (count <= 0) return lost(count == 0 ? 0 : errno);
   received_.append(piece.data(), static_cast<std::size_t>(count));
   if (received_.size() > kLongestLineBytes) {
-    return Error(ErrorCode::kCorrupt, "a line is longer than the limit");
+    return Error(ErrorCode::kCorrupt, fmt::format("corrupt line: length is {} or more, expected at most {}",
+                                                  received_.size(), kLongestLineBytes));
   }
   return true;
 }
@@ -133,9 +117,9 @@ Result<std::string> LineSocket::read_line(TimePoint deadline) {
 Result<LineListener> LineListener::open() {
   std::random_device random;
   std::string name = fmt::format("cohort-bench-{:08x}{:08x}{:08x}", random(), random(), random());
-  COHORT_ASSIGN_OR_RETURN(const Address target, abstract_address(name));
+  COHORT_ASSIGN_OR_RETURN(const UnixAddress target, abstract_address(name));
   COHORT_ASSIGN_OR_RETURN(Descriptor socket, make_socket());
-  const auto* address = reinterpret_cast<const sockaddr*>(&target.address);
+  const auto* address = target.get();
   if (::bind(socket.number(), address, target.length) != 0) {
     return system_error("cannot bind a control socket", errno);
   }
@@ -157,9 +141,9 @@ Result<std::optional<LineSocket>> LineListener::accept(TimePoint deadline) {
 }
 
 Result<LineSocket> connect_lines(const std::string& name) {
-  COHORT_ASSIGN_OR_RETURN(const Address target, abstract_address(name));
+  COHORT_ASSIGN_OR_RETURN(const UnixAddress target, abstract_address(name));
   COHORT_ASSIGN_OR_RETURN(Descriptor socket, make_socket());
-  const auto* address = reinterpret_cast<const sockaddr*>(&target.address);
+  const auto* address = target.get();
   const auto result = uninterrupted([&] { return ::connect(socket.number(), address, target.length); });
   if (result != 0) return system_error(fmt::format("cannot reach the controller at '{}'", name), errno);
   return LineSocket(std::move(socket));

@@ -171,7 +171,10 @@ Status run_agent(int input, int output) {
   COHORT_ASSIGN_OR_RETURN(const auto frame, read_frame(input, cutter));
   if (!frame) return {};
   if (frame->kind != AgentFrame::kPlan) {
-    return Error(ErrorCode::kCorrupt, "corrupt message from the launcher: the first frame is not a plan");
+    return Error(
+        ErrorCode::kCorrupt,
+        fmt::format("corrupt message from the launcher: the first frame has kind {}, expected {} (plan)",
+                    static_cast<int>(frame->kind), static_cast<int>(AgentFrame::kPlan)));
   }
   COHORT_ASSIGN_OR_RETURN(const AgentPlan plan, AgentPlan::decode(frame->content));
   const auto outcome = run(plan, input, std::move(cutter), channel);

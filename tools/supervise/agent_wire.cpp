@@ -1,9 +1,11 @@
 #include "supervise/agent_wire.h"
 
 #include "base/byte_stream.h"
+#include "base/error_codes.h"
 
 #include <cstring>
 #include <fmt/format.h>
+#include <limits>
 
 namespace cohort::supervise {
 namespace {
@@ -13,17 +15,12 @@ constexpr std::uint32_t kLongestFrame = std::uint32_t{64} << 20;
 constexpr std::uint32_t kMostWords = 1u << 20;
 constexpr int kNothing = -1;
 
-Error corrupt(const char* what, std::size_t size_bytes) {
-  return Error(ErrorCode::kCorrupt,
-               fmt::format("corrupt {} of {} bytes: its fields do not fit its length", what, size_bytes));
-}
-
 void put(ByteWriter& writer, const std::optional<int>& number) {
   writer.number(static_cast<std::int32_t>(number.value_or(kNothing)));
 }
 
-std::optional<int> optional_number(ByteReader& reader) {
-  const auto number = reader.number<std::int32_t>();
+std::optional<int> optional_number(ByteReader& reader, std::string_view field) {
+  const auto number = reader.number<std::int32_t>(field);
   if (number == kNothing) return std::nullopt;
   return number;
 }
@@ -33,10 +30,10 @@ void put(ByteWriter& writer, const std::deque<std::string>& lines) {
   for (const std::string& line : lines) writer.text(line);
 }
 
-std::deque<std::string> lines_in(ByteReader& reader) {
+std::deque<std::string> lines_in(ByteReader& reader, std::string_view field) {
   std::deque<std::string> lines;
-  for (auto left = reader.number<std::uint32_t>(); left > 0 && reader.is_fine(); --left) {
-    lines.push_back(reader.text());
+  for (auto left = reader.number<std::uint32_t>(field); left > 0 && reader.is_fine(); --left) {
+    lines.push_back(reader.text(field));
   }
   return lines;
 }
@@ -51,11 +48,11 @@ void put(ByteWriter& writer, const RankOutcome& rank) {
 
 RankOutcome rank_outcome(ByteReader& reader) {
   RankOutcome rank;
-  const ExitStatus status{optional_number(reader), optional_number(reader)};
+  const ExitStatus status{optional_number(reader, "exit code"), optional_number(reader, "signal")};
   if (status.code || status.signal) rank.status = status;
-  rank.was_stopped = reader.number<std::uint8_t>() != 0;
-  rank.last_output = lines_in(reader);
-  rank.last_error_output = lines_in(reader);
+  rank.was_stopped = reader.number<std::uint8_t>("stopped") != 0;
+  rank.last_output = lines_in(reader, "last output");
+  rank.last_error_output = lines_in(reader, "last error output");
   return rank;
 }
 
@@ -81,24 +78,22 @@ std::vector<std::byte> AgentPlan::encode() const {
 Result<AgentPlan> AgentPlan::decode(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
   AgentPlan plan;
-  const auto num_words = reader.number<std::uint32_t>();
-  for (std::uint32_t i = 0; i < std::min(num_words, kMostWords) && reader.is_fine(); ++i) {
-    plan.argv.push_back(reader.text());
+  const auto num_words = reader.number_within<std::uint32_t>("words", 0, kMostWords);
+  for (std::uint32_t i = 0; i < num_words && reader.is_fine(); ++i) plan.argv.push_back(reader.text("word"));
+  plan.directory = reader.text("directory");
+  const auto num_variables = reader.number_within<std::uint32_t>("variables", 0, kMostWords);
+  for (std::uint32_t i = 0; i < num_variables && reader.is_fine(); ++i) {
+    const std::string name = reader.text("name of a variable");
+    plan.environment[name] = reader.text("value of a variable");
   }
-  plan.directory = reader.text();
-  const auto num_variables = reader.number<std::uint32_t>();
-  for (std::uint32_t i = 0; i < std::min(num_variables, kMostWords) && reader.is_fine(); ++i) {
-    const std::string name = reader.text();
-    plan.environment[name] = reader.text();
-  }
-  plan.ranks = reader.number<std::int32_t>();
-  plan.first_rank = reader.number<std::int32_t>();
-  plan.world = reader.number<std::int32_t>();
-  plan.rendezvous = reader.text();
-  plan.key = reader.text();
-  plan.is_pinned = reader.number<std::uint8_t>() != 0;
-  plan.grace = std::chrono::nanoseconds(reader.number<std::int64_t>());
-  if (!reader.is_fine() || !reader.is_at_end() || plan.ranks < 1) return corrupt("plan", bytes.size());
+  plan.ranks = reader.number_within<std::int32_t>("ranks", 1, std::numeric_limits<std::int32_t>::max());
+  plan.first_rank = reader.number<std::int32_t>("first rank");
+  plan.world = reader.number<std::int32_t>("world");
+  plan.rendezvous = reader.text("rendezvous");
+  plan.key = reader.text("key");
+  plan.is_pinned = reader.number<std::uint8_t>("pinned") != 0;
+  plan.grace = std::chrono::nanoseconds(reader.number<std::int64_t>("grace"));
+  COHORT_RETURN_IF_ERROR(reader.finish("plan"));
   return plan;
 }
 
@@ -109,11 +104,10 @@ std::vector<std::byte> OutputPiece::encode() const {
 Result<OutputPiece> OutputPiece::decode(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
   OutputPiece piece;
-  piece.rank = reader.number<std::int32_t>();
-  const auto stream = reader.number<std::uint8_t>();
-  piece.bytes = reader.text(kLongestFrame);
-  if (!reader.is_fine() || stream > 1) return corrupt("output of a rank", bytes.size());
-  piece.stream = static_cast<Stream>(stream);
+  piece.rank = reader.number<std::int32_t>("rank");
+  piece.stream = static_cast<Stream>(reader.number_within<std::uint8_t>("stream", 0, 1));
+  piece.bytes = reader.text("bytes", kLongestFrame);
+  COHORT_RETURN_IF_ERROR(reader.finish("output of a rank"));
   return piece;
 }
 
@@ -130,16 +124,14 @@ std::vector<std::byte> encode_outcome(const JobOutcome& outcome) {
 Result<JobOutcome> decode_outcome(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
   JobOutcome outcome;
-  const auto end = reader.number<std::uint8_t>();
-  outcome.first_failed = optional_number(reader);
-  outcome.interrupted_by = optional_number(reader);
-  for (auto left = reader.number<std::uint32_t>(); left > 0 && reader.is_fine(); --left) {
+  constexpr auto kLastEnd = static_cast<std::uint8_t>(JobEnd::kHostLost);
+  outcome.end = static_cast<JobEnd>(reader.number_within<std::uint8_t>("end", 0, kLastEnd));
+  outcome.first_failed = optional_number(reader, "first failed");
+  outcome.interrupted_by = optional_number(reader, "interrupted by");
+  for (auto left = reader.number<std::uint32_t>("ranks"); left > 0 && reader.is_fine(); --left) {
     outcome.ranks.push_back(rank_outcome(reader));
   }
-  if (!reader.is_fine() || end > static_cast<std::uint8_t>(JobEnd::kHostLost)) {
-    return corrupt("outcome", bytes.size());
-  }
-  outcome.end = static_cast<JobEnd>(end);
+  COHORT_RETURN_IF_ERROR(reader.finish("outcome"));
   return outcome;
 }
 
@@ -149,8 +141,8 @@ std::vector<std::byte> encode_number(int number) {
 
 Result<int> decode_number(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
-  const auto number = reader.number<std::int32_t>();
-  if (!reader.is_fine()) return corrupt("number", bytes.size());
+  const auto number = reader.number<std::int32_t>("number");
+  COHORT_RETURN_IF_ERROR(reader.finish("number"));
   return number;
 }
 
@@ -160,11 +152,10 @@ std::vector<std::byte> encode_error(const Error& error) {
 
 Error decode_error(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
-  const auto code = reader.number<std::uint32_t>();
-  const std::string text = reader.text();
-  if (!reader.is_fine() || code > static_cast<std::uint32_t>(ErrorCode::kIo)) {
-    return corrupt("error", bytes.size());
-  }
+  constexpr auto kLastCode = static_cast<std::uint32_t>(kLastErrorCode);
+  const auto code = reader.number_within<std::uint32_t>("code", 0, kLastCode);
+  const std::string text = reader.text("text");
+  if (const Status read = reader.finish("error"); !read) return read.error();
   return Error(static_cast<ErrorCode>(code), text);
 }
 

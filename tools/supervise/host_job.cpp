@@ -290,28 +290,6 @@ std::optional<JobEnd> HostJob::reason_to_end() const {
   return std::nullopt;
 }
 
-// Whether a signal is a cause of its own. The other signals are mostly consequences of another rank's
-// failure: an uncaught error aborts, a write to a closed connection raises SIGPIPE, and launchers send
-// SIGTERM.
-bool is_own_end(int signal) {
-  return signal != SIGABRT && signal != SIGPIPE && signal != SIGTERM && signal != SIGINT;
-}
-
-// Hosts report within milliseconds of each other, so the report of a rank that failed as a consequence may
-// arrive before the report of the rank that was killed.
-const HostJob::Host& HostJob::culprit() const {
-  const auto was_killed = [](const Host& host) {
-    if (!host.outcome || host.outcome->end != JobEnd::kRankFailed || !host.outcome->first_failed) {
-      return false;
-    }
-    const auto& status = host.outcome->ranks[static_cast<std::size_t>(*host.outcome->first_failed)].status;
-    return status && status->signal && is_own_end(*status->signal);
-  };
-  if (was_killed(*first_bad_)) return *first_bad_;
-  const auto killed = std::find_if(hosts_.begin(), hosts_.end(), was_killed);
-  return killed != hosts_.end() ? *killed : *first_bad_;
-}
-
 JobOutcome HostJob::merged(JobEnd end) const {
   JobOutcome outcome{.end = end};
   if (end == JobEnd::kInterrupted) outcome.interrupted_by = interrupted_by_;
@@ -325,8 +303,13 @@ JobOutcome HostJob::merged(JobEnd end) const {
     if (host.failure && !outcome.lost_host) outcome.lost_host = lost(host);
   }
   if (end == JobEnd::kRankFailed) {
-    const Host& host = culprit();
-    if (host.outcome->first_failed) outcome.first_failed = host.first_rank + *host.outcome->first_failed;
+    // The host that ended the job comes first.
+    std::vector<HostEnd> ends;
+    for (const Host& host : hosts_) {
+      if (!host.outcome) continue;
+      ends.insert(&host == first_bad_ ? ends.begin() : ends.end(), {host.first_rank, &*host.outcome});
+    }
+    outcome.first_failed = blamed_rank(ends);
   }
   if (end == JobEnd::kHostLost) outcome.lost_host = lost(*first_bad_);
   return outcome;

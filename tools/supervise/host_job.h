@@ -96,7 +96,6 @@ class HostJob {
   void look_at_the_time(TimePoint now);
   bool all_over() const;
   std::optional<JobEnd> reason_to_end() const;
-  const Host& culprit() const;
   JobOutcome merged(JobEnd end) const;
   static LostHost lost(const Host& host);
   void note_end(Host& host);

@@ -1,6 +1,9 @@
 #include "supervise/job_outcome.h"
 
+#include "base/error_codes.h"
+
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <fmt/format.h>
 #include <map>
@@ -12,6 +15,13 @@ constexpr int kFailed = 1;
 constexpr int kSignalBase = 128;
 // The lines of standard output that are shown above those of standard error.
 constexpr std::size_t kOutputBesideErrors = 5;
+
+// Whether a signal is a cause of its own. The other signals are mostly consequences of another rank's
+// failure: an uncaught error aborts, a write to a closed connection raises SIGPIPE, and launchers send
+// SIGTERM.
+bool is_own_end(int signal) {
+  return signal != SIGABRT && signal != SIGPIPE && signal != SIGTERM && signal != SIGINT;
+}
 
 std::string how_it_ended(const JobOutcome& outcome, const RankOutcome& rank) {
   if (rank.status) return rank.status->text();
@@ -121,6 +131,40 @@ std::string cause(const JobOutcome& outcome) {
 }
 
 }  // namespace
+
+bool has_followed(const RankOutcome& rank) {
+  return rank.status && rank.status->code == kFollowedExitCode;
+}
+
+bool has_failed_itself(const RankOutcome& rank) {
+  if (!rank.status || has_followed(rank)) return false;
+  if (rank.status->signal) return is_own_end(*rank.status->signal) && *rank.status->signal != SIGKILL;
+  return rank.status->code && *rank.status->code > 0 && *rank.status->code < kSignalBase;
+}
+
+std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts) {
+  const auto first_failed_that = [&](auto predicate) -> std::optional<int> {
+    for (const HostEnd& host : hosts) {
+      const std::optional<int> first =
+          host.outcome->end == JobEnd::kRankFailed ? host.outcome->first_failed : std::nullopt;
+      if (first && predicate(host.outcome->ranks[static_cast<std::size_t>(*first)]))
+        return host.first_rank + *first;
+    }
+    return std::nullopt;
+  };
+  const auto was_killed = [](const RankOutcome& rank) {
+    return rank.status && rank.status->signal && is_own_end(*rank.status->signal);
+  };
+  if (const auto rank = first_failed_that(was_killed)) return rank;
+  if (const auto rank = first_failed_that([](const RankOutcome& one) { return !has_followed(one); }))
+    return rank;
+  for (const HostEnd& host : hosts) {
+    const auto& ranks = host.outcome->ranks;
+    const auto found = std::find_if(ranks.begin(), ranks.end(), has_failed_itself);
+    if (found != ranks.end()) return host.first_rank + static_cast<int>(found - ranks.begin());
+  }
+  return first_failed_that([](const RankOutcome&) { return true; });
+}
 
 bool JobOutcome::is_over() const {
   return std::all_of(ranks.begin(), ranks.end(),

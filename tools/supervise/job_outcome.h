@@ -39,10 +39,18 @@ struct LostHost {
   std::optional<std::string> version{};  ///< the version of Cohort on that host, if it differs from ours
 };
 
+/// Whether a rank failed because another rank failed: it exited with kFollowedExitCode.
+bool has_followed(const RankOutcome& rank);
+
+/// Whether the end of a rank is a failure of its own even if the job was being ended: not 0, not
+/// kFollowedExitCode, not 128 or more, as programs exit after a signal, and no signal that launchers send.
+bool has_failed_itself(const RankOutcome& rank);
+
 /// How a job ended.
 struct JobOutcome {
   JobEnd end = JobEnd::kAllDone;
-  std::optional<int> first_failed{};  ///< the first rank that failed by itself, not because the job was ended
+  /// The first rank that failed by itself, not because the job was ended or another rank failed.
+  std::optional<int> first_failed{};
   std::optional<int> interrupted_by{};  ///< the signal that the launcher received
   std::vector<RankOutcome> ranks{};     ///< indexed by rank
   std::vector<std::string> hosts{};     ///< indexed by rank; empty: all ranks are on this host
@@ -58,5 +66,19 @@ struct JobOutcome {
   /// The report for people when a job failed, in whole lines; empty after success.
   std::string summary() const;
 };
+
+/// The outcome on one host of a job on several hosts.
+struct HostEnd {
+  int first_rank = 0;
+  const JobOutcome* outcome = nullptr;
+};
+
+/// The rank that made a job on several hosts fail, numbered in the whole job. The hosts are in the order of
+/// their reports.
+///
+/// Hosts report within milliseconds of each other, so the report of a rank that failed as a consequence may
+/// come before that of the cause. A killed rank is a cause; a rank that has_followed() is none while another
+/// rank failed.
+std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts);
 
 }  // namespace cohort

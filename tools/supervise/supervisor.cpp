@@ -238,16 +238,29 @@ void Supervisor::wait_after_kill() {
   }
 }
 
-std::optional<int> Supervisor::first_failed() const {
+template <class Predicate>
+std::optional<int> Supervisor::first_ended(Predicate predicate) const {
   std::optional<int> first;
   for (std::size_t number = 0; number < ranks_.size(); ++number) {
     const Rank& rank = ranks_[number];
-    if (!rank.status || rank.status->is_success()) continue;
-    if (!rank.ended_at || (ending_since_ && *rank.ended_at > *ending_since_)) continue;
+    if (!rank.status || rank.status->is_success() || !rank.ended_at || !predicate(rank)) continue;
     if (!first || *rank.ended_at < *ranks_[static_cast<std::size_t>(*first)].ended_at) {
       first = static_cast<int>(number);
     }
   }
+  return first;
+}
+
+// A rank whose failure made others end may itself end after them, and after the signal that ends the job.
+std::optional<int> Supervisor::first_failed() const {
+  const auto before_the_end = [&](const Rank& rank) {
+    return !ending_since_ || *rank.ended_at <= *ending_since_;
+  };
+  const auto followed = [](const Rank& rank) { return has_followed({.status = rank.status}); };
+  auto first = first_ended([&](const Rank& rank) { return before_the_end(rank) && !followed(rank); });
+  if (!first)
+    first = first_ended([](const Rank& rank) { return has_failed_itself({.status = rank.status}); });
+  if (!first) first = first_ended(before_the_end);
   return first;
 }
 

@@ -93,6 +93,9 @@ class Supervisor {
   void wait_after_kill();
   int interruptions();
   JobOutcome outcome(JobEnd end) const;
+  /// The rank that failed first among those that `predicate` is true for.
+  template <class Predicate>
+  std::optional<int> first_ended(Predicate predicate) const;
   std::optional<int> first_failed() const;
 
   const JobPlan plan_;

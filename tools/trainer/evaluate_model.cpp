@@ -1,11 +1,10 @@
 #include "config/keys.h"
 #include "config/load.h"
 #include "data/open.h"
+#include "job/model_data.h"
 #include "observe/amounts.h"
 #include "observe/json_text.h"
 #include "observe/table.h"
-#include "predict/evaluate.h"
-#include "predict/fitted.h"
 #include "storage/local_file_system.h"
 #include "use_model.h"
 
@@ -16,7 +15,7 @@
 namespace cohort::tool {
 namespace {
 
-using predict::DataScore;
+using job::DataScore;
 
 /// Data to evaluate on.
 struct Examined {
@@ -97,8 +96,8 @@ void evaluate_model(const EvaluateOrder& order, const JobOrder& job) {
   const LoadedModel model = load_model(order.model);
   const bool is_job = order.data.ends_with(".toml");
   const Examined examined = is_job ? open_job(order, job) : open_file(model.facts, order.data, job);
-  const auto data = value_or_throw(predict::fitted(examined.data, examined.opened, model.facts, order.data));
-  const DataScore score = predict::evaluate_on(model, *data);
+  const auto data = value_or_throw(job::fitted(examined.data, examined.opened, model.facts, order.data));
+  const DataScore score = job::evaluate_on(model, *data);
   std::cout << (job.json ? score_json(score, order, model.facts) : score_table(score, order, job))
             << std::flush;
 }

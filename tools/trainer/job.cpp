@@ -1,28 +1,31 @@
 #include "job.h"
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/error_codes.h"
 #include "base/log_sink.h"
 #include "comm/group/communicator.h"
 #include "config/keys.h"
 #include "config/load.h"
+#include "job/make_optimizer.h"
 #include "job_output.h"
+#include "launch/environment.h"
 #include "launch/variables.h"
 #include "layout/batch_plan.h"
 #include "model/job_facts.h"
+#include "observe/log.h"
 #include "stop_signal.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
 #include "train/model_file.h"
 #include "train/settings.h"
 #include "update/groups.h"
-#include "update/make_optimizer.h"
 #include "write_trace.h"
 #include <cohort/context.h>
 
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <array>
+#include <c10/util/Exception.h>
 #include <filesystem>
 #include <unistd.h>
 
@@ -39,8 +42,8 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
   const TrainConfig& train = config.train;
   const OptimizerConfig& optimizer = config.optimizer;
   TrainerOptions options{
-      .optimizer = make_optimizer(optimizer),
-      .schedule = make_learning_rate_schedule(config.schedule, length_of(train, samples).steps),
+      .optimizer = job::make_optimizer(optimizer),
+      .schedule = job::make_learning_rate_schedule(config.schedule, length_of(train, samples).steps),
       .groups = value_or_throw(parse_groups(optimizer.groups)),
       .clip_grad_norm = unless_zero(optimizer.clip_grad_norm),
       .clip_grad_value = unless_zero(optimizer.clip_grad_value),
@@ -83,6 +86,25 @@ ContextOptions context_options(const config::Loaded& job, LogSink& sink) {
   return options;
 }
 
+// Launchers of Cohort pass over a rank that exits with kFollowedExitCode. Other launchers report the code of
+// the rank that ends first: there this rank exits as the failed one does.
+FailedElsewhere failed_elsewhere(int rank, int exit_code) {
+  const LaunchFacts facts = value_or_throw(launch_facts(own_environment()));
+  return {.rank = rank, .exit_code = facts.launcher == Launcher::kCohort ? kFollowedExitCode : exit_code};
+}
+
+int exit_code_of(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const Error& error) {
+    return cohort::exit_code_of(error.code());
+  } catch (const c10::Error&) {
+    return cohort::exit_code_of(ErrorCode::kIo);
+  } catch (...) {
+    return cohort::exit_code_of(ErrorCode::kBug);
+  }
+}
+
 // Most mistakes are the same on all ranks: only the first rank that failed reports its error.
 void on_all_ranks(Context& context, const std::function<void()>& prepare) {
   std::exception_ptr mine;
@@ -91,22 +113,24 @@ void on_all_ranks(Context& context, const std::function<void()>& prepare) {
   } catch (...) {
     mine = std::current_exception();
   }
-  std::vector<std::uint8_t> failed(static_cast<std::size_t>(context.size()));
-  const std::array<std::uint8_t, 1> own{mine ? std::uint8_t{1} : std::uint8_t{0}};
+  std::vector<std::uint8_t> exit_codes(static_cast<std::size_t>(context.size()));
+  const std::array own{static_cast<std::uint8_t>(mine ? exit_code_of(mine) : 0)};
   // Reading data may take one rank longer than a call may take: ranks wait for it as long as it is alive.
   value_or_throw(context.communicator().run(
-      all_gather(std::span<const std::uint8_t>(own), std::span(failed)).within(std::chrono::hours(24))));
-  const auto first = static_cast<int>(std::find(failed.begin(), failed.end(), 1) - failed.begin());
-  if (first == context.size()) return;
+      all_gather(std::span<const std::uint8_t>(own), std::span(exit_codes)).within(std::chrono::hours(24))));
+  const auto failed = std::find_if(exit_codes.begin(), exit_codes.end(), [](auto code) { return code != 0; });
+  if (failed == exit_codes.end()) return;
+  const auto first = static_cast<int>(failed - exit_codes.begin());
   if (first == context.rank()) std::rethrow_exception(mine);
-  throw FailedElsewhere{first};
+  throw failed_elsewhere(first, *failed);
 }
 
 // One rank reports each failure. A rank that another rank aborted leaves the report to that rank. All ranks
 // know of a divergence: the rank with the loss reports it, or rank 0. A lost or late peer cannot report
 // itself: rank 0 does, or rank 1 if the peer is rank 0.
 void leave_the_report_to_others(const Context& context, const Error& error) {
-  const FailedElsewhere elsewhere{error.rank().value_or(0)};
+  const FailedElsewhere elsewhere =
+      failed_elsewhere(error.rank().value_or(0), cohort::exit_code_of(error.code()));
   if (error.root().code() == ErrorCode::kAborted) throw elsewhere;
   if (error.code() == ErrorCode::kDiverged && elsewhere.rank != context.rank()) throw elsewhere;
   const bool about_a_peer = error.code() == ErrorCode::kPeerLost || error.code() == ErrorCode::kTimedOut;
@@ -163,7 +187,7 @@ int run_job(const JobOrder& order) {
   DescriptorSink sink(STDERR_FILENO, loaded.config.log.format);
   Context context(context_options(loaded, sink));
   RealClock clock;
-  const Log log(sink, clock, {.level = loaded.config.log.level, .rank = context.rank()});
+  const observe::Log log(sink, clock, {.level = loaded.config.log.level, .rank = context.rank()});
   log.debug("joined {} ranks: {}", context.size(), context.communicator().traits().kind);
   Job job;
   std::optional<JobOutput> output;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "base/log.h"
 #include "config/config.h"
 #include "config/load.h"
 #include "data/open.h"
@@ -60,7 +59,8 @@ Job make_job(const JobOrder& order);
 
 /// Thrown on a rank whose failure follows from that of another rank, which reports it.
 struct FailedElsewhere {
-  int rank = 0;
+  int rank = 0;       ///< the rank that failed
+  int exit_code = 0;  ///< the exit code of this process
 };
 
 /// Trains, as one of the ranks. Returns the exit code of the process: 0, or 130 if a signal stopped it.

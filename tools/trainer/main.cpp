@@ -1,36 +1,24 @@
+#include "base/error_codes.h"
 #include "bench_step.h"
 #include "config/option_keys.h"
 #include "job.h"
-#include "stop_signal.h"
 #include "use_model.h"
 
 #include <CLI/CLI.hpp>
 #include <c10/util/Exception.h>
-#include <chrono>
 #include <functional>
 #include <iostream>
 
 namespace {
 
-// The exit codes of the tool: 1 a failure of the surroundings, 2 the user's mistake, 3 training diverged, 70
-// a bug.
-int exit_code_of(const cohort::Error& error) {
-  if (error.code() == cohort::ErrorCode::kUsage) return 2;
-  if (error.code() == cohort::ErrorCode::kDiverged) return 3;
-  return error.code() == cohort::ErrorCode::kBug ? 70 : 1;
-}
-
 int run(const std::function<int()>& work) {
   try {
     return work();
-  } catch (const cohort::tool::FailedElsewhere&) {
-    // The launcher blames the rank that ends first, and ends the others with SIGTERM. This rank is not to
-    // blame: it waits for that signal.
-    cohort::tool::StopSignal::wait(std::chrono::seconds(10));
-    return 1;
+  } catch (const cohort::tool::FailedElsewhere& elsewhere) {
+    return elsewhere.exit_code;
   } catch (const cohort::Error& error) {
     std::cerr << "cohort: " << cohort::config::with_keys(error.text()) << "\n";
-    return exit_code_of(error);
+    return cohort::exit_code_of(error.code());
   } catch (const c10::Error& error) {
     std::cerr << "cohort: torch: " << error.what_without_backtrace() << "\n";
     return 1;

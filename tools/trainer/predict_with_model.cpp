@@ -1,5 +1,5 @@
+#include "job/model_data.h"
 #include "observe/json_text.h"
-#include "predict/inputs.h"
 #include "records/csv_columns.h"
 #include "storage/local_file_system.h"
 #include "use_model.h"
@@ -13,7 +13,7 @@ namespace cohort::tool {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using predict::Inputs;
+using job::Inputs;
 
 void refuse_option(bool is_given, const char* option, const ModelFacts& facts) {
   if (!is_given) return;
@@ -102,7 +102,7 @@ void predict_samples(const PredictOrder& order, const LoadedModel& model) {
   refuse_option(order.top_k.has_value(), "--top-k", model.facts);
   refuse_option(order.seed.has_value(), "--seed", model.facts);
   LocalFileSystem files;
-  Inputs inputs = value_or_throw(predict::read_inputs(files, order.input, model.facts));
+  Inputs inputs = value_or_throw(job::read_inputs(files, order.input, model.facts));
   if (order.index) choose(inputs, *order.index, order.input);
   const std::vector<Prediction> all = predict_all(model, inputs.raw);
   std::cout << (order.json ? json_of(order, all, model.facts) : table_of(inputs, all, model.facts))

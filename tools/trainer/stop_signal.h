@@ -1,7 +1,5 @@
 #pragma once
 
-#include <chrono>
-
 namespace cohort::tool {
 
 /// SIGINT and SIGTERM ask this process to stop at the next step, from here on.
@@ -11,8 +9,6 @@ class StopSignal {
  public:
   static void install();
   static bool is_raised() noexcept;
-  /// Waits until a signal comes, or `limit` is over. Returns at once if one came already.
-  static void wait(std::chrono::milliseconds limit);
 };
 
 }  // namespace cohort::tool

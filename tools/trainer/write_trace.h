@@ -10,8 +10,9 @@ class Context;
 
 namespace cohort::tool {
 
-/// Writes the traces of all ranks to one file, on rank 0: `{"programs": [{"rank", "step", "actions": […]}], "calls":
-/// […]}`, with actions as `cohort train --dry-run --json` prints them and their times. All ranks call it together.
+/// Writes the traces of all ranks to one file, on rank 0: `{"programs": [{"rank", "step", "actions": […]}],
+/// "calls": […]}`, with actions as `cohort train --dry-run --json` prints them and their times. All ranks
+/// call it together.
 ///
 /// Failure: throws on rank 0 if the file cannot be written, and on all ranks if one is lost.
 void write_trace(Context& context, const Trace& trace, const std::string& path);

@@ -18,9 +18,6 @@ namespace cohort::comm {
 //
 // Texts longer than 4096 bytes are cut. Source locations are not sent.
 
-/// The length of the longest encoding.
-inline constexpr std::size_t kCarriedErrorCap = 8 + (16 + 1) * (4 + 4096) + 4;
-
 std::vector<std::byte> encode(const Error& error);
 /// The error that was encoded. For other bytes: a kCorrupt error that says what is wrong with them.
 Error decode_error(std::span<const std::byte> bytes);

@@ -228,7 +228,7 @@ bool Exchange::run_ready() {
     const std::lock_guard lock(mutex_);
     rounds = ready_.size();
   }
-  // One by one: a callback may cancel later ones.
+  // Calls back one receive at a time: a callback may cancel receives that are still to be called back.
   for (; rounds > 0; --rounds) {
     Ready next;
     {

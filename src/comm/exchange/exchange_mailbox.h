@@ -21,8 +21,8 @@ struct MailboxOptions {
 /// A mailbox whose requests and replies are messages of an exchange.
 ///
 /// Threads: as every Mailbox. Threads for handlers are started when they are needed, see HandlerPool.
-/// Lifetime: exchange and runner must outlive it. Requests that come after the mailbox is destroyed are answered
-/// with kAborted, until another mailbox takes the group.
+/// Lifetime: exchange and runner must outlive it. Requests that come after the mailbox is destroyed are
+/// answered with kAborted, until another mailbox takes the group.
 /// Cost: call() copies the request once; other payloads are moved.
 std::unique_ptr<Mailbox> make_mailbox(Exchange& exchange, TaskRunner& runner, MailboxOptions options = {});
 

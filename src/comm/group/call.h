@@ -48,7 +48,8 @@ inline constexpr int kAnyRank = -1;
 /// One operation with its arguments on one rank: plain data, made by the functions below, given to a
 /// Communicator.
 ///
-/// Lifetime: the caller owns the numbers, which must live, unmoved and untouched, until the operation is done.
+/// Lifetime: the caller owns the numbers, which must live, unmoved and untouched, until the operation is
+/// done.
 struct Call {
   Operation operation = Operation::kBarrier;
   ConstNumbers input{};  ///< numbers that this rank contributes

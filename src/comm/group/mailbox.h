@@ -22,8 +22,8 @@ using Bytes = std::vector<std::byte>;
 /// Threads: every method from any thread. Handlers run on threads of the mailbox, several at a time, never on
 /// the caller's or the progress thread: they may block, and may call() themselves. call() must not be used on
 /// the progress thread.
-/// Lifetime: the destructor ends every call with kAborted, sends no more replies and waits for the handlers that
-/// run. It must not run on a thread of the mailbox or the progress thread.
+/// Lifetime: the destructor ends every call with kAborted, sends no more replies and waits for the handlers
+/// that run. It must not run on a thread of the mailbox or the progress thread.
 /// Failure: an error of a handler is returned by the call, with its code and text and the member that it came
 /// from; kPeerLost if the member is lost; kNotFound if no handler serves the kind; kTimedOut at the deadline.
 /// Cost: one message each way. Many calls may be in flight, of any size up to a cap.

@@ -44,8 +44,8 @@ class Completion {
 ///     COHORT_RETURN_IF_ERROR(work.wait());
 ///
 /// Threads: every method from any thread.
-/// Lifetime: copies share the operation. Destroying all copies does not end the operation: its numbers must live
-/// until it is done, which is by its deadline at the latest.
+/// Lifetime: copies share the operation. Destroying all copies does not end the operation: its numbers must
+/// live until it is done, which is by its deadline at the latest.
 class [[nodiscard]] Work {
  public:
   explicit Work(std::shared_ptr<Completion> completion) : completion_(std::move(completion)) {}

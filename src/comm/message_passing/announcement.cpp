@@ -1,8 +1,8 @@
 #include "comm/message_passing/announcement.h"
 
+#include "base/byte_stream.h"
 #include "base/checksum.h"
 #include "comm/exchange/carried_error.h"
-#include "comm/message_passing/bytes.h"
 #include "comm/message_passing/plan.h"
 
 #include <algorithm>
@@ -55,8 +55,8 @@ std::uint64_t shared_length(const Call& call) {
 std::uint64_t hash_of(const std::vector<std::size_t>& counts, std::size_t total, int world) {
   ByteWriter writer;
   for (int r = 0; r < world; ++r) {
-    writer.put_u64(counts.empty() ? total / static_cast<std::size_t>(world)
-                                  : counts[static_cast<std::size_t>(r)]);
+    writer.number<std::uint64_t>(counts.empty() ? total / static_cast<std::size_t>(world)
+                                                : counts[static_cast<std::size_t>(r)]);
   }
   return content_hash(writer.take());
 }
@@ -104,76 +104,58 @@ Announcement announcement_of(const Call& call, int world, WireDType wire) {
 }
 
 std::array<std::byte, kAnnouncementBytes> encode(const Announcement& announcement) {
-  ByteWriter writer;
-  writer.put_u8(static_cast<std::uint8_t>(announcement.operation));
-  writer.put_u8(static_cast<std::uint8_t>(announcement.dtype));
-  writer.put_u8(static_cast<std::uint8_t>(announcement.reduce_op));
-  writer.put_u8(static_cast<std::uint8_t>(announcement.wire));
-  writer.put_u32(announcement.root);
-  writer.put_u64(announcement.length);
-  writer.put_u64(announcement.counts_hash);
-  writer.put_u64(announcement.count);
-  const std::vector<std::byte> written = writer.take();
-  std::array<std::byte, kAnnouncementBytes> bytes{};
-  std::copy(written.begin(), written.end(), bytes.begin());
-  return bytes;
-}
-
-Result<Announcement> decode_announcement(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes);
-  const std::uint8_t operation = reader.u8();
-  const std::uint8_t dtype = reader.u8();
-  const std::uint8_t reduce_op = reader.u8();
-  const std::uint8_t wire = reader.u8();
-  Announcement announcement{.root = reader.u32()};
-  announcement.length = reader.u64();
-  announcement.counts_hash = reader.u64();
-  announcement.count = reader.u64();
-  COHORT_RETURN_IF_ERROR(reader.finish("an announcement"));
-  if (operation >= std::size(kAllOperations) || dtype >= std::size(kAllDTypes) ||
-      reduce_op >= std::size(kAllReduceOps) || wire >= std::size(kAllWireDTypes)) {
-    return Error(
-        ErrorCode::kCorrupt,
-        fmt::format("corrupt announcement: operation {}, dtype {}, reduce_op {}, wire {}; expected less "
-                    "than {}, {}, {}, {}",
-                    operation, dtype, reduce_op, wire, std::size(kAllOperations), std::size(kAllDTypes),
-                    std::size(kAllReduceOps), std::size(kAllWireDTypes)));
-  }
-  announcement.operation = kAllOperations[operation];
-  announcement.dtype = kAllDTypes[dtype];
-  announcement.reduce_op = kAllReduceOps[reduce_op];
-  announcement.wire = kAllWireDTypes[wire];
-  return announcement;
+  return ByteWriter()
+      .number(static_cast<std::uint8_t>(announcement.operation))
+      .number(static_cast<std::uint8_t>(announcement.dtype))
+      .number(static_cast<std::uint8_t>(announcement.reduce_op))
+      .number(static_cast<std::uint8_t>(announcement.wire))
+      .number<std::uint32_t>(announcement.root)
+      .number<std::uint64_t>(announcement.length)
+      .number<std::uint64_t>(announcement.counts_hash)
+      .number<std::uint64_t>(announcement.count)
+      .take_array<kAnnouncementBytes>();
 }
 
 namespace {
 
-constexpr std::size_t kHeadBytes = 9;
+// A number of one byte that is the index of one of `all`.
+template <class Value, std::size_t count>
+Value one_of(ByteReader& reader, std::string_view field, const Value (&all)[count]) {
+  return all[reader.number_within<std::uint8_t>(field, 0, count - 1)];
+}
 
 }  // namespace
 
+Result<Announcement> decode_announcement(std::span<const std::byte> bytes) {
+  ByteReader reader(bytes);
+  Announcement announcement;
+  announcement.operation = one_of(reader, "operation", kAllOperations);
+  announcement.dtype = one_of(reader, "dtype", kAllDTypes);
+  announcement.reduce_op = one_of(reader, "reduce_op", kAllReduceOps);
+  announcement.wire = one_of(reader, "wire", kAllWireDTypes);
+  announcement.root = reader.number<std::uint32_t>("root");
+  announcement.length = reader.number<std::uint64_t>("length");
+  announcement.counts_hash = reader.number<std::uint64_t>("counts_hash");
+  announcement.count = reader.number<std::uint64_t>("count");
+  COHORT_RETURN_IF_ERROR(reader.finish("announcement"));
+  return announcement;
+}
+
 std::vector<std::byte> encode(const Notice& notice) {
-  ByteWriter writer;
-  writer.put_u8(static_cast<std::uint8_t>(notice.kind));
-  writer.put_u64(notice.num_completed);
-  std::vector<std::byte> bytes = writer.take();
-  const std::vector<std::byte> why = encode(notice.why);
-  bytes.insert(bytes.end(), why.begin(), why.end());
-  return bytes;
+  return ByteWriter()
+      .number(static_cast<std::uint8_t>(notice.kind))
+      .number<std::uint64_t>(notice.num_completed)
+      .bytes(encode(notice.why))
+      .take();
 }
 
 Result<Notice> decode_notice(std::span<const std::byte> bytes) {
-  if (bytes.size() < kHeadBytes) {
-    return Error(ErrorCode::kCorrupt,
-                 fmt::format("corrupt notice: length is {}, expected {} or more", bytes.size(), kHeadBytes));
-  }
-  ByteReader reader(bytes.first(kHeadBytes));
-  const std::uint8_t kind = reader.u8();
-  const std::uint64_t num_completed = reader.u64();
-  if (kind > static_cast<std::uint8_t>(Notice::Kind::kLeft)) {
-    return Error(ErrorCode::kCorrupt, fmt::format("corrupt notice: field kind is {}, expected 0 or 1", kind));
-  }
-  return Notice{static_cast<Notice::Kind>(kind), num_completed, decode_error(bytes.subspan(kHeadBytes))};
+  ByteReader reader(bytes);
+  constexpr auto kLastKind = static_cast<std::uint8_t>(Notice::Kind::kLeft);
+  const auto kind = reader.number_within<std::uint8_t>("kind", 0, kLastKind);
+  const auto num_completed = reader.number<std::uint64_t>("num_completed");
+  COHORT_RETURN_IF_ERROR(reader.mistake("notice"));
+  return Notice{static_cast<Notice::Kind>(kind), num_completed, decode_error(reader.rest())};
 }
 
 }  // namespace cohort::comm

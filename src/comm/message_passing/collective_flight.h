@@ -16,8 +16,8 @@ namespace cohort::comm {
 /// 16-bit floats are combined in f32: the input is widened once, the result rounded once. A mean is divided
 /// once.
 ///
-/// Failure: numbers of a rank that made another call are refused by their receiver, so no result contains them;
-/// the ring finds out which two calls differ.
+/// Failure: numbers of a rank that made another call are refused by their receiver, so no result contains
+/// them; the ring finds out which two calls differ.
 class CollectiveFlight final : public Flight {
  public:
   CollectiveFlight(Facts facts, const Schedule& schedule, int rank, int world, ScratchPool& pool);

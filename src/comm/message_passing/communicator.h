@@ -13,8 +13,8 @@ namespace cohort::comm {
 /// A communicator whose collectives are schedules of messages over an exchange.
 ///
 /// Threads: as Communicator. Callbacks of Work run on the progress thread.
-/// Lifetime: exchange, runner and clock must outlive it and all groups split from it. Must not be destroyed in a
-/// callback.
+/// Lifetime: exchange, runner and clock must outlive it and all groups split from it. Must not be destroyed
+/// in a callback.
 /// Failure: as Communicator. A rank whose exchange is closed is lost to every group it is in.
 /// Cost: one small message to the next rank for each collective call, besides those of the schedule.
 class MessagePassingCommunicator final : public Communicator {

@@ -30,12 +30,12 @@ struct MessagePassingOptions {
 
 /// The calls of one group on one rank, all in flight at the same time, advanced by the progress thread.
 ///
-/// Threads: start(), abort() and failure() from any thread; events of other threads go through the inbox. Only
-/// advance() touches flights, and leave(), once the group is no longer advanced.
-/// Lifetime: the exchange, the runner and the clock must outlive it. leave() must be called when the group is no
-/// longer advanced.
-/// Failure: the first failure is final: it ends all calls in flight, and the other ranks are notified. A rank that is lost
-/// or has left ends the calls that need it; calls in which it has done its part continue.
+/// Threads: start(), abort() and failure() from any thread; events of other threads go through the inbox.
+/// Only advance() touches flights, and leave(), once the group is no longer advanced.
+/// Lifetime: the exchange, the runner and the clock must outlive it. leave() must be called when the group
+/// is no longer advanced.
+/// Failure: the first failure is final: it ends all calls in flight, and the other ranks are notified. A
+/// rank that is lost or has left ends the calls that need it; calls in which it has done its part continue.
 class Group final : public Task, private Waiter {
  public:
   Group(Exchange& exchange, TaskRunner& runner, GroupFacts facts, Line::Membership membership,

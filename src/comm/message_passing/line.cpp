@@ -1,7 +1,6 @@
 #include "comm/message_passing/line.h"
 
 #include "base/check.h"
-#include "comm/message_passing/bytes.h"
 #include "comm/message_passing/inbox.h"
 
 #include <algorithm>

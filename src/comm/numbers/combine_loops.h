@@ -25,8 +25,8 @@ struct Plain {
   static Stored store(Value value) { return value; }
 };
 
-// The same arithmetic as base/float16.cpp, without branches so that loops over it become vector code; a test
-// compares them.
+// Without branches, so that loops over it become vector code. Rounds to nearest, ties to even; a NaN becomes
+// a quiet NaN. A test compares it with the plain arithmetic of tests/base/float16.h.
 struct BFloat16 {
   using Stored = std::uint16_t;
   using Value = float;

@@ -76,20 +76,7 @@ void direct_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& da
 Schedule direct_schedule(const CallFacts& facts) {
   if (facts.operation == Operation::kAllToAll) return all_to_all(facts);
   if (facts.operation == Operation::kAllReduce) return all_reduce_at_once(facts);
-  ScheduleBuilder builder(facts);
-  const Team team = whole_world(facts);
-  if (facts.operation == Operation::kReduceScatter) {
-    const Cut from = Cut::by(Memory::kInput, facts.parts);
-    direct_reduce_scatter(builder, team, from, {Memory::kOutput, 0, from.part(facts.rank).count},
-                          facts.chunk_length);
-  } else {
-    COHORT_CHECK_EQ(facts.operation, Operation::kAllGather);
-    const Cut to = Cut::by(Memory::kOutput, facts.parts);
-    const Region own = to.part(facts.rank);
-    builder.copy({Memory::kInput, 0, own.count}, own);
-    direct_all_gather(builder, team, to, facts.chunk_length);
-  }
-  return std::move(builder).finish();
+  return schedule_of({direct_reduce_scatter, direct_all_gather}, facts);
 }
 
 Effort direct_effort(const CallFacts& facts) {
@@ -123,14 +110,7 @@ Effort direct_effort(const CallFacts& facts) {
 
 Schedule split_schedule(const CallFacts& facts) {
   COHORT_CHECK_EQ(facts.operation, Operation::kAllReduce);
-  ScheduleBuilder builder(facts);
-  const Team team = whole_world(facts);
-  const Cut to = Cut::evenly({Memory::kOutput, 0, facts.count}, facts.world);
-  direct_reduce_scatter(builder, team, Cut::evenly({Memory::kInput, 0, facts.count}, facts.world),
-                        to.part(facts.rank), facts.chunk_length);
-  round_in_chunks(builder, to.part(facts.rank), facts.chunk_length);
-  direct_all_gather(builder, team, to, facts.chunk_length);
-  return std::move(builder).finish();
+  return schedule_of({direct_reduce_scatter, direct_all_gather}, facts);
 }
 
 Effort split_effort(const CallFacts& facts) {

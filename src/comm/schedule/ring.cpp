@@ -66,26 +66,7 @@ void ring_all_gather(ScheduleBuilder& builder, const Team& team, const Cut& data
 }
 
 Schedule ring_schedule(const CallFacts& facts) {
-  ScheduleBuilder builder(facts);
-  const Team team = whole_world(facts);
-  if (facts.operation == Operation::kAllReduce) {
-    const Cut from = Cut::evenly({Memory::kInput, 0, facts.count}, facts.world);
-    const Cut to = Cut::evenly({Memory::kOutput, 0, facts.count}, facts.world);
-    ring_reduce_scatter(builder, team, from, to.part(facts.rank), facts.chunk_length);
-    round_in_chunks(builder, to.part(facts.rank), facts.chunk_length);
-    ring_all_gather(builder, team, to, facts.chunk_length);
-  } else if (facts.operation == Operation::kReduceScatter) {
-    const Cut from = Cut::by(Memory::kInput, facts.parts);
-    const Region own{Memory::kOutput, 0, from.part(facts.rank).count};
-    ring_reduce_scatter(builder, team, from, own, facts.chunk_length);
-  } else {
-    COHORT_CHECK_EQ(facts.operation, Operation::kAllGather);
-    const Cut to = Cut::by(Memory::kOutput, facts.parts);
-    const Region own = to.part(facts.rank);
-    builder.copy({Memory::kInput, 0, own.count}, own);
-    ring_all_gather(builder, team, to, facts.chunk_length);
-  }
-  return std::move(builder).finish();
+  return schedule_of({ring_reduce_scatter, ring_all_gather}, facts);
 }
 
 Effort ring_effort(const CallFacts& facts) {

@@ -132,4 +132,27 @@ Region slice(Region region, std::size_t first, std::size_t count) {
   return {region.memory, region.first + first, count};
 }
 
+Schedule schedule_of(const Halves& halves, const CallFacts& facts) {
+  ScheduleBuilder builder(facts);
+  const Team team = whole_world(facts);
+  if (facts.operation == Operation::kAllReduce) {
+    const Cut from = Cut::evenly({Memory::kInput, 0, facts.count}, facts.world);
+    const Cut to = Cut::evenly({Memory::kOutput, 0, facts.count}, facts.world);
+    halves.reduce_scatter(builder, team, from, to.part(facts.rank), facts.chunk_length);
+    round_in_chunks(builder, to.part(facts.rank), facts.chunk_length);
+    halves.all_gather(builder, team, to, facts.chunk_length);
+  } else if (facts.operation == Operation::kReduceScatter) {
+    const Cut from = Cut::by(Memory::kInput, facts.parts);
+    const Region own{Memory::kOutput, 0, from.part(facts.rank).count};
+    halves.reduce_scatter(builder, team, from, own, facts.chunk_length);
+  } else {
+    COHORT_CHECK_EQ(facts.operation, Operation::kAllGather);
+    const Cut to = Cut::by(Memory::kOutput, facts.parts);
+    const Region own = to.part(facts.rank);
+    builder.copy({Memory::kInput, 0, own.count}, own);
+    halves.all_gather(builder, team, to, facts.chunk_length);
+  }
+  return std::move(builder).finish();
+}
+
 }  // namespace cohort::comm

@@ -3,6 +3,7 @@
 #include "comm/schedule/access_log.h"
 #include "comm/schedule/call_facts.h"
 #include "comm/schedule/schedule.h"
+#include "comm/schedule/team.h"
 
 #include <initializer_list>
 #include <optional>
@@ -57,6 +58,17 @@ class ScheduleBuilder {
 /// One step per chunk, so that later steps can begin with the first chunk.
 void copy_in_chunks(ScheduleBuilder& builder, Region from, Region to, std::size_t chunk_length);
 void round_in_chunks(ScheduleBuilder& builder, Region region, std::size_t chunk_length);
+
+/// The two halves of an algorithm. The first reduces part `me` of `source` over all team members into `own`,
+/// the second fills every part of `data` from the member that owns the part.
+struct Halves {
+  void (*reduce_scatter)(ScheduleBuilder& builder, const Team& team, const Cut& source, Region own,
+                         std::size_t chunk_length);
+  void (*all_gather)(ScheduleBuilder& builder, const Team& team, const Cut& data, std::size_t chunk_length);
+};
+
+/// For reduce_scatter and all_gather, one half; for all_reduce, both halves on even parts.
+Schedule schedule_of(const Halves& halves, const CallFacts& facts);
 
 /// `count` elements of a region, from its element `first` on.
 Region slice(Region region, std::size_t first, std::size_t count);

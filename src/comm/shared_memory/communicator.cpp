@@ -52,13 +52,7 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& aren
         .with_remedy("Start fewer ranks on this host.");
   }
   COHORT_ASSIGN_OR_RETURN(std::shared_ptr<comm::Neighbours> neighbours,
-                          comm::Neighbours::meet(arena, {.name = options.rendezvous,
-                                                         .rank = facts.rank,
-                                                         .world = facts.world,
-                                                         .generation = facts.generation,
-                                                         .liveness = options.liveness,
-                                                         .meeting_limit = options.meeting_limit,
-                                                         .warn = options.warn}));
+                          comm::Neighbours::meet(arena, options));
   COHORT_ASSIGN_OR_RETURN(comm::OwnBlocks own, comm::OwnBlocks::allocate(arena, facts.world));
   const Result<std::vector<std::uint64_t>> offsets = neighbours->exchange_first_blocks(own.block.offset());
   if (!offsets) return keep_for_others(arena, std::move(own), offsets.error());

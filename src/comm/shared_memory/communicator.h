@@ -5,7 +5,7 @@
 #include "comm/shared_memory/call_queue.h"
 #include "comm/shared_memory/collective.h"
 #include "comm/shared_memory/messages.h"
-#include <cohort/default_limit.h>
+#include "comm/shared_memory/neighbours.h"
 
 #include <atomic>
 #include <functional>
@@ -13,18 +13,6 @@
 #include <string>
 
 namespace cohort {
-
-/// How the ranks of one host find each other.
-struct SharedMemoryOptions {
-  std::string rendezvous{};  ///< a name that all ranks of the job share, and no other job uses
-  GroupFacts facts{};
-  /// A rank without a heartbeat for this long is lost.
-  std::chrono::nanoseconds liveness = DefaultLimit::kLiveness;
-  /// How long to wait for all ranks to connect.
-  std::chrono::nanoseconds meeting_limit = DefaultLimit::kMeeting;
-  /// Receives warnings about ranks that show no sign of life; called from other threads.
-  std::function<void(const std::string&)> warn{};
-};
 
 /// The communicator of ranks on one host. Buffers in the arena are not copied: each rank combines its slice
 /// of all ranks' buffers and writes the result back. Other buffers pass through the arena in chunks.

@@ -1,9 +1,8 @@
 #include "comm/shared_memory/control_packets.h"
 
+#include "base/byte_stream.h"
 #include "base/error_codes.h"
 
-#include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 #include <limits>
 
@@ -15,28 +14,9 @@ constexpr std::uint32_t kVersion = 2;  // goes up with every change of the layou
 
 constexpr std::byte kFarewell{1};
 constexpr std::byte kAbort{2};
-constexpr std::size_t kCodeOffset = 1 + sizeof(std::uint64_t);
-constexpr std::size_t kRankOffset = kCodeOffset + 1;
-constexpr std::size_t kAbortHead = kRankOffset + sizeof(std::uint32_t);
+constexpr std::size_t kAbortHead = 1 + sizeof(std::uint64_t) + 1 + sizeof(std::uint32_t);
 constexpr auto kRankCap = static_cast<std::uint32_t>(std::numeric_limits<int>::max());
 constexpr auto kLastCode = static_cast<std::uint8_t>(kLastErrorCode);
-
-// Both ends are on this host, so fields are copied as they lie in memory.
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-
-template <class T>
-void put(std::byte*& at, T value) {
-  std::memcpy(at, &value, sizeof value);
-  at += sizeof value;
-}
-
-template <class T>
-T take(const std::byte*& at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  at += sizeof value;
-  return value;
-}
 
 Error corrupt(std::string_view packet, const std::string& what) {
   return {ErrorCode::kCorrupt, fmt::format("corrupt {} packet: {}", packet, what)};
@@ -45,50 +25,49 @@ Error corrupt(std::string_view packet, const std::string& what) {
 }  // namespace
 
 std::array<std::byte, Hello::kSize> Hello::encode() const {
-  std::array<std::byte, kSize> bytes{};
-  std::byte* at = bytes.data();
-  put(at, kMagic);
-  put(at, kVersion);
-  put(at, rank);
-  put(at, world);
-  put(at, generation);
-  put(at, arena_bytes);
-  return bytes;
+  return ByteWriter()
+      .number(kMagic)
+      .number(kVersion)
+      .number(rank)
+      .number(world)
+      .number(generation)
+      .number(arena_bytes)
+      .take_array<kSize>();
 }
 
 Result<Hello> Hello::decode(std::span<const std::byte> bytes) {
   if (bytes.size() != kSize) {
     return corrupt("hello", fmt::format("length {}, expected {}", bytes.size(), kSize));
   }
-  const std::byte* at = bytes.data();
-  if (const auto magic = take<std::uint64_t>(at); magic != kMagic) {
+  ByteReader reader(bytes);
+  if (const auto magic = reader.number<std::uint64_t>("magic"); magic != kMagic) {
     return corrupt("hello", fmt::format("magic {:#018x}, expected {:#018x}", magic, kMagic));
   }
-  if (const auto version = take<std::uint32_t>(at); version != kVersion) {
+  if (const auto version = reader.number<std::uint32_t>("version"); version != kVersion) {
     return Error(ErrorCode::kUnsupported,
                  fmt::format("unsupported hello packet: version {}, expected {}", version, kVersion))
         .with_remedy("Start every rank with the same version of Cohort.");
   }
   Hello hello;
-  hello.rank = take<std::uint32_t>(at);
-  hello.world = take<std::uint32_t>(at);
-  hello.generation = take<std::uint32_t>(at);
-  hello.arena_bytes = take<std::uint64_t>(at);
+  hello.rank = reader.number<std::uint32_t>("rank");
+  hello.world = reader.number<std::uint32_t>("world");
+  hello.generation = reader.number<std::uint32_t>("generation");
+  hello.arena_bytes = reader.number<std::uint64_t>("arena_bytes");
   return hello;
 }
 
 std::vector<std::byte> encode(const ControlMessage& message) {
   const auto* abort = std::get_if<AbortNotice>(&message);
   if (abort == nullptr) return {kFarewell};
-  const std::size_t text_bytes = std::min(abort->text.size(), kControlMessageCap - kAbortHead);
-  std::vector<std::byte> bytes(kAbortHead + text_bytes);
-  bytes[0] = kAbort;
-  std::memcpy(bytes.data() + 1, &abort->group, sizeof abort->group);
-  bytes[kCodeOffset] = static_cast<std::byte>(abort->code);
+  const std::string_view text = std::string_view(abort->text).substr(0, kControlMessageCap - kAbortHead);
   const std::uint32_t after_rank = abort->about ? static_cast<std::uint32_t>(*abort->about) + 1 : 0;
-  std::memcpy(bytes.data() + kRankOffset, &after_rank, sizeof after_rank);
-  std::memcpy(bytes.data() + kAbortHead, abort->text.data(), text_bytes);
-  return bytes;
+  return ByteWriter()
+      .number(std::to_integer<std::uint8_t>(kAbort))
+      .number<std::uint64_t>(abort->group)
+      .number(static_cast<std::uint8_t>(abort->code))
+      .number(after_rank)
+      .bytes(std::as_bytes(std::span(text)))
+      .take();
 }
 
 Result<ControlMessage> decode_control_message(std::span<const std::byte> bytes) {
@@ -101,23 +80,14 @@ Result<ControlMessage> decode_control_message(std::span<const std::byte> bytes) 
     return corrupt("control", fmt::format("kind {}, expected {} (farewell) or {} (abort)", int(bytes[0]),
                                           int(kFarewell), int(kAbort)));
   }
-  if (bytes.size() < kAbortHead) {
-    return corrupt("abort", fmt::format("length {}, expected at least {}", bytes.size(), kAbortHead));
-  }
+  ByteReader reader(bytes.subspan(1));
   AbortNotice abort;
-  std::memcpy(&abort.group, bytes.data() + 1, sizeof abort.group);
-  const auto code = static_cast<std::uint8_t>(bytes[kCodeOffset]);
-  if (code > kLastCode) {
-    return corrupt("abort", fmt::format("error code {}, expected 0 to {}", code, kLastCode));
-  }
-  abort.code = static_cast<ErrorCode>(code);
-  std::uint32_t after_rank = 0;
-  std::memcpy(&after_rank, bytes.data() + kRankOffset, sizeof after_rank);
-  if (after_rank > kRankCap) {
-    return corrupt("abort", fmt::format("rank {}, expected at most {}", after_rank - 1, kRankCap - 1));
-  }
+  abort.group = reader.number<std::uint64_t>("group");
+  abort.code = static_cast<ErrorCode>(reader.number_within<std::uint8_t>("error code", 0, kLastCode));
+  const auto after_rank = reader.number_within<std::uint32_t>("rank", 0, kRankCap);
+  COHORT_RETURN_IF_ERROR(reader.mistake("abort packet"));
   if (after_rank > 0) abort.about = static_cast<int>(after_rank - 1);
-  abort.text.assign(reinterpret_cast<const char*>(bytes.data()) + kAbortHead, bytes.size() - kAbortHead);
+  abort.text.assign(reinterpret_cast<const char*>(reader.rest().data()), reader.rest().size());
   return ControlMessage(std::move(abort));
 }
 

@@ -53,16 +53,16 @@ Error left(int rank) {
 
 }  // namespace
 
-Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, const NeighboursOptions& options) {
+Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, const SharedMemoryOptions& options) {
   // Values of an earlier generation are cleared.
   arena.header().heartbeat.store(0, std::memory_order_relaxed);
   arena.header().first_block.store(0, std::memory_order_relaxed);
   arena.header().rings.store(0, std::memory_order_relaxed);
   const MeetingOptions meeting{
-      .name = options.name,
-      .rank = options.rank,
-      .world = options.world,
-      .generation = options.generation,
+      .name = options.rendezvous,
+      .rank = options.facts.rank,
+      .world = options.facts.world,
+      .generation = options.facts.generation,
       .deadline = deadline_after(std::chrono::steady_clock::now(), options.meeting_limit)};
   COHORT_ASSIGN_OR_RETURN(std::vector<std::optional<Neighbour>> others, comm::meet(meeting, arena));
   std::vector<pid_t> staying;
@@ -75,7 +75,7 @@ Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, const Neighbo
   return std::unique_ptr<Neighbours>(new Neighbours(arena, options, std::move(others), std::move(stop)));
 }
 
-Neighbours::Neighbours(Arena& arena, const NeighboursOptions& options,
+Neighbours::Neighbours(Arena& arena, const SharedMemoryOptions& options,
                        std::vector<std::optional<Neighbour>> others, Descriptor stop)
     : arena_(arena),
       options_(options),
@@ -109,7 +109,7 @@ std::size_t Neighbours::memory_bytes_of(int rank) const {
 }
 
 std::optional<int> Neighbours::without_first_block() const {
-  for (int rank = 0; rank < options_.world; ++rank) {
+  for (int rank = 0; rank < options_.facts.world; ++rank) {
     if (header_of(rank).first_block.load(std::memory_order_acquire) == 0) return rank;
   }
   return std::nullopt;
@@ -121,14 +121,14 @@ Result<std::vector<std::uint64_t>> Neighbours::exchange_first_blocks(std::uint64
   // lost.
   arena_.header().heartbeat.fetch_add(1, std::memory_order_relaxed);
   arena_.header().first_block.store(own_offset, std::memory_order_release);
-  for (int rank = 0; rank < options_.world; ++rank) ring_now(header_of(rank));
+  for (int rank = 0; rank < options_.facts.world; ++rank) ring_now(header_of(rank));
   while (const std::optional<int> missing = without_first_block()) {
     if (const std::optional<Error> loss = loss_of(*missing)) return *loss;
     if (std::chrono::steady_clock::now() >= deadline) {
       return Error(ErrorCode::kTimedOut,
                    fmt::format("rank {}: rank {} connected to rendezvous '{}' (generation {}) "
                                "but did not publish its first block before the deadline",
-                               options_.rank, *missing, options_.name, options_.generation))
+                               options_.facts.rank, *missing, options_.rendezvous, options_.facts.generation))
           .with_rank(*missing)
           .with_remedy("Look at what that rank is doing.");
     }
@@ -137,7 +137,7 @@ Result<std::vector<std::uint64_t>> Neighbours::exchange_first_blocks(std::uint64
     doorbell_.disarm();
   }
   std::vector<std::uint64_t> offsets;
-  for (int rank = 0; rank < options_.world; ++rank) {
+  for (int rank = 0; rank < options_.facts.world; ++rank) {
     offsets.push_back(header_of(rank).first_block.load(std::memory_order_acquire));
   }
   return offsets;
@@ -188,8 +188,8 @@ void Neighbours::watch() {
   TimePoint next_look = std::chrono::steady_clock::now();
   while (true) {
     std::vector<pollfd> sockets{{.fd = stop_.number(), .events = POLLIN, .revents = 0}};
-    std::vector<int> ranks{options_.rank};
-    for (int rank = 0; rank < options_.world; ++rank) {
+    std::vector<int> ranks{options_.facts.rank};
+    for (int rank = 0; rank < options_.facts.world; ++rank) {
       if (!watched_[static_cast<std::size_t>(rank)]) continue;
       sockets.push_back(
           {.fd = others_[static_cast<std::size_t>(rank)]->socket.number(), .events = POLLIN, .revents = 0});
@@ -258,7 +258,7 @@ std::string Neighbours::calls_that_wait_for(int rank) const {
 void Neighbours::look_at_heartbeats() {
   const std::chrono::nanoseconds interval = between_looks(options_.liveness);
   arena_.header().heartbeat.fetch_add(1, std::memory_order_relaxed);
-  for (int rank = 0; rank < options_.world; ++rank) {
+  for (int rank = 0; rank < options_.facts.world; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
     if (!watched_[index]) continue;
     Sighting& sighting = sightings_[index];

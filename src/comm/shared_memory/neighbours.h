@@ -1,5 +1,6 @@
 #pragma once
 
+#include "comm/group/communicator.h"
 #include "comm/group/group_failure.h"
 #include "comm/progress/progress.h"
 #include "comm/shared_memory/control_packets.h"
@@ -17,18 +18,23 @@
 #include <thread>
 #include <vector>
 
-namespace cohort::comm {
+namespace cohort {
 
-struct NeighboursOptions {
-  std::string name{};
-  int rank = 0;
-  int world = 1;
-  std::uint32_t generation = 0;
+/// How the ranks of one host find each other.
+struct SharedMemoryOptions {
+  std::string rendezvous{};  ///< a name that all ranks of the job share, and no other job uses
+  GroupFacts facts{};
+  /// A rank without a heartbeat for this long is lost.
   std::chrono::nanoseconds liveness = DefaultLimit::kLiveness;
+  /// How long to wait for all ranks to connect.
   std::chrono::nanoseconds meeting_limit = DefaultLimit::kMeeting;
   /// Receives warnings about ranks that show no sign of life; called from other threads.
   std::function<void(const std::string&)> warn{};
 };
+
+}  // namespace cohort
+
+namespace cohort::comm {
 
 /// All ranks of a job on this host, as one of them sees them: their arenas, and whether their processes are
 /// alive.
@@ -47,13 +53,13 @@ class Neighbours {
  public:
   /// Connects to all other ranks; kTimedOut names the ranks that did not connect. When this returns, no
   /// process of an earlier generation can write to the arena any more.
-  static Result<std::unique_ptr<Neighbours>> meet(Arena& arena, const NeighboursOptions& options);
+  static Result<std::unique_ptr<Neighbours>> meet(Arena& arena, const SharedMemoryOptions& options);
   ~Neighbours();
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
 
-  int rank() const { return options_.rank; }
-  int size() const { return options_.world; }
+  int rank() const { return options_.facts.rank; }
+  int size() const { return options_.facts.world; }
   Arena& arena() const { return arena_; }
   /// The arena of `rank`, as mapped in this process.
   std::byte* memory_of(int rank) const;
@@ -91,7 +97,7 @@ class Neighbours {
     std::int64_t silent_looks = 0;
   };
 
-  Neighbours(Arena& arena, const NeighboursOptions& options, std::vector<std::optional<Neighbour>> others,
+  Neighbours(Arena& arena, const SharedMemoryOptions& options, std::vector<std::optional<Neighbour>> others,
              Descriptor stop);
 
   void watch();
@@ -106,7 +112,7 @@ class Neighbours {
   std::optional<int> without_first_block() const;
 
   Arena& arena_;
-  const NeighboursOptions options_;
+  const SharedMemoryOptions options_;
   ArenaDoorbell doorbell_;
   std::vector<std::optional<Neighbour>> others_;
   Descriptor stop_;                  // an eventfd

@@ -1,36 +1,16 @@
 #include "comm/shared_memory/packet_socket.h"
 
 #include "base/system_error.h"
+#include "base/unix_address.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 namespace cohort::comm {
 namespace {
-
-struct Address {
-  sockaddr_un value{};
-  socklen_t length = 0;
-};
-
-Result<Address> address_of(const std::string& name) {
-  Address address;
-  address.value.sun_family = AF_UNIX;
-  if (name.empty() || name.size() + 1 > sizeof address.value.sun_path) {
-    return Error(ErrorCode::kUsage, "rendezvous name '" + name + "': length " + std::to_string(name.size()) +
-                                        ", expected 1 to " +
-                                        std::to_string(sizeof address.value.sun_path - 1) + " bytes")
-        .with_remedy("Choose a name of a permitted length.");
-  }
-  // A leading zero byte makes the name abstract: it lives in the kernel, not in the file system.
-  std::memcpy(address.value.sun_path + 1, name.data(), name.size());
-  address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  return address;
-}
 
 Result<Descriptor> open_socket() {
   Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -53,9 +33,9 @@ Result<bool> wait_readable(const Descriptor& descriptor, TimePoint deadline) {
 }
 
 Result<Descriptor> listen_at(const std::string& name) {
-  COHORT_ASSIGN_OR_RETURN(const Address address, address_of(name));
+  COHORT_ASSIGN_OR_RETURN(const UnixAddress address, abstract_address(name));
   COHORT_ASSIGN_OR_RETURN(Descriptor socket, open_socket());
-  if (::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address.value), address.length) != 0) {
+  if (::bind(socket.number(), address.get(), address.length) != 0) {
     const int number = errno;
     const Error error = system_error("cannot listen at '" + name + "'", number);
     return number == EADDRINUSE
@@ -71,9 +51,9 @@ Result<Descriptor> listen_at(const std::string& name) {
 }
 
 Result<std::optional<Descriptor>> try_connect(const std::string& name) {
-  COHORT_ASSIGN_OR_RETURN(const Address address, address_of(name));
+  COHORT_ASSIGN_OR_RETURN(const UnixAddress address, abstract_address(name));
   COHORT_ASSIGN_OR_RETURN(Descriptor socket, open_socket());
-  if (::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address.value), address.length) == 0) {
+  if (::connect(socket.number(), address.get(), address.length) == 0) {
     return std::optional<Descriptor>(std::move(socket));
   }
   if (errno == ECONNREFUSED || errno == EAGAIN || errno == ENOENT) return std::optional<Descriptor>();
@@ -158,7 +138,8 @@ Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size
   while (length < 0) {
     COHORT_ASSIGN_OR_RETURN(const bool ready, wait_readable(socket, deadline));
     if (!ready) return Error(ErrorCode::kTimedOut, "no packet arrived on a unix socket before the deadline");
-    length = ::recvmsg(socket.number(), &message, MSG_CMSG_CLOEXEC);
+    // With MSG_TRUNC the result is the length of the packet even if it does not fit.
+    length = ::recvmsg(socket.number(), &message, MSG_CMSG_CLOEXEC | MSG_TRUNC);
     if (length < 0 && errno == ECONNRESET) return std::optional<Packet>();
     if (length < 0 && errno != EAGAIN && errno != EINTR) {
       return system_error("cannot read from a unix socket", errno);
@@ -167,8 +148,9 @@ Result<std::optional<Packet>> receive_packet(const Descriptor& socket, std::size
   packet.descriptor = first_descriptor(message);
   if (length == 0) return std::optional<Packet>();
   if ((message.msg_flags & MSG_TRUNC) != 0) {
-    return Error(ErrorCode::kCorrupt, "corrupt packet on a unix socket: longer than the cap of " +
-                                          std::to_string(cap_bytes) + " bytes");
+    return Error(
+        ErrorCode::kCorrupt,
+        fmt::format("corrupt packet on a unix socket: length {}, expected at most {}", length, cap_bytes));
   }
   packet.bytes.resize(static_cast<std::size_t>(length));
   return std::optional<Packet>(std::move(packet));

@@ -25,10 +25,10 @@ class FrameSink {
     return true;
   }
   /// The buffer for this payload, header.size_bytes long; or empty: the payload is dropped.
-  /// Lifetime: until advance() returns. A transport that has not filled the buffer by then calls buffer_for() again with
-  /// the same header before it goes on; bytes that were written stay. A transport whose hardware writes
-  /// cannot call again: for it the buffer is valid until arrived(), lost(), or the return of withdraw() of
-  /// the header's group, whichever is first.
+  /// Lifetime: until advance() returns. A transport that has not filled the buffer by then calls
+  /// buffer_for() again with the same header before it goes on; bytes that were written stay. A transport
+  /// whose hardware writes cannot call again: for it the buffer is valid until arrived(), lost(), or the
+  /// return of withdraw() of the header's group, whichever is first.
   virtual std::span<std::byte> buffer_for(int from, const FrameHeader& header) = 0;
   /// The payload of the last buffer_for() for this member is complete.
   virtual void arrived(int from, const FrameHeader& header) = 0;

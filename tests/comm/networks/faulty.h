@@ -28,8 +28,10 @@ struct TransportFaults {
 /// die or freeze. No message is lost, and the order of each pair is kept. Wrap the transport of one member or
 /// of all.
 ///
-/// Threads, Lifetime, Failure: as every Transport. A member that died sees all others as lost. A
-/// frozen member sees nothing; the others detect it only by their liveness limit.
+/// Threads: as every Transport.
+/// Lifetime: as every Transport.
+/// Failure: as every Transport. A member that died sees all others as lost. A frozen member sees nothing; the
+/// others detect it only by their liveness limit.
 /// Cost: one more copy of every payload.
 class FaultyTransport final : public Transport, private FrameSink {
  public:

@@ -23,8 +23,8 @@ struct Hand {
   Status meet(const RankContext& rank, const std::string& name) {
     COHORT_ASSIGN_OR_RETURN(arena, Arena::create());
     COHORT_ASSIGN_OR_RETURN(
-        neighbours,
-        comm::Neighbours::meet(*arena, {.name = name, .rank = rank.rank(), .world = rank.size()}));
+        neighbours, comm::Neighbours::meet(
+                        *arena, {.rendezvous = name, .facts = {.rank = rank.rank(), .world = rank.size()}}));
     COHORT_ASSIGN_OR_RETURN(own, comm::OwnBlocks::allocate(*arena, rank.size()));
     COHORT_ASSIGN_OR_RETURN(const auto offsets, neighbours->exchange_first_blocks(own.block.offset()));
     std::vector<int> members;

@@ -23,8 +23,8 @@ TimePoint soon() {
 struct House {
   House(const std::string& name, const RankContext& rank)
       : arena(value_or_throw(Arena::create(std::size_t{64} << 20))),
-        neighbours(value_or_throw(
-            comm::Neighbours::meet(*arena, {.name = name, .rank = rank.rank(), .world = rank.size()}))),
+        neighbours(value_or_throw(comm::Neighbours::meet(
+            *arena, {.rendezvous = name, .facts = {.rank = rank.rank(), .world = rank.size()}}))),
         messages(neighbours),
         mailbox(comm::make_mailbox(messages.exchange(), messages.progress(), {})) {
     mailbox->serve(kEcho, [](int, std::span<const std::byte> request) -> Result<Bytes> {

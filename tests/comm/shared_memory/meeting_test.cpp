@@ -29,6 +29,19 @@ TimePoint in(std::chrono::nanoseconds time) {
   return std::chrono::steady_clock::now() + time;
 }
 
+TEST(PacketSocket, APacketThatIsTooLongGivesItsLength) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+  const Descriptor sender(ends[0]), receiver(ends[1]);
+  const std::vector<std::byte> bytes(100);
+  ASSERT_TRUE(comm::send_packet(sender, bytes, Descriptor()));
+  const auto packet = comm::receive_packet(receiver, 64, in(10s));
+  ASSERT_FALSE(packet);
+  EXPECT_EQ(packet.error().text(), "corrupt packet on a unix socket: length 100, expected at most 64");
+  ASSERT_TRUE(comm::send_packet(sender, std::span(bytes).first(64), Descriptor()));
+  EXPECT_EQ(value_or_throw(comm::receive_packet(receiver, 64, in(10s)))->bytes.size(), 64u);
+}
+
 std::unique_ptr<Arena> make_arena() {
   return value_or_throw(Arena::create(1 << 20));
 }

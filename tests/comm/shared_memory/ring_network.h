@@ -24,7 +24,8 @@ class RingNetwork {
       Member& mine = members_[static_cast<std::size_t>(member)];
       mine.arena = value_or_throw(Arena::create(std::size_t{64} << 20));
       threads.emplace_back([name, member, num_members, &mine] {
-        const comm::NeighboursOptions options{.name = name, .rank = member, .world = num_members};
+        const SharedMemoryOptions options{.rendezvous = name,
+                                          .facts = {.rank = member, .world = num_members}};
         mine.neighbours = comm::Neighbours::meet(*mine.arena, options);
       });
     }

@@ -90,10 +90,11 @@ TEST(ControlMessage, ErrorsGiveFieldExpectedAndFound) {
   EXPECT_EQ(error_of({}), "corrupt control packet: length 0, expected at least 1");
   EXPECT_EQ(error_of({std::byte{7}}), "corrupt control packet: kind 7, expected 1 (farewell) or 2 (abort)");
   EXPECT_EQ(error_of({std::byte{1}, std::byte{0}}), "corrupt farewell packet: length 2, expected 1");
-  EXPECT_EQ(error_of({std::byte{2}}), "corrupt abort packet: length 1, expected at least 14");
+  EXPECT_EQ(error_of({std::byte{2}}),
+            "corrupt abort packet: field group is cut off after 0 bytes, expected 8");
   std::vector<std::byte> abort = comm::encode(AbortNotice{7, ErrorCode::kAborted, {}, ""});
   abort[9] = std::byte{200};
-  EXPECT_EQ(error_of(abort), fmt::format("corrupt abort packet: error code 200, expected 0 to {}",
+  EXPECT_EQ(error_of(abort), fmt::format("corrupt abort packet: field error code is 200, expected 0 … {}",
                                          static_cast<int>(kLastErrorCode)));
 }
 

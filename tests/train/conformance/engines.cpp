@@ -1,5 +1,5 @@
-// The kinds of communicators that a job may run on; MPI is in mpi_engine.cpp. One suite for each, so that CTest lists
-// them.
+// The kinds of communicators that a job may run on; MPI is in mpi_engine.cpp. One suite for each, so that
+// CTest lists them.
 
 #include "comm/conformance/message_passing_kind.h"
 #include "comm/conformance/shared_memory_kind.h"

@@ -1,5 +1,6 @@
-// Training on every kind of communicator. Ranks may be threads or processes, so each rank checks its own results. Numbers are
-// whole and small: sums are exact in any order, and several ranks must have the bits of one.
+// Training on every kind of communicator. Ranks may be threads or processes, so each rank checks its own
+// results. Numbers are whole and small: sums are exact in any order, and several ranks must have the bits of
+// one.
 
 #include "train/conformance/training.h"
 
@@ -98,7 +99,8 @@ TEST_P(Training, AnOptimizerOfTorch) {
           Trainer trainer(group, arena, pair.first, pair.second, &optimizer, options);
           trainer.fit(std::make_shared<WholeNumbers>(32));
         }
-        EXPECT_EQ(numbers_of(*pair.first), train_alone(group, arena, exact_pair(), exact_options(), 32).numbers);
+        EXPECT_EQ(numbers_of(*pair.first),
+                  train_alone(group, arena, exact_pair(), exact_options(), 32).numbers);
       }));
 }
 
@@ -118,8 +120,8 @@ struct Watched : torch::autograd::Function<Watched> {
   }
 };
 
-/// The gradient of `large`, which has several buckets of its own, is a view of a tensor that backward needs again for that of
-/// `other`.
+/// The gradient of `large`, which has several buckets of its own, is a view of a tensor that backward needs
+/// again for that of `other`.
 struct Viewed : torch::nn::Module {
   Viewed() {
     const at::NoGradGuard no_grad;
@@ -228,7 +230,8 @@ TEST_P(Training, AnEmptyParameterIsNoObstacle) {
                             .weight = static_cast<double>(batch.samples.size())};
         };
         const Trained trained = train(group, arena, {net, objective}, exact_options(), 32);
-        EXPECT_EQ(numbers_of(*net->layer), train_alone(group, arena, exact_pair(), exact_options(), 32).numbers);
+        EXPECT_EQ(numbers_of(*net->layer),
+                  train_alone(group, arena, exact_pair(), exact_options(), 32).numbers);
         EXPECT_EQ(trained.report.steps, 2);
       }));
 }

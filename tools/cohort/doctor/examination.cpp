@@ -1,6 +1,6 @@
 #include "doctor/examination.h"
 
-#include "base/log.h"
+#include "observe/log.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
 #include "supervise/run_program.h"
@@ -14,7 +14,7 @@ namespace cohort::tool {
 machine::Survey examine(const Session& session, const Config& config) {
   DescriptorSink sink(STDERR_FILENO, config.log.format);
   const RealClock clock;
-  const Log log(sink, clock, {.level = config.log.level});
+  const observe::Log log(sink, clock, {.level = config.log.level});
   const machine::Sources sources{
       .read_text =
           [&log](const std::string& path) {

@@ -1,9 +1,9 @@
 #include "doctor/measure_links.h"
 
-#include "comm/probe/clock_probe.h"
 #include "comm/probe/link_probe.h"
 #include "comm/shared_memory/arena.h"
 #include "doctor/part_meeting.h"
+#include "measure/clock_probe.h"
 #include "world/hosts_world.h"
 #include "world/open_meeting.h"
 
@@ -114,8 +114,8 @@ class MeasuringRank {
       if (speaks) say_(link_line(link));
     }
     if (low != 0) return {};
-    COHORT_ASSIGN_OR_RETURN(const comm::ClockOffset clock,
-                            comm::probe_clock(*group, 1 - group->rank(), {.limit = limit}));
+    COHORT_ASSIGN_OR_RETURN(const measure::ClockOffset clock,
+                            measure::probe_clock(*group, 1 - group->rank(), {.limit = limit}));
     if (speaks) say_(clock_line(high, {seconds(clock.offset), seconds(clock.error)}));
     return {};
   }

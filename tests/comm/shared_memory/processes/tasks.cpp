@@ -82,7 +82,8 @@ Status sub_group_call(const RoleCall& role, Arena&, std::unique_ptr<Communicator
   return report(part->run(all_reduce(std::span(numbers))));
 }
 
-/// A group without the last rank goes on when that rank ends, and so does a group that is made of it afterwards.
+/// A group without the last rank goes on when that rank ends, and so does a group that is made of it
+/// afterwards.
 Status go_on_without_the_last(const RoleCall& role, Arena&, std::unique_ptr<Communicator>& group) {
   const bool is_last = role.rank == role.world - 1;
   COHORT_ASSIGN_OR_RETURN(const auto part,

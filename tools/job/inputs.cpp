@@ -1,4 +1,4 @@
-#include "predict/inputs.h"
+#include "job/model_data.h"
 
 #include "records/csv_columns.h"
 #include "records/idx.h"
@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace cohort::predict {
+namespace cohort::job {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
@@ -90,4 +90,4 @@ Result<Inputs> read_inputs(FileSystem& files, const std::string& path, const Mod
   return csv_inputs(content, path, facts);
 }
 
-}  // namespace cohort::predict
+}  // namespace cohort::job

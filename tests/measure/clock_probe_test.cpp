@@ -1,4 +1,4 @@
-#include "comm/probe/clock_probe.h"
+#include "measure/clock_probe.h"
 
 #include "base/faulty_clock.h"
 #include "comm/network_member.h"
@@ -10,7 +10,7 @@ namespace cohort::test {
 namespace {
 
 using namespace std::chrono_literals;
-using comm::ClockOffset;
+using measure::ClockOffset;
 
 /// The results of two ranks; the clock of the second one is wrong.
 std::vector<ClockOffset> offsets_when(std::chrono::nanoseconds wrong) {
@@ -20,7 +20,7 @@ std::vector<ClockOffset> offsets_when(std::chrono::nanoseconds wrong) {
     NetworkMember member(network, rank.rank());
     const FaultyClock clock(network.clock(), {.wall_offset = rank.rank() == 1 ? wrong : 0ns});
     COHORT_ASSIGN_OR_RETURN(found[static_cast<std::size_t>(rank.rank())],
-                            comm::probe_clock(member.group(), 1 - rank.rank(), {.clock = &clock}));
+                            measure::probe_clock(member.group(), 1 - rank.rank(), {.clock = &clock}));
     return rank.barrier();
   });
   EXPECT_WORLD_OK(outcome);
@@ -40,7 +40,7 @@ TEST(ClockProbe, BothEndsLearnTheOffsetWithinItsError) {
 TEST(ClockProbe, OnlyAnotherRankHasAnotherClock) {
   const Network network = loopback_network(1);
   NetworkMember member(network, 0);
-  const auto offset = comm::probe_clock(member.group(), 0, {});
+  const auto offset = measure::probe_clock(member.group(), 0, {});
   ASSERT_FALSE(offset);
   EXPECT_EQ(offset.error().code(), ErrorCode::kUsage);
 }

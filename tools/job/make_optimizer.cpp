@@ -1,11 +1,11 @@
-#include "update/make_optimizer.h"
+#include "job/make_optimizer.h"
 
 #include "base/check.h"
 
 #include <algorithm>
 #include <array>
 
-namespace cohort {
+namespace cohort::job {
 namespace {
 
 constexpr std::array kOptimizers = {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW};
@@ -46,4 +46,4 @@ LearningRateSchedule make_learning_rate_schedule(const ScheduleConfig& config, s
           .eta_min = config.eta_min};
 }
 
-}  // namespace cohort
+}  // namespace cohort::job

@@ -1,14 +1,15 @@
-#include "comm/probe/clock_probe.h"
+#include "measure/clock_probe.h"
 
 #include "comm/probe/probe_line.h"
 
 #include <array>
 #include <fmt/format.h>
 
-namespace cohort::comm {
+namespace cohort::measure {
 namespace {
 
 using namespace std::chrono_literals;
+using comm::ProbeLine;
 
 constexpr std::uint32_t kClockTag = 0x636C6F63;
 
@@ -55,11 +56,11 @@ Result<ClockOffset> answer(ProbeLine& line, int trips) {
 }  // namespace
 
 Result<ClockOffset> probe_clock(Communicator& group, int peer, const ClockProbeOptions& options) {
-  COHORT_RETURN_IF_ERROR(check_peer(group, peer));
+  COHORT_RETURN_IF_ERROR(comm::check_peer(group, peer));
   ProbeLine line(group, peer, {.tag = kClockTag, .limit = options.limit, .clock = options.clock});
   const int trips = std::max(options.trips, 1);
   return (line.is_lower() ? ask(line, trips) : answer(line, trips))
       .within(fmt::format("comparing clocks with rank {}", peer));
 }
 
-}  // namespace cohort::comm
+}  // namespace cohort::measure

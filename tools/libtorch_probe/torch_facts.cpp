@@ -1,4 +1,4 @@
-#include "tensor/torch_facts.h"
+#include "torch_facts.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

@@ -1,7 +1,6 @@
-#include "predict/fitted.h"
+#include "job/model_data.h"
 
-#include "predict/evaluate.h"
-#include "small_model.h"
+#include "predict/small_model.h"
 #include "storage/content.h"
 #include "storage/memory_file_system.h"
 
@@ -12,7 +11,7 @@
 namespace cohort::test {
 namespace {
 
-using predict::fitted;
+using job::fitted;
 
 Batch all_of(const Dataset& data) {
   std::vector<std::int64_t> indices(static_cast<std::size_t>(data.size()));
@@ -102,7 +101,7 @@ TEST_F(Fitted, WholeNumbersArePredictedAsNumbersIfTheModelDoes) {
   LoadedModel model{.module = value_or_throw(make_model(facts)), .facts = facts};
   const at::NoGradGuard no_grad;
   for (at::Tensor& parameter : model.module->parameters()) parameter.fill_(1);  // predicts x + 1
-  const predict::DataScore score = predict::evaluate_on(model, *data);
+  const job::DataScore score = job::evaluate_on(model, *data);
   EXPECT_EQ(score.samples, 2);
   EXPECT_EQ(score.loss, 0.5);
   EXPECT_FALSE(score.accuracy.has_value());

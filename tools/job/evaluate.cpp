@@ -1,4 +1,4 @@
-#include "predict/evaluate.h"
+#include "job/model_data.h"
 
 #include "model/loss.h"
 
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <numeric>
 
-namespace cohort::predict {
+namespace cohort::job {
 namespace {
 
 LossKind loss_named(const std::string& text) {
@@ -39,4 +39,4 @@ DataScore evaluate_on(const LoadedModel& model, const Dataset& data) {
   return score;
 }
 
-}  // namespace cohort::predict
+}  // namespace cohort::job

@@ -1,11 +1,11 @@
-#include "update/make_optimizer.h"
+#include "job/make_optimizer.h"
 
 #include "config/keys.h"
 #include "config/load.h"
 
 #include <gtest/gtest.h>
 
-namespace cohort {
+namespace cohort::job {
 namespace {
 
 Config loaded(const std::string& text) {
@@ -96,4 +96,4 @@ TEST(MakeLearningRateSchedule, ACosineEndsWithTheRunUnlessTMaxSaysOtherwise) {
 }
 
 }  // namespace
-}  // namespace cohort
+}  // namespace cohort::job

@@ -1,10 +1,13 @@
 
-#include "config/keys.h"
+#include "config_reference.h"
 
 #include <fmt/format.h>
 
-namespace cohort::config {
+namespace cohort::tool {
 namespace {
+
+using config::Key;
+using config::section_of;
 
 std::string default_of(const Key& key) {
   return key.fallback.empty() ? "decided at run time" : key.fallback;
@@ -28,7 +31,7 @@ std::string explain(const Key& key) {
       shell_word(key.name + "=" + example));
 }
 
-std::string reference_page(std::span<const Key> keys) {
+std::string config_page(std::span<const Key> keys) {
   std::string page =
       "# Configuration keys\n\n"
       "Written by `cohort reference config` from the tables in src/config. A job is a TOML file; "
@@ -38,7 +41,7 @@ std::string reference_page(std::span<const Key> keys) {
       "one row, `cohort config check FILE` lists all mistakes of a file, `cohort config show FILE` prints "
       "the "
       "resulting values.\n";
-  for (const std::string& section : section_names(keys)) {
+  for (const std::string& section : config::section_names(keys)) {
     page += fmt::format(
         "\n## [{}]\n\n| key | type | allowed | default | what it does |\n|---|---|---|---|---|\n", section);
     for (const Key& key : keys) {
@@ -51,4 +54,4 @@ std::string reference_page(std::span<const Key> keys) {
   return page;
 }
 
-}  // namespace cohort::config
+}  // namespace cohort::tool

@@ -1,6 +1,6 @@
-#include "predict/inputs.h"
+#include "job/model_data.h"
 
-#include "small_model.h"
+#include "predict/small_model.h"
 #include "storage/content.h"
 #include "storage/memory_file_system.h"
 
@@ -10,8 +10,8 @@
 namespace cohort::test {
 namespace {
 
-using predict::Inputs;
-using predict::read_inputs;
+using job::Inputs;
+using job::read_inputs;
 
 const ModelFacts kImages{.kind = "lenet", .input_shape = {1, 1, 2}, .white = 255};
 

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-namespace cohort::comm {
+namespace cohort::measure {
 
 /// The difference between the wall clocks of two ranks.
 struct ClockOffset {
@@ -29,4 +29,4 @@ struct ClockProbeOptions {
 /// Cost: `trips` round trips.
 Result<ClockOffset> probe_clock(Communicator& group, int peer, const ClockProbeOptions& options);
 
-}  // namespace cohort::comm
+}  // namespace cohort::measure

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace cohort {
+namespace cohort::observe {
 
 /// Formats messages of one rank and passes them to a sink.
 ///
@@ -55,11 +55,13 @@ class Log {
   void write(LogLevel level, fmt::format_string<Args...> format, Args&&... args) const {
     if (shows(level)) write_text(level, fmt::format(format, std::forward<Args>(args)...));
   }
-  void write_text(LogLevel level, const std::string& text) const;
+  void write_text(LogLevel level, const std::string& text) const {
+    sink_->write({.level = level, .time = clock_->wall(), .rank = options_.rank, .text = text});
+  }
 
   LogSink* sink_;
   const Clock* clock_;
   Options options_;
 };
 
-}  // namespace cohort
+}  // namespace cohort::observe

@@ -1,5 +1,6 @@
-#include "predict/fitted.h"
+#include "job/model_data.h"
 
+#include "predict/along_first_dim.h"
 #include <cohort/predict.h>
 
 #include <ATen/ATen.h>
@@ -8,7 +9,7 @@
 #include <fmt/ranges.h>
 #include <optional>
 
-namespace cohort::predict {
+namespace cohort::job {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -104,16 +105,11 @@ at::Tensor as_index(const Indices& indices) {
   return at::tensor(indices, at::kLong);
 }
 
-// One number for all inputs, or one for each element along the first dimension of a sample.
 at::Tensor scale_numbers(const OpenedData& opened, double data::Scale::*member, double otherwise) {
   std::vector<double> numbers;
   for (const data::Scale& scale : opened.source.scales) numbers.push_back(scale.*member);
   if (numbers.empty()) numbers.push_back(otherwise);
-  const at::Tensor tensor = at::tensor(numbers, at::kDouble);
-  if (numbers.size() == 1) return tensor;
-  std::vector<std::int64_t> shape(opened.facts.input_shape.size() + 1, 1);
-  shape[1] = static_cast<std::int64_t>(numbers.size());
-  return tensor.view(shape);
+  return predict::along_first_dim(numbers, opened.facts.input_shape.size());
 }
 
 bool has_the_scales_of(const OpenedData& opened, const ModelFacts& facts) {
@@ -203,4 +199,4 @@ Result<std::shared_ptr<const Dataset>> fitted(std::shared_ptr<const Dataset> dat
   return std::shared_ptr<const Dataset>(std::make_shared<FittedDataset>(std::move(data), std::move(*fit)));
 }
 
-}  // namespace cohort::predict
+}  // namespace cohort::job
