@@ -35,6 +35,11 @@ Result<int> read_whole(const Value& value, Range<int> range) {
   return static_cast<int>(*number);
 }
 
+bool is_auto(const Value& value) {
+  const auto* word = std::get_if<std::string>(&value.data);
+  return word != nullptr && *word == kAuto;
+}
+
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {

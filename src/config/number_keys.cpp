@@ -57,6 +57,27 @@ Key optional_whole_number(std::string name, const Field<std::optional<int>>& fie
           .example = "4"};
 }
 
+Key whole_number_or_auto(std::string name, const Field<std::optional<int>>& field, Range<int> range,
+                         std::string help) {
+  const auto parse = [range](const Value& value) -> Result<std::optional<int>> {
+    if (is_auto(value)) return std::optional<int>();
+    COHORT_ASSIGN_OR_RETURN(const int number, read_whole(value, range));
+    return std::optional(number);
+  };
+  const std::string chosen = quoted(std::string(kAuto));
+  return {.name = std::move(name),
+          .type = "whole number",
+          .allowed = fmt::format("{}, or a whole number from {} to {}", chosen, range.least, range.most),
+          .fallback = chosen,
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<std::optional<int>>(field, parse),
+          .show = [field, chosen](const Config& config) {
+            const std::optional<int> value = field(config);
+            return value ? std::to_string(*value) : chosen;
+          }};
+}
+
 Key large_whole_number(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
                        Range<std::int64_t> range, std::string help) {
   const auto parse = [range](const Value& value) -> Result<std::uint64_t> {
