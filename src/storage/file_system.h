@@ -94,6 +94,9 @@ class FileSystem {
   /// On success all names created, renamed or removed in this directory survive a power cut.
   virtual Status sync_directory(const std::string& directory) = 0;
 
+  /// Success if this process may create names in a directory, which must exist. Creates nothing. kPermission
+  /// if the permissions are against it.
+  virtual Status check_writable(const std::string& directory) = 0;
   /// Free space for unprivileged users on the disk of `path`, which must exist.
   virtual Result<std::uint64_t> free_bytes(const std::string& path) = 0;
 };

@@ -157,6 +157,10 @@ Status FaultyFileSystem::sync_directory(const std::string& directory) {
   return call([&] { return inner_.sync_directory(directory); });
 }
 
+Status FaultyFileSystem::check_writable(const std::string& directory) {
+  return call([&] { return inner_.check_writable(directory); });
+}
+
 Result<std::uint64_t> FaultyFileSystem::free_bytes(const std::string& path) {
   return call([&] { return inner_.free_bytes(path); });
 }

@@ -16,14 +16,15 @@ TEST(FaultyFileSystem, CountsTheCallsOfAllMethods) {
   EXPECT_FALSE(fs.info("b"));
   EXPECT_TRUE(fs.list("a"));
   EXPECT_TRUE(fs.free_bytes("a"));
-  EXPECT_EQ(fs.calls(), 6u);
+  EXPECT_TRUE(fs.check_writable("a"));
+  EXPECT_EQ(fs.calls(), 7u);
   {
     const auto file = fs.create("b");
     EXPECT_TRUE((*file)->append(bytes_of("text")));
     EXPECT_TRUE((*file)->sync());
     EXPECT_TRUE((*file)->close());
   }
-  EXPECT_EQ(fs.calls(), 10u);
+  EXPECT_EQ(fs.calls(), 11u);
   {
     const auto file = fs.open_read("b");
     EXPECT_TRUE((*file)->size_bytes());
@@ -32,7 +33,7 @@ TEST(FaultyFileSystem, CountsTheCallsOfAllMethods) {
   EXPECT_TRUE(fs.open_append("b"));
   EXPECT_TRUE(fs.rename("b", "c"));
   EXPECT_TRUE(fs.remove("c"));
-  EXPECT_EQ(fs.calls(), 16u);
+  EXPECT_EQ(fs.calls(), 17u);
 }
 
 TEST(FaultyFileSystem, FailsTheChosenCallOnly) {

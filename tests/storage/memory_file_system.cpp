@@ -180,6 +180,12 @@ Status MemoryFileSystem::sync_directory(const std::string& directory) {
   return {};
 }
 
+Status MemoryFileSystem::check_writable(const std::string& directory) {
+  const std::lock_guard lock(disk_->mutex);
+  return status_of(disk_->tree.find(directory, FileKind::kDirectory),
+                   fmt::format("cannot write to directory '{}'", directory));
+}
+
 Result<std::uint64_t> MemoryFileSystem::free_bytes(const std::string& path) {
   const std::lock_guard lock(disk_->mutex);
   const auto node = disk_->tree.find(path);
