@@ -2,6 +2,7 @@
 
 // All of Cohort.
 #include <cohort/broadcast_state.h>
+#include <cohort/collective_algorithm.h>
 #include <cohort/context.h>
 #include <cohort/data_parallel.h>
 #include <cohort/dataset.h>
@@ -32,4 +33,5 @@
 #include <cohort/trainer.h>
 #include <cohort/version.h>
 #include <cohort/views.h>
+#include <cohort/wire_dtype.h>
 #include <cohort/work.h>

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <cohort/collective_algorithm.h>
 #include <cohort/export.h>
+#include <cohort/wire_dtype.h>
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace cohort {
@@ -27,17 +28,20 @@ COHORT_EXPORT std::optional<Backend> backend_named(std::string_view name);
 /// Settings of the communication between ranks, the same on all ranks. Cohort chooses the settings that are
 /// not set.
 struct LinkSettings {
+  static constexpr std::uint64_t kLeastChunkBytes = 4096;
+  static constexpr int kMostSockets = 8;
+
   std::optional<Backend> backend{};
-  /// The algorithm (docs/algorithms.md) of every call between hosts that it supports. Empty: the algorithm
-  /// with the shortest predicted time.
-  std::optional<std::string> algorithm{};
-  /// The longest message of reductions; longer ones are sent in chunks. 0: the length with the shortest
+  /// The algorithm of every call between hosts that it supports. Not set: the algorithm with the shortest
   /// predicted time.
+  std::optional<CollectiveAlgorithm> algorithm{};
+  /// The longest message of reductions, kLeastChunkBytes or more; longer ones are sent in chunks. Not set:
+  /// the length with the shortest predicted time.
   std::optional<std::uint64_t> chunk_bytes{};
-  /// The dtype in which f32 numbers of reductions are sent between hosts: `same`, `bf16` or `f16`.
-  std::optional<std::string> wire{};
-  /// TCP connections between two ranks of different hosts, 1 to 8. 0: one per network that the hosts have in
-  /// common, if measurements show that several are faster than one.
+  /// The dtype in which f32 numbers of reductions are sent between hosts. Not set: as they are.
+  std::optional<WireDType> wire{};
+  /// TCP connections between two ranks of different hosts, 1 to kMostSockets. Not set: one per network that
+  /// the hosts have in common, if measurements show that several are faster than one.
   std::optional<int> sockets{};
   /// Whether rank 0 logs which links were measured and which algorithms were chosen (ContextOptions::log).
   std::optional<bool> explain{};

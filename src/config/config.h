@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cohort/collective_algorithm.h>
 #include <cohort/log.h>
+#include <cohort/wire_dtype.h>
 
 #include "base/log_sink.h"
 
@@ -33,11 +35,11 @@ struct LaunchConfig {
 
 /// [communication]: transport and algorithms.
 struct CommunicationConfig {
-  std::string backend;    ///< auto tcp ucx mpi
-  std::string algorithm;  ///< empty: the shortest predicted time
-  std::uint64_t chunk{};  ///< 0: the shortest predicted time
-  std::string wire;       ///< same bf16 f16
-  int sockets{};
+  std::string backend;                           ///< auto tcp ucx mpi
+  std::optional<CollectiveAlgorithm> algorithm;  ///< not set: the shortest predicted time
+  std::optional<std::uint64_t> chunk;            ///< not set: the shortest predicted time
+  WireDType wire{};
+  std::optional<int> sockets;  ///< not set: the faster number
   bool explain{};
 };
 

@@ -49,6 +49,9 @@ Key flag(std::string name, const Field<bool>& field, bool fallback, std::string 
 Key whole_number(std::string name, const Field<int>& field, int fallback, Range<int> range, std::string help);
 Key optional_whole_number(std::string name, const Field<std::optional<int>>& field, Range<int> range,
                           std::string help);
+/// A whole number, or the word auto, which leaves the field empty; the default is auto.
+Key whole_number_or_auto(std::string name, const Field<std::optional<int>>& field, Range<int> range,
+                         std::string help);
 Key large_whole_number(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
                        Range<std::int64_t> range, std::string help);
 Key real_number(std::string name, const Field<double>& field, double fallback, Range<double> range,
@@ -58,6 +61,9 @@ Key optional_real_number(std::string name, const Field<std::optional<double>>& f
                          const std::string& example, std::string help);
 Key size(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
          Range<std::uint64_t> range, std::string help);
+/// A size, or the word auto, which leaves the field empty; the default is auto.
+Key size_or_auto(std::string name, const Field<std::optional<std::uint64_t>>& field,
+                 Range<std::uint64_t> range, std::string help);
 Key duration(std::string name, const Field<std::chrono::nanoseconds>& field,
              std::chrono::nanoseconds fallback, Range<std::chrono::nanoseconds> range, std::string help);
 /// `example` is written as in TOML.

@@ -28,6 +28,11 @@ Error out_of_range() {
   return {ErrorCode::kUsage, "is out of range"};
 }
 
+bool is_auto(const Value& value) {
+  const auto* word = std::get_if<std::string>(&value.data);
+  return word != nullptr && *word == kAuto;
+}
+
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {

@@ -32,6 +32,10 @@ std::function<Status(const Value&, Config&)> reader(Field<T> field,
   };
 }
 
+/// The word for a value that Cohort chooses.
+inline constexpr std::string_view kAuto = "auto";
+bool is_auto(const Value& value);
+
 /// The text as a basic string of TOML.
 std::string quoted(const std::string& text);
 

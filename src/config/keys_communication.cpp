@@ -1,38 +1,66 @@
+#include "config/key_reading.h"
 #include "config/sections.h"
 #include <cohort/link_settings.h>
+
+#include <span>
 
 namespace cohort::config {
 namespace {
 
-std::vector<std::string> backends() {
+template <class Enumerator>
+std::vector<std::string> names_of(std::span<const Enumerator> all) {
   std::vector<std::string> words;
-  for (const Backend backend : kAllBackends) words.emplace_back(name(backend));
+  for (const Enumerator each : all) words.emplace_back(name(each));
   return words;
+}
+
+// The word auto is choice 0, the first algorithm is choice 1.
+Key algorithm_key() {
+  std::vector<std::string> words = names_of<CollectiveAlgorithm>(kAllCollectiveAlgorithms);
+  words.insert(words.begin(), std::string(kAuto));
+  const auto set = [](Config& config, std::size_t index) {
+    config.communication.algorithm.reset();
+    if (index > 0) config.communication.algorithm = kAllCollectiveAlgorithms[index - 1];
+  };
+  const auto get = [](const Config& config) -> std::size_t {
+    const auto algorithm = config.communication.algorithm;
+    return algorithm ? static_cast<std::size_t>(*algorithm) + 1 : 0;
+  };
+  return choice("communication.algorithm", words, std::string(kAuto), set, get,
+                "The algorithm of every call between hosts that it can do; auto: the algorithm with the "
+                "shortest predicted time.");
+}
+
+Key wire_key() {
+  const auto set = [](Config& config, std::size_t index) {
+    config.communication.wire = kAllWireDTypes[index];
+  };
+  const auto get = [](const Config& config) { return static_cast<std::size_t>(config.communication.wire); };
+  return choice(
+      "communication.wire", names_of<WireDType>(kAllWireDTypes), "same", set, get,
+      "The dtype in which f32 numbers of reductions are sent between hosts; sums are computed in f32 "
+      "in any case.");
 }
 
 }  // namespace
 
 std::vector<Key> communication_keys() {
   return {
-      word("communication.backend", COHORT_FIELD(communication.backend), backends(), "auto",
+      word("communication.backend", COHORT_FIELD(communication.backend), names_of<Backend>(kAllBackends),
+           "auto",
            "The transport between ranks: auto and tcp are shared memory on a host and TCP between hosts, ucx "
            "is "
            "UCX between hosts, mpi is MPI for ranks that mpirun or srun started."),
-      text("communication.algorithm", COHORT_FIELD(communication.algorithm),
-           {.sentence =
-                "The algorithm of every call between hosts that it can do; empty: the algorithm with the "
-                "shortest predicted time.",
-            .example = "ring"}),
-      size("communication.chunk", COHORT_FIELD(communication.chunk), 0, {0, std::uint64_t{1} << 40},
-           "The longest message of reductions, as longer ones are sent in chunks; 0: the length with the "
-           "shortest predicted time."),
-      word("communication.wire", COHORT_FIELD(communication.wire), {"same", "bf16", "f16"}, "same",
-           "The dtype in which f32 numbers of reductions are sent between hosts; sums are computed in f32 in "
-           "any case."),
-      whole_number(
-          "communication.sockets", COHORT_FIELD(communication.sockets), 0, {0, 8},
-          "TCP connections between two ranks of different hosts; 0: one per network that the hosts have in "
-          "common, if that is faster than one connection."),
+      algorithm_key(),
+      size_or_auto("communication.chunk", COHORT_FIELD(communication.chunk),
+                   {LinkSettings::kLeastChunkBytes, std::uint64_t{1} << 40},
+                   "The longest message of reductions, as longer ones are sent in chunks; auto: the length "
+                   "with the shortest predicted time."),
+      wire_key(),
+      whole_number_or_auto(
+          "communication.sockets", COHORT_FIELD(communication.sockets), {1, LinkSettings::kMostSockets},
+          "TCP connections between two ranks of different hosts; auto: one per network that the hosts have "
+          "in common, if that is faster than one connection."),
       flag("communication.explain", COHORT_FIELD(communication.explain), false,
            "Write the measured costs of links and the chosen algorithms to the standard error of rank 0."),
   };

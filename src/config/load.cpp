@@ -170,8 +170,8 @@ Result<Loaded> load(std::span<const Key> keys, const Sources& sources) {
   return loaded;
 }
 
-LinkSettings links_of(const Loaded& job) {
-  LinkSettings settings;
+LinkSettings links_of(const Loaded& job, const LinkSettings& around) {
+  LinkSettings settings = around;
   const CommunicationConfig& values = job.config.communication;
   const auto is_set = [&](const char* key) { return job.locations.contains(key); };
   if (is_set("communication.backend")) settings.backend = backend_named(values.backend);

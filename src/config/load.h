@@ -39,9 +39,9 @@ Config default_config(std::span<const Key> keys);
 /// allowed values.
 Result<Loaded> load(std::span<const Key> keys, const Sources& sources);
 
-/// The settings of [communication] that the job sets, also those that it sets to the default. Settings that
-/// it does not set are left to the environment.
-LinkSettings links_of(const Loaded& job);
+/// The settings of [communication] that the job sets, also those that it sets to the default, and for the
+/// others those of `around`. A setting that the job sets to auto is not set in the result.
+LinkSettings links_of(const Loaded& job, const LinkSettings& around);
 
 /// The mistakes of a config whose values are allowed one by one but do not go together. Each message has its
 /// location, its reason and a remedy. Mistakes that depend on the data or on the number of ranks are not

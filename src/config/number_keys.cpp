@@ -43,15 +43,21 @@ struct PlainNumber<std::optional<Number>> {
   using Type = Number;
 };
 
+template <class Limit>
+Result<std::int64_t> read_integer(const Value& value, Range<Limit> range) {
+  const auto* number = std::get_if<std::int64_t>(&value.data);
+  if (number == nullptr) return wrong_kind(value);
+  if (*number < range.least || *number > range.most) return out_of_range();
+  return *number;
+}
+
 // A key for whole numbers, without a default.
 template <class Member, class Limit>
 Key integer_key(std::string name, const Field<Member>& field, Range<Limit> range, std::string help) {
   using Plain = typename PlainNumber<Member>::Type;
   const auto parse = [range](const Value& value) -> Result<Member> {
-    const auto* number = std::get_if<std::int64_t>(&value.data);
-    if (number == nullptr) return wrong_kind(value);
-    if (*number < range.least || *number > range.most) return out_of_range();
-    return Member(static_cast<Plain>(*number));
+    COHORT_ASSIGN_OR_RETURN(const std::int64_t number, read_integer(value, range));
+    return Member(static_cast<Plain>(number));
   };
   return {.name = std::move(name),
           .type = "whole number",
@@ -76,6 +82,25 @@ Key optional_whole_number(std::string name, const Field<std::optional<int>>& fie
                           std::string help) {
   Key key = integer_key(std::move(name), field, range, std::move(help));
   key.example = "4";
+  return key;
+}
+
+Key whole_number_or_auto(std::string name, const Field<std::optional<int>>& field, Range<int> range,
+                         std::string help) {
+  const auto parse = [range](const Value& value) -> Result<std::optional<int>> {
+    if (is_auto(value)) return std::optional<int>();
+    COHORT_ASSIGN_OR_RETURN(const std::int64_t number, read_integer(value, range));
+    return std::optional(static_cast<int>(number));
+  };
+  const std::string chosen = quoted(std::string(kAuto));
+  Key key = integer_key(std::move(name), field, range, std::move(help));
+  key.allowed = fmt::format("{}, or {}", chosen, key.allowed);
+  key.fallback = chosen;
+  key.read = reader<std::optional<int>>(field, parse);
+  key.show = [field, chosen](const Config& config) {
+    const std::optional<int> value = field(config);
+    return value ? std::to_string(*value) : chosen;
+  };
   return key;
 }
 

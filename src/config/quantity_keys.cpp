@@ -40,6 +40,29 @@ Key size(std::string name, const Field<std::uint64_t>& field, std::uint64_t fall
           .show = [field](const Config& config) { return quoted(exact_bytes(field(config))); }};
 }
 
+Key size_or_auto(std::string name, const Field<std::optional<std::uint64_t>>& field,
+                 Range<std::uint64_t> range, std::string help) {
+  const auto parse = [range](const Value& value) -> Result<std::optional<std::uint64_t>> {
+    if (is_auto(value)) return std::optional<std::uint64_t>();
+    COHORT_ASSIGN_OR_RETURN(const std::uint64_t bytes,
+                            read_quantity<std::uint64_t>(value, range, parse_bytes));
+    return std::optional(bytes);
+  };
+  const std::string chosen = quoted(std::string(kAuto));
+  return {.name = std::move(name),
+          .type = "size",
+          .allowed = fmt::format("{}, or a size from {} to {}", chosen, format_bytes(range.least),
+                                 format_bytes(range.most)),
+          .fallback = chosen,
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<std::optional<std::uint64_t>>(field, parse),
+          .show = [field, chosen](const Config& config) {
+            const std::optional<std::uint64_t> bytes = field(config);
+            return bytes ? quoted(exact_bytes(*bytes)) : chosen;
+          }};
+}
+
 Key duration(std::string name, const Field<std::chrono::nanoseconds>& field,
              std::chrono::nanoseconds fallback, Range<std::chrono::nanoseconds> range, std::string help) {
   const auto parse = [range](const Value& value) {

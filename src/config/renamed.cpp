@@ -35,6 +35,7 @@ constexpr Renamed kRenamed[] = {
 
 constexpr Renamed kRenamedValues[] = {
     {"optimizer.name=momentum", "write name = \"sgd\" and momentum = 0.9"},
+    {"communication.algorithm=", "write algorithm = \"auto\" for the fastest"},
     {"optimizer.name=nesterov", "write name = \"sgd\", momentum = 0.9 and nesterov = true"},
 };
 

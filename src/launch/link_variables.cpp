@@ -14,11 +14,13 @@ const std::string kWire = "COHORT_WIRE";
 const std::string kSockets = "COHORT_SOCKETS";
 const std::string kExplain = "COHORT_EXPLAIN";
 
-std::string backend_names() {
+// The value of an algorithm, chunk or number of sockets that Cohort chooses.
+const std::string kChosen = "auto";
+
+template <class Enumerators>
+std::string names_of(const Enumerators& enumerators) {
   std::string names;
-  for (const Backend backend : kAllBackends) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", name(backend));
-  }
+  for (const auto each : enumerators) names += fmt::format("{}{}", names.empty() ? "" : ", ", name(each));
   return names;
 }
 
@@ -43,17 +45,47 @@ Result<std::optional<Backend>> read_backend(const VariableReader& variables) {
   if (const auto backend = backend_named(*text)) return backend;
   return Error(ErrorCode::kUsage,
                fmt::format("the environment has {}, which is no backend", quoted(kBackend, *text)))
-      .with_remedy(fmt::format("Set it to one of {}, or unset it.", backend_names()));
+      .with_remedy(fmt::format("Set it to one of {}, or unset it.", names_of(kAllBackends)));
+}
+
+Result<std::optional<CollectiveAlgorithm>> read_algorithm(const VariableReader& variables) {
+  const auto text = said(variables, kAlgorithm);
+  if (!text || *text == kChosen) return std::optional<CollectiveAlgorithm>();
+  if (const auto algorithm = collective_algorithm_named(*text)) return algorithm;
+  return Error(ErrorCode::kUsage,
+               fmt::format("the environment has {}, which is no algorithm", quoted(kAlgorithm, *text)))
+      .with_remedy(
+          fmt::format("Set it to auto or one of {}, or unset it.", names_of(kAllCollectiveAlgorithms)));
+}
+
+Result<std::optional<WireDType>> read_wire(const VariableReader& variables) {
+  const auto text = said(variables, kWire);
+  if (!text) return std::optional<WireDType>();
+  if (const auto wire = wire_dtype_named(*text)) return wire;
+  return Error(ErrorCode::kUsage,
+               fmt::format("the environment has {}, which is no wire type", quoted(kWire, *text)))
+      .with_remedy(fmt::format("Set it to one of {}, or unset it.", names_of(kAllWireDTypes)));
 }
 
 Result<std::optional<std::uint64_t>> read_chunk(const VariableReader& variables) {
   const auto text = said(variables, kChunk);
-  if (!text) return std::optional<std::uint64_t>();
+  if (!text || *text == kChosen) return std::optional<std::uint64_t>();
   const auto bytes = parse_bytes(*text);
-  if (bytes) return std::optional<std::uint64_t>(*bytes);
+  if (bytes && *bytes >= LinkSettings::kLeastChunkBytes) return std::optional<std::uint64_t>(*bytes);
   return Error(ErrorCode::kUsage,
-               fmt::format("the environment has {}, which is not a size", quoted(kChunk, *text)))
-      .with_remedy("Set it to a size such as 256KiB, or unset it.");
+               fmt::format("the environment has {}, which is not a size of {} or more", quoted(kChunk, *text),
+                           format_bytes(LinkSettings::kLeastChunkBytes)))
+      .with_remedy("Set it to a size such as 256KiB, or to auto for the fastest, or unset it.");
+}
+
+Result<std::optional<int>> read_sockets(const VariableReader& variables) {
+  const auto text = said(variables, kSockets);
+  if (!text || *text == kChosen) return std::optional<int>();
+  const auto number = variables.number(kSockets, 1);
+  if (number && *number <= LinkSettings::kMostSockets) return std::optional<int>(*number);
+  return Error(ErrorCode::kUsage, fmt::format("the environment has {}, which is not a number from 1 to {}",
+                                              quoted(kSockets, *text), LinkSettings::kMostSockets))
+      .with_remedy("Set it to a number of TCP connections, or to auto for the faster number, or unset it.");
 }
 
 Result<std::optional<bool>> read_explain(const VariableReader& variables) {
@@ -70,12 +102,10 @@ Result<std::optional<bool>> read_explain(const VariableReader& variables) {
 Result<LinkSettings> read_link_settings(const VariableReader& variables) {
   LinkSettings settings;
   COHORT_ASSIGN_OR_RETURN(settings.backend, read_backend(variables));
-  settings.algorithm = said(variables, kAlgorithm);
+  COHORT_ASSIGN_OR_RETURN(settings.algorithm, read_algorithm(variables));
   COHORT_ASSIGN_OR_RETURN(settings.chunk_bytes, read_chunk(variables));
-  settings.wire = said(variables, kWire);
-  if (said(variables, kSockets)) {
-    COHORT_ASSIGN_OR_RETURN(settings.sockets, variables.number_if_set(kSockets, 0));
-  }
+  COHORT_ASSIGN_OR_RETURN(settings.wire, read_wire(variables));
+  COHORT_ASSIGN_OR_RETURN(settings.sockets, read_sockets(variables));
   COHORT_ASSIGN_OR_RETURN(settings.explain, read_explain(variables));
   return settings;
 }
@@ -83,10 +113,10 @@ Result<LinkSettings> read_link_settings(const VariableReader& variables) {
 EnvironmentVariables link_variables(const LinkSettings& settings) {
   EnvironmentVariables variables;
   if (settings.backend) variables[kBackend] = name(*settings.backend);
-  if (settings.algorithm) variables[kAlgorithm] = *settings.algorithm;
-  if (settings.chunk_bytes) variables[kChunk] = std::to_string(*settings.chunk_bytes);
-  if (settings.wire) variables[kWire] = *settings.wire;
-  if (settings.sockets) variables[kSockets] = std::to_string(*settings.sockets);
+  variables[kAlgorithm] = settings.algorithm ? name(*settings.algorithm) : kChosen;
+  variables[kChunk] = settings.chunk_bytes ? std::to_string(*settings.chunk_bytes) : kChosen;
+  if (settings.wire) variables[kWire] = name(*settings.wire);
+  variables[kSockets] = settings.sockets ? std::to_string(*settings.sockets) : kChosen;
   if (settings.explain) variables[kExplain] = *settings.explain ? "on" : "off";
   return variables;
 }

@@ -24,12 +24,14 @@ Status read_links(const VariableReader& variables, LaunchFacts& facts);
 Result<std::string> fresh_unix_name();
 
 /// The link settings from COHORT_BACKEND, COHORT_ALGORITHM, COHORT_CHUNK, COHORT_WIRE, COHORT_SOCKETS and
-/// COHORT_EXPLAIN. An empty variable counts as not set.
+/// COHORT_EXPLAIN. An empty variable, or the word auto for an algorithm, a chunk or a number of sockets,
+/// counts as not set.
 ///
 /// Failure: kUsage with variable, value and choices.
 Result<LinkSettings> read_link_settings(const VariableReader& variables);
 
-/// The settings as environment variables, for ranks.
+/// The settings as environment variables, for ranks. An algorithm, a chunk or a number of sockets that is not
+/// set is written as auto, so that another value in the environment of a rank has no effect.
 EnvironmentVariables link_variables(const LinkSettings& settings);
 
 /// The timeouts from COHORT_LIMIT and COHORT_LIVENESS. An empty variable counts as not set.

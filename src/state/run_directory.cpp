@@ -58,7 +58,37 @@ Status check_writing(FileSystem& files, const std::string& directory) {
   return written ? removed : written;
 }
 
+// The path itself, or the nearest path above it that exists.
+Result<std::string> nearest_existing(FileSystem& files, std::string path) {
+  while (true) {
+    COHORT_ASSIGN_OR_RETURN(const bool exists, files.exists(path));
+    const std::string above = storage::directory_of(path);
+    if (exists || above == path) return path;
+    path = above;
+  }
+}
+
+Status check_no_file(FileSystem& files, const std::string& path) {
+  COHORT_ASSIGN_OR_RETURN(const FileInfo found, files.info(path));
+  if (found.kind == FileKind::kDirectory) return {};
+  return Error(ErrorCode::kAlreadyExists, fmt::format("'{}' is a file, expected a folder", path))
+      .with_remedy("Move the file away, or choose another folder.");
+}
+
+std::string unusable(const std::string& directory) {
+  return fmt::format("the run directory '{}' cannot be used", directory);
+}
+
 }  // namespace
+
+Status check_run_directory(FileSystem& files, const std::string& directory) {
+  const auto check = [&]() -> Status {
+    COHORT_ASSIGN_OR_RETURN(const std::string nearest, nearest_existing(files, directory));
+    COHORT_RETURN_IF_ERROR(check_no_file(files, nearest));
+    return files.check_writable(nearest);
+  };
+  return check().within(unusable(directory));
+}
 
 Status prepare_run_directory(FileSystem& files, const std::string& directory,
                              std::span<const std::string_view> results) {
@@ -70,7 +100,7 @@ Status prepare_run_directory(FileSystem& files, const std::string& directory,
     COHORT_RETURN_IF_ERROR(put_aside(files, directory, results));
     return check_writing(files, directory);
   };
-  return prepare().within(fmt::format("the run directory '{}' cannot be used", directory));
+  return prepare().within(unusable(directory));
 }
 
 }  // namespace cohort

@@ -25,4 +25,10 @@ inline constexpr std::string_view kLastModel = "last.safetensors";
 Status prepare_run_directory(FileSystem& files, const std::string& directory,
                              std::span<const std::string_view> results);
 
+/// Success if prepare_run_directory() can be expected to succeed: the folder, or the nearest folder above it
+/// that exists, may be written to, and no file is in the way. Changes nothing.
+///
+/// Failure: as FileSystem, naming the folder.
+Status check_run_directory(FileSystem& files, const std::string& directory);
+
 }  // namespace cohort

@@ -93,6 +93,10 @@ class FileSystem {
   virtual Status remove(const std::string& path) = 0;
   /// On success all names created, renamed or removed in this directory survive a power cut.
   virtual Status sync_directory(const std::string& directory) = 0;
+
+  /// Success if this process may create names in a directory, which must exist. Creates nothing. kPermission
+  /// if the permissions are against it.
+  virtual Status check_writable(const std::string& directory) = 0;
 };
 
 }  // namespace cohort

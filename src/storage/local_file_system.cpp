@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <string_view>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace cohort {
 namespace {
@@ -111,6 +112,17 @@ Status LocalFileSystem::sync_directory(const std::string& directory) {
       uninterrupted([&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (!open.is_open()) return failure(errno);
   if (uninterrupted([&] { return ::fsync(open.number()); }) != 0) return failure(errno);
+  return {};
+}
+
+Status LocalFileSystem::check_writable(const std::string& directory) {
+  const auto failure = [&](int error_number) {
+    return system_error(fmt::format("cannot write to directory '{}'", directory), error_number);
+  };
+  const auto may = [&](int how) { return ::faccessat(AT_FDCWD, directory.c_str(), how, AT_EACCESS) == 0; };
+  if (!may(F_OK)) return failure(errno);
+  if (!is_directory(directory)) return failure(ENOTDIR);
+  if (!may(W_OK | X_OK)) return failure(errno);
   return {};
 }
 

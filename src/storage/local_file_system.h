@@ -19,6 +19,7 @@ class LocalFileSystem final : public FileSystem {
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Status sync_directory(const std::string& directory) override;
+  Status check_writable(const std::string& directory) override;
 };
 
 namespace storage {

@@ -105,9 +105,10 @@ Status compare_schedules(std::size_t rank, const Card& card, const Card& own) {
 
 std::string schedules_text(const LinkSettings& settings) {
   std::string text;
-  if (!settings.algorithm.value_or("").empty()) text += fmt::format("algorithm={} ", *settings.algorithm);
-  if (settings.chunk_bytes.value_or(0) > 0) text += fmt::format("chunk={} ", *settings.chunk_bytes);
-  if (settings.wire.value_or("same") != "same") text += fmt::format("wire={} ", *settings.wire);
+  if (settings.algorithm) text += fmt::format("algorithm={} ", name(*settings.algorithm));
+  if (settings.chunk_bytes) text += fmt::format("chunk={} ", *settings.chunk_bytes);
+  const WireDType wire = settings.wire.value_or(WireDType::kSame);
+  if (wire != WireDType::kSame) text += fmt::format("wire={} ", name(wire));
   if (!text.empty()) text.pop_back();
   return text;
 }

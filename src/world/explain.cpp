@@ -46,7 +46,7 @@ std::string line_of(Operation operation, const comm::PlanOptions& plan, int worl
     const comm::Choice choice = comm::choice_for(call, comm::facts_for(call, 0, world, plan), plan);
     const std::string chunks = choice.chunks > 1 ? fmt::format(" in {}", choice.chunks) : "";
     line += fmt::format("{:<30}",
-                        fmt::format("{}{}, {}", choice.algorithm->name, chunks, duration(choice.seconds)));
+                        fmt::format("{}{}, {}", choice.algorithm->name(), chunks, duration(choice.seconds)));
   }
   return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }

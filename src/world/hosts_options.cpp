@@ -1,27 +1,25 @@
 #include "world/hosts_options.h"
 
-#include "comm/message_passing/plan.h"
 #include "net/station.h"
 
 #include <fmt/format.h>
 
 namespace cohort::world {
 
+static_assert(LinkSettings::kMostSockets == net::kMostRails);
+
 Status check_links(const LinkSettings& settings) {
-  const std::string wire = settings.wire.value_or("same");
-  if (!comm::wire_dtype_named(wire)) {
-    return Error(ErrorCode::kUsage, fmt::format("wire type '{}' is not known", wire))
-        .with_remedy("Use one of same, bf16, f16.");
+  if (settings.chunk_bytes && *settings.chunk_bytes < LinkSettings::kLeastChunkBytes) {
+    return Error(ErrorCode::kUsage, fmt::format("chunk_bytes is {}, expected {} or more",
+                                                *settings.chunk_bytes, LinkSettings::kLeastChunkBytes))
+        .with_remedy("Leave LinkSettings::chunk_bytes unset for the length that is predicted to be fastest.");
   }
-  const int sockets = settings.sockets.value_or(0);
-  if (sockets < 0 || sockets > net::kMostRails) {
-    return Error(ErrorCode::kUsage, fmt::format("number of sockets between two ranks is {}, expected 0 … {}",
-                                                sockets, net::kMostRails))
-        .with_remedy(
-            fmt::format("Use 1 to {}, or 0 for the number that was measured to be faster.", net::kMostRails));
+  if (settings.sockets && (*settings.sockets < 1 || *settings.sockets > LinkSettings::kMostSockets)) {
+    return Error(ErrorCode::kUsage, fmt::format("number of sockets between two ranks is {}, expected 1 to {}",
+                                                *settings.sockets, LinkSettings::kMostSockets))
+        .with_remedy("Leave LinkSettings::sockets unset for the number that is measured to be faster.");
   }
-  return comm::check_plan_options(
-      {.algorithm = settings.algorithm.value_or(""), .chunk_bytes = settings.chunk_bytes.value_or(0)});
+  return {};
 }
 
 }  // namespace cohort::world

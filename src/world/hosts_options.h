@@ -32,8 +32,7 @@ struct HostsOptions {
   std::function<void(const std::string&)> warn{};
 };
 
-/// kUsage, with the allowed values, for an unknown algorithm or wire type, or a chunk or number of sockets
-/// out of range.
+/// kUsage, with the allowed values, for a chunk or number of sockets out of range.
 Status check_links(const LinkSettings& settings);
 
 }  // namespace cohort::world

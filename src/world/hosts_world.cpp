@@ -167,7 +167,7 @@ Result<Pricing> HostsWorld::find_prices(const std::shared_ptr<Foundation>& found
     return pricing;
   };
   COHORT_ASSIGN_OR_RETURN(Pricing pricing, price(rails));
-  if (rails > 1 && options_.links.sockets.value_or(0) == 0) {
+  if (rails > 1 && !options_.links.sockets) {
     COHORT_ASSIGN_OR_RETURN(const Pricing by_one, price(1));
     if (by_one.prices.far_byte_s < kWorthMoreRails * pricing.prices.far_byte_s) pricing = by_one;
   }
@@ -179,8 +179,7 @@ Result<Pricing> HostsWorld::find_prices(const std::shared_ptr<Foundation>& found
 // pays.
 int HostsWorld::rails_between(const Roster& roster) const {
   if (options_.links.backend == Backend::kUcx) return 1;
-  const int said = options_.links.sockets.value_or(0);
-  return said > 0 ? said : num_common_cables(roster.cards, roster.hosts);
+  return options_.links.sockets ? *options_.links.sockets : num_common_cables(roster.cards, roster.hosts);
 }
 
 // Ranks of one host need schedules only if the user has asked for a particular one.
@@ -223,11 +222,11 @@ Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation)
     foundation->port->set_pace(kPacedShare * pricing_->far_bytes_per_s /
                                static_cast<double>(roster.near.size()));
   }
-  plan_ = {.algorithm = options_.links.algorithm.value_or(""),
+  plan_ = {.algorithm = options_.links.algorithm,
            .prices = pricing_->prices,
            .hosts = roster.hosts,
-           .chunk_bytes = options_.links.chunk_bytes.value_or(0),
-           .wire = *comm::wire_dtype_named(options_.links.wire.value_or("same"))};
+           .chunk_bytes = options_.links.chunk_bytes,
+           .wire = options_.links.wire.value_or(WireDType::kSame)};
   return comm::MessagePassingCommunicator::make_world(
       *foundation->exchange, *foundation->progress,
       {.generation = generation,

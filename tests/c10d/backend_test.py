@@ -101,6 +101,10 @@ class OneHost(Ranks):
     def test_arenas(self):
         self.run_class("Arenas", 2)
 
+    def test_forking(self):
+        self.run_class("Forking", 2)
+        self.run_class("Forking", 2, COHORT_ALGORITHM="ring")  # by messages instead of shared memory
+
     def test_checked_by_torch(self):
         self.run_class("Checked", 2, TORCH_DISTRIBUTED_DEBUG="DETAIL")
 

@@ -3,9 +3,11 @@ ranks. Each rank knows the inputs of the others, so it can compute the expected 
 
 import datetime
 import functools
+import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 
 import torch
@@ -594,6 +596,84 @@ class Arenas(Ranks):
     def own_tensor(self):
         backend = dist.group.WORLD._get_backend(torch.device("cpu"))
         return backend.allocate_tensor(1 << 20, dtype=torch.float32, device=torch.device("cpu")).fill_(1)
+
+
+class Forking(Ranks):
+    """Children that end as programs end them, while the ranks use the group."""
+
+    def status_of_child(self, body):
+        """The wait status of a forked child. A child that hangs is ended by its alarm."""
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            body()
+            sys.exit(0)  # with exit handlers and destructors
+        return os.waitpid(child, 0)[1]
+
+    def go_on(self):
+        tensor = given(self.rank, shape=(1000,))
+        dist.all_reduce(tensor)
+        equal(tensor, self.combined(dist.ReduceOp.SUM, torch.float32, shape=(1000,)))
+
+    def test_a_child_that_exits(self):
+        self.go_on()
+        assert self.status_of_child(lambda: None) == 0
+        self.go_on()
+
+    def test_a_child_that_destroys_the_group(self):
+        assert self.status_of_child(dist.destroy_process_group) == 0
+        self.go_on()
+
+    def test_a_child_made_during_a_call(self):
+        """Rank 1 makes the call when the child of rank 0 has ended."""
+        store = dist.distributed_c10d._get_default_store()
+        tensor = given(self.rank)
+        if self.rank > 0:
+            store.wait(["the child has ended"])
+        work = dist.all_reduce(tensor, async_op=True)
+        if self.rank == 0:
+            assert self.status_of_child(lambda: None) == 0
+            store.set("the child has ended", "")
+        work.wait()
+        equal(tensor, self.combined(dist.ReduceOp.SUM, torch.float32))
+
+    def test_a_child_made_during_a_callback(self):
+        """The callback ends when the child has ended."""
+        child_ended = threading.Event()
+        done = dist.all_reduce(given(self.rank), async_op=True).get_future().then(lambda _: child_ended.wait())
+        assert self.status_of_child(lambda: None) == 0
+        child_ended.set()
+        done.wait()
+        self.go_on()
+
+    def test_a_call_in_a_child_is_an_error(self):
+        def call():
+            for action in (lambda: dist.all_reduce(torch.ones(3)), lambda: dist.all_reduce(torch.ones(3), async_op=True), dist.barrier):
+                raises(RuntimeError, ["forked child", "spawn"], action)
+
+        assert self.status_of_child(call) == 0
+        self.go_on()
+
+    def test_processes_of_multiprocessing(self):
+        queue = multiprocessing.get_context("fork").SimpleQueue()
+        workers = [multiprocessing.get_context("fork").Process(target=queue.put, args=(number,)) for number in range(3)]
+        for worker in workers:
+            worker.start()
+        self.go_on()
+        assert sorted(queue.get() for _ in workers) == [0, 1, 2]
+        for worker in workers:
+            worker.join()
+            assert worker.exitcode == 0, worker.exitcode
+        self.go_on()
+
+    def test_workers_of_a_data_loader(self):
+        net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1, bias=False))
+        numbers = torch.utils.data.TensorDataset(torch.arange(12.0).reshape(12, 1))
+        for _ in range(2):  # the workers of the first epoch end before those of the second start
+            for (batch,) in torch.utils.data.DataLoader(numbers, batch_size=3, num_workers=2, multiprocessing_context="fork"):
+                net.zero_grad()
+                net(batch * (self.rank + 1)).sum().backward()
+                equal(net.module.weight.grad, batch.sum().reshape(1, 1) * (1 + self.world) / 2)
 
 
 class Checked(Ranks):

@@ -19,7 +19,7 @@ struct Story {
   int num_calls = 1;
   std::optional<int> victim{};  // the rank that dies after `dies_at` messages
   std::uint64_t dies_at = 0;
-  std::string algorithm{};
+  std::optional<CollectiveAlgorithm> algorithm{};
 };
 
 class Dice {
@@ -36,7 +36,9 @@ Story story_of(std::uint64_t seed) {
   Dice dice(seed);
   Story story{.world = static_cast<int>(1 + dice.below(6)),
               .num_calls = static_cast<int>(3 + dice.below(10))};
-  constexpr const char* kAlgorithms[] = {"", "ring", "halving_doubling", "tree", "star", "direct"};
+  using enum CollectiveAlgorithm;
+  constexpr std::optional<CollectiveAlgorithm> kAlgorithms[] = {std::nullopt, kRing, kHalvingDoubling,
+                                                                kTree,        kStar, kDirect};
   story.algorithm = kAlgorithms[dice.below(std::size(kAlgorithms))];
   if (story.world > 1 && dice.below(2) == 1) {
     story.victim = static_cast<int>(dice.below(static_cast<std::uint64_t>(story.world)));

@@ -11,16 +11,8 @@ Call sum_of(std::size_t count, DType dtype) {
           .output = {nullptr, count, dtype}};
 }
 
-TEST(PlanOptions, ChunksThatAreTooShortAreRefused) {
-  EXPECT_TRUE(check_plan_options({}));
-  EXPECT_TRUE(check_plan_options({.chunk_bytes = 4096}));
-  const Status refused = check_plan_options({.chunk_bytes = 4095});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code(), ErrorCode::kUsage);
-}
-
 TEST(Plan, CutsAsItIsTold) {
-  const PlanOptions options{.algorithm = "halving_doubling", .chunk_bytes = 4096};
+  const PlanOptions options{.algorithm = CollectiveAlgorithm::kHalvingDoubling, .chunk_bytes = 4096};
   // Halves of 3000 f32: 12,000 bytes. 16-bit floats are kept as f32.
   for (const DType dtype : {DType::kF32, DType::kBF16}) {
     const Call call = sum_of(6000, dtype);
@@ -48,11 +40,6 @@ TEST(Plan, RoundsOnlyFloatsThatAreCombinedAndTravel) {
   PlanOptions one_host = options;
   one_host.hosts = {4, 4};
   EXPECT_EQ(wire_of(sum_of(5, DType::kF32), one_host), WireDType::kSame);
-}
-
-TEST(WireDTypes, AreFoundByTheirNames) {
-  for (const WireDType wire : kAllWireDTypes) EXPECT_EQ(wire_dtype_named(name(wire)), wire);
-  EXPECT_EQ(wire_dtype_named("f8"), std::nullopt);
 }
 
 }  // namespace

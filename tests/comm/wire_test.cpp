@@ -15,7 +15,6 @@ namespace cohort::test {
 namespace {
 
 using comm::PlanOptions;
-using comm::WireDType;
 using Floats = std::vector<float>;
 
 std::size_t at(int index) {
@@ -71,10 +70,13 @@ struct Case {
   bool is_served() const {
     comm::CallFacts facts{.operation = operation, .world = world};
     facts.hosts = hosts;
-    return comm::serves(*comm::find_algorithm(algorithm), facts);
+    return comm::serves(comm::algorithm_of(*collective_algorithm_named(algorithm)), facts);
   }
   PlanOptions plan() const {
-    return {.algorithm = algorithm, .hosts = hosts, .chunk_bytes = 4096, .wire = wire};
+    return {.algorithm = collective_algorithm_named(algorithm),
+            .hosts = hosts,
+            .chunk_bytes = 4096,
+            .wire = wire};
   }
   std::string text() const {
     return fmt::format("{} by {} of {} with {}, {} hosts", name(operation), algorithm, world, name(wire),
@@ -233,7 +235,7 @@ Traffic traffic_of(DType dtype, const PlanOptions& plan) {
 
 // Two hosts of two by `hierarchical`: 2(h−1) S between hosts, as much inside.
 TEST(Wire, HasHalfTheBytesBetweenHostsAndAllOfThemInside) {
-  PlanOptions plan{.algorithm = "hierarchical", .hosts = {0, 0, 1, 1}};
+  PlanOptions plan{.algorithm = CollectiveAlgorithm::kHierarchical, .hosts = {0, 0, 1, 1}};
   const Traffic full = traffic_of(DType::kF32, plan);
   EXPECT_EQ(full.far, 2u * 1000 * 4);
   EXPECT_EQ(full.near, 2u * 2 * 1000 * 4);
@@ -254,7 +256,9 @@ TEST(Wire, WithoutHostsAllMessagesAreRounded) {
     return communicator.run(all_reduce(std::span(numbers)));
   };
   EXPECT_WORLD_OK(run_ranks(
-      2, [](int) { return PlanOptions{.algorithm = "ring", .wire = WireDType::kBFloat16}; }, call, outcome));
+      2,
+      [](int) { return PlanOptions{.algorithm = CollectiveAlgorithm::kRing, .wire = WireDType::kBFloat16}; },
+      call, outcome));
   EXPECT_EQ(outcome.sent_bytes[0][1], 1000u * 2);
 }
 
@@ -304,7 +308,8 @@ TEST(Wire, RanksThatDoNotAgreeAreTold) {
   EXPECT_WORLD_OK(run_ranks(
       3,
       [](int rank) {
-        return PlanOptions{.algorithm = "ring", .wire = rank == 1 ? WireDType::kFloat16 : WireDType::kSame};
+        return PlanOptions{.algorithm = CollectiveAlgorithm::kRing,
+                           .wire = rank == 1 ? WireDType::kFloat16 : WireDType::kSame};
       },
       call, outcome));
 }

@@ -32,15 +32,50 @@ TEST(Load, NothingGivesTheDefaults) {
 }
 
 TEST(Load, LinkSettingsThatEqualTheDefaultAreSet) {
-  EXPECT_EQ(links_of(*load_text("")), LinkSettings{});
+  EXPECT_EQ(links_of(*load_text(""), {}), LinkSettings{});
   const LinkSettings set = links_of(*load_text(R"(
 [communication]
 backend = "auto"
 wire = "same"
-sockets = 0
 )",
-                                               {"communication.explain=false"}));
-  EXPECT_EQ(set, (LinkSettings{.backend = Backend::kAuto, .wire = "same", .sockets = 0, .explain = false}));
+                                               {"communication.explain=false"}),
+                                    {.wire = WireDType::kFloat16});
+  EXPECT_EQ(set, (LinkSettings{.backend = Backend::kAuto, .wire = WireDType::kSame, .explain = false}));
+}
+
+TEST(Load, LinkSettingsOfTheJobWinAndAutoIsOneOfThem) {
+  const LinkSettings around{.algorithm = CollectiveAlgorithm::kRing,
+                            .chunk_bytes = 65536,
+                            .wire = WireDType::kFloat16,
+                            .sockets = 2};
+  EXPECT_EQ(links_of(*load_text(""), around), around);
+  const char* chosen = R"(
+[communication]
+algorithm = "auto"
+chunk = "auto"
+sockets = "auto"
+)";
+  EXPECT_EQ(links_of(*load_text(chosen), around), (LinkSettings{.wire = WireDType::kFloat16}));
+  const auto forced = load_text("", {"communication.algorithm=hierarchical", "communication.chunk=1MiB",
+                                     "communication.wire=bf16", "communication.sockets=8"});
+  ASSERT_TRUE(forced) << forced.error().text();
+  EXPECT_EQ(links_of(*forced, around), (LinkSettings{.algorithm = CollectiveAlgorithm::kHierarchical,
+                                                     .chunk_bytes = 1 << 20,
+                                                     .wire = WireDType::kBFloat16,
+                                                     .sockets = 8}));
+}
+
+TEST(Load, ZeroIsRefusedAndAutoIsNamed) {
+  EXPECT_EQ(
+      mistake("", {"communication.chunk=0"}),
+      "--set communication.chunk=0: communication.chunk = 0 is out of range; allowed: \"auto\", or a size "
+      "from 4 KiB to 1 TiB");
+  EXPECT_EQ(
+      mistake("[communication]\nsockets = 0\n"),
+      "job.toml:2: communication.sockets = 0 is out of range; allowed: \"auto\", or a whole number from 1 "
+      "to 8");
+  EXPECT_NE(mistake("[communication]\nalgorithm = \"\"\n").find("write algorithm = \"auto\""),
+            std::string::npos);
 }
 
 TEST(Load, EveryKindOfValueIsTyped) {

@@ -48,9 +48,10 @@ TEST(Card, MistakesAreRefused) {
 TEST(Card, OtherWishesAreNamedWithTheirRank) {
   Card own = some_card();
   Card other = some_card();
-  other.schedules = world::schedules_text({.algorithm = "ring", .chunk_bytes = 65536, .wire = "bf16"});
+  other.schedules = world::schedules_text(
+      {.algorithm = CollectiveAlgorithm::kRing, .chunk_bytes = 65536, .wire = WireDType::kBFloat16});
   EXPECT_EQ(other.schedules, "algorithm=ring chunk=65536 wire=bf16");
-  EXPECT_EQ(world::schedules_text({.algorithm = "", .chunk_bytes = 0, .wire = "same"}), "");
+  EXPECT_EQ(world::schedules_text({.wire = WireDType::kSame, .sockets = 2}), "");
   EXPECT_TRUE(world::parse_cards({other.text(), other.text()}, other));
   const auto cards = world::parse_cards({own.text(), other.text()}, own);
   ASSERT_FALSE(cards);

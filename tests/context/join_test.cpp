@@ -34,13 +34,28 @@ TEST(Join, OnOneHostEveryBackendButMpiIsSharedMemory) {
   }
 }
 
-TEST(Join, AnAlgorithmThatThereIsNotIsNamedWithThoseThatThereAre) {
-  const auto joined = join_alone({.algorithm = "steam"}, {});
-  ASSERT_FALSE(joined);
+std::string refusal(const LinkSettings& code) {
+  const auto joined = join_alone({}, code);
+  if (joined) return "accepted";
   EXPECT_EQ(joined.error().code(), ErrorCode::kUsage);
-  EXPECT_NE(joined.error().text().find("steam"), std::string::npos);
-  EXPECT_NE(joined.error().remedy().find("ring"), std::string::npos);
-  EXPECT_TRUE(join_alone({.algorithm = "steam"}, {.algorithm = "ring"}));
+  return joined.error().text();
+}
+
+TEST(Join, ZeroIsNoChunkAndNoNumberOfSockets) {
+  EXPECT_EQ(refusal({.chunk_bytes = 0}),
+            "chunk_bytes is 0, expected 4096 or more. Leave LinkSettings::chunk_bytes unset for the length "
+            "that is predicted to be fastest.");
+  EXPECT_EQ(
+      refusal({.sockets = 0}),
+      "number of sockets between two ranks is 0, expected 1 to 8. Leave LinkSettings::sockets unset for "
+      "the number that is measured to be faster.");
+  EXPECT_NE(refusal({.chunk_bytes = 4095}), "accepted");
+  EXPECT_NE(refusal({.sockets = 9}), "accepted");
+  EXPECT_EQ(refusal({.algorithm = CollectiveAlgorithm::kRing,
+                     .chunk_bytes = 4096,
+                     .wire = WireDType::kBFloat16,
+                     .sockets = 8}),
+            "accepted");
 }
 
 }  // namespace

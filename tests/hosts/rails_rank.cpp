@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cohort::test {
@@ -31,7 +33,7 @@ Status check_sum(Communicator& group, std::vector<float>& numbers) {
   return {};
 }
 
-Status run(int rails, std::size_t count, int rounds) {
+Status run(std::optional<int> rails, std::size_t count, int rounds) {
   COHORT_ASSIGN_OR_RETURN(const LaunchFacts facts, launch_facts(own_environment()));
   COHORT_ASSIGN_OR_RETURN(const auto arena, Arena::create(std::size_t{256} << 20));
   COHORT_ASSIGN_OR_RETURN(const net::JobKey key, world::job_key(facts));
@@ -45,18 +47,22 @@ Status run(int rails, std::size_t count, int rounds) {
   for (int round = 0; round < rounds; ++round) COHORT_RETURN_IF_ERROR(check_sum(*group, numbers));
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
   const double megabits = 8e-6 * sizeof(float) * static_cast<double>(count) * rounds / passed.count();
-  std::cout << fmt::format("{} rounds are right, {:.0f} Mbit/s with {} rails\n", rounds, megabits, rails);
+  std::cout << fmt::format("{} rounds are right, {:.0f} Mbit/s with {} rails\n", rounds, megabits,
+                           rails ? std::to_string(*rails) : "auto");
   return group->run(barrier());
 }
 
 }  // namespace
 }  // namespace cohort::test
 
+// RAILS is a number, or auto.
 int main(int argc, char** argv) {
+  const auto rails = [&]() -> std::optional<int> {
+    return std::string_view(argv[1]) == "auto" ? std::nullopt : std::optional(std::atoi(argv[1]));
+  };
   const cohort::Status status =
-      argc == 4
-          ? cohort::test::run(std::atoi(argv[1]), std::strtoull(argv[2], nullptr, 10), std::atoi(argv[3]))
-          : cohort::Error(cohort::ErrorCode::kUsage, "rails_rank RAILS COUNT ROUNDS");
+      argc == 4 ? cohort::test::run(rails(), std::strtoull(argv[2], nullptr, 10), std::atoi(argv[3]))
+                : cohort::Error(cohort::ErrorCode::kUsage, "rails_rank RAILS COUNT ROUNDS");
   if (status) return 0;
   std::cout << name(status.error().code()) << ": " << status.error().text() << std::endl;
   return 3;

@@ -304,9 +304,16 @@ TEST(LaunchFacts, HowHostsTalk) {
 }
 
 TEST(LaunchFacts, WhatCarriesCalls) {
-  const LinkSettings all{.backend = Backend::kUcx, .algorithm = "ring"};
+  const LinkSettings all{.backend = Backend::kUcx,
+                         .algorithm = CollectiveAlgorithm::kRing,
+                         .chunk_bytes = 65536,
+                         .wire = WireDType::kFloat16,
+                         .sockets = 2,
+                         .explain = true};
   for (const EnvironmentVariables& launcher : {EnvironmentVariables{}, kCohort, kSlurm}) {
-    EXPECT_EQ(facts_of(with(launcher, launch::link_variables(all))).links.settings, all);
+    for (const LinkSettings& settings : {all, LinkSettings{}}) {
+      EXPECT_EQ(facts_of(with(launcher, launch::link_variables(settings))).links.settings, settings);
+    }
     EXPECT_EQ(facts_of(with(launcher, {{"COHORT_BACKEND", ""}})).links.settings, LinkSettings{});
   }
   EXPECT_EQ(mistake_in({{"COHORT_BACKEND", "steam"}}),
@@ -318,10 +325,36 @@ TEST(LaunchFacts, WhatCarriesCalls) {
             "COHORT_BACKEND: set that, and unset COHORT_ENGINE.");
 }
 
+TEST(LaunchFacts, ZeroIsNoChunkAndNoNumberOfSockets) {
+  EXPECT_EQ(
+      mistake_in({{"COHORT_CHUNK", "0"}}),
+      "the environment has COHORT_CHUNK='0', which is not a size of 4 KiB or more. Set it to a size such "
+      "as 256KiB, or to auto for the fastest, or unset it.");
+  EXPECT_EQ(
+      mistake_in({{"COHORT_SOCKETS", "0"}}),
+      "the environment has COHORT_SOCKETS='0', which is not a number from 1 to 8. Set it to a number of "
+      "TCP connections, or to auto for the faster number, or unset it.");
+  const EnvironmentVariables chosen = {
+      {"COHORT_ALGORITHM", "auto"}, {"COHORT_CHUNK", "auto"}, {"COHORT_SOCKETS", "auto"}};
+  EXPECT_EQ(facts_of(with(kCohort, chosen)).links.settings, LinkSettings{});
+}
+
+TEST(LaunchFacts, UnknownWordsAreNamedWithThoseThatAreKnown) {
+  EXPECT_EQ(mistake_in({{"COHORT_ALGORITHM", "steam"}}),
+            "the environment has COHORT_ALGORITHM='steam', which is no algorithm. Set it to auto or one of "
+            "direct, halving_doubling, doubling, split, ring, tree, star, dissemination, hierarchical, or "
+            "unset it.");
+  EXPECT_EQ(
+      mistake_in({{"COHORT_WIRE", "f8"}}),
+      "the environment has COHORT_WIRE='f8', which is no wire type. Set it to one of same, bf16, f16, or "
+      "unset it.");
+}
+
 TEST(LinkSettings, WhatIsSaidWinsOverWhatOthersSay) {
   const LinkSettings own{.backend = Backend::kTcp};
-  const LinkSettings others{.backend = Backend::kUcx, .algorithm = "ring"};
-  EXPECT_EQ(own.over(others), (LinkSettings{.backend = Backend::kTcp, .algorithm = "ring"}));
+  const LinkSettings others{.backend = Backend::kUcx, .algorithm = CollectiveAlgorithm::kRing};
+  EXPECT_EQ(own.over(others),
+            (LinkSettings{.backend = Backend::kTcp, .algorithm = CollectiveAlgorithm::kRing}));
   EXPECT_EQ(LinkSettings{}.over(others), others);
 }
 

@@ -18,6 +18,15 @@ TEST(Table, TheLastColumnIsWrappedAtTheWidth) {
   EXPECT_EQ(table.text({.columns = 30}), "k  words\n1  aaaa bbbb cccc dddd eeee\n   ffff\n");
 }
 
+TEST(Table, TheLastColumnKeepsSpacesThatAlignItToTheRight) {
+  Table table({"from", "  b"});
+  table.add({{"a"}, {"7.5"}});
+  table.add({{"c"}, {" 12", Colour::kGreen}});
+  table.add({{"b"}, {"   "}});
+  EXPECT_EQ(table.text({}), "from    b\na     7.5\nc      12\nb\n");
+  EXPECT_NE(table.text({.colours = Colours::kShown}).find("\033[32m 12\033[0m"), std::string::npos);
+}
+
 TEST(Table, ColoursAreShownOnlyWhereWanted) {
   Table table({"k", "v"});
   table.add({{"1", Colour::kGreen}, {"2"}});

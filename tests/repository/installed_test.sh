@@ -31,10 +31,21 @@ package/ten_lines | tee out
 grep -q -- '-0.0788 *-0.4480' out
 cohort train "$prefix/share/cohort/examples/generated.toml" -n 2 --threads 1 --set train.epochs=1
 
-# The other examples find the installed Cohort, too.
+# The other examples find the installed Cohort, too: a program of no more than 60 lines with groups, a call in the background, DataParallel
+# and an optimizer of torch, while the guide is followed from an empty folder.
+python3 follow_guide.py "$prefix/share/doc/cohort/docs/from-your-loop-to-four-ranks.md" "$prefix" >guide.log 2>&1 &
+guide=$!
+groups=$prefix/share/cohort/examples/groups/main.cpp
+[ "$(wc -l <"$groups")" -le 60 ] || fail "$groups has more than 60 lines"
+for word in 'context.split(' 'context.along(' async_all_reduce cohort::DataParallel torch::optim::SGD; do
+  grep -qF "$word" "$groups" || fail "$groups does not use $word"
+done
 cmake -S "$prefix/share/cohort/examples" -B examples >log || { cat log >&2; fail "the examples cannot be configured"; }
-cmake --build examples --target example_ranks
-cohort run -n 2 --no-prefix examples/bin/examples/example_ranks
+cmake --build examples --target example_groups
+cohort run -n 4 --no-prefix examples/bin/examples/example_groups | tee out
+grep -q '^4 ranks: the slope is ' out
+wait $guide || { cat guide.log >&2; fail "the guide cannot be followed"; }
+tail -n 1 guide.log
 
 # The doctor tells which libtorch is loaded: that of the installation.
 cohort doctor --json >doctor.json || true

@@ -7,7 +7,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 cmake --install "$build" --prefix "$scratch/first" >/dev/null
 mv "$scratch/first" "$scratch/installed"
-cp "$checkout/tests/repository/installed_test.sh" "$scratch"
+cp "$checkout"/tests/repository/{installed_test.sh,follow_guide.py} "$scratch"
 
 # A mount that only the second script sees covers the checkout, the build and the libtorch of the build.
 hidden=("$checkout" "$build" "$(realpath "$checkout/.venv" 2>/dev/null || echo "$checkout")")

@@ -76,6 +76,41 @@ TEST(RunDirectory, NamesTheFolderThatCannotBeUsed) {
   EXPECT_EQ(code_name(prepare(full)), "disk_full");
 }
 
+TEST(CheckRunDirectory, AcceptsFoldersThatAreThereOrCanBeMadeAndChangesNothing) {
+  MemoryFileSystem fs;
+  for (const char* const directory : {"runs/job", "job", "/a/b/c/d"}) {
+    EXPECT_TRUE(check_run_directory(fs, directory)) << directory;
+  }
+  EXPECT_EQ(value_or_throw(fs.list(".")), Names{});
+  ASSERT_TRUE(prepare(fs));
+  put(fs, in_run(kBestModel), "model");
+  EXPECT_TRUE(check_run_directory(fs, "runs/job"));
+  EXPECT_EQ(value_or_throw(fs.list("runs/job")), Names{std::string(kBestModel)});
+}
+
+TEST(CheckRunDirectory, NamesTheFileThatIsInTheWay) {
+  MemoryFileSystem fs;
+  put(fs, "runs", "a file");
+  for (const char* const directory : {"runs", "runs/job", "runs/job/deeper"}) {
+    const Status status = check_run_directory(fs, directory);
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().text(),
+              std::string("the run directory '") + directory +
+                  "' cannot be used: 'runs' is a file, expected a folder. Move the file away, or choose "
+                  "another folder.");
+  }
+}
+
+TEST(CheckRunDirectory, NamesAFolderThatCannotBeWrittenTo) {
+  MemoryFileSystem disk;
+  ASSERT_TRUE(disk.make_directories("runs/job"));
+  constexpr std::uint64_t kCheckOfWriting = 3;  // after exists() and info()
+  FaultyFileSystem fs(disk, {.fail_call = kCheckOfWriting, .code = ErrorCode::kPermission});
+  const Status status = check_run_directory(fs, "runs/job");
+  EXPECT_EQ(code_name(status), "permission");
+  EXPECT_EQ(fs.calls(), kCheckOfWriting);
+}
+
 // Whichever call fails, no result is lost.
 TEST(RunDirectory, AFailureLosesNoResult) {
   for (std::uint64_t call = 1;; ++call) {

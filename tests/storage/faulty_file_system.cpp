@@ -157,4 +157,8 @@ Status FaultyFileSystem::sync_directory(const std::string& directory) {
   return call([&] { return inner_.sync_directory(directory); });
 }
 
+Status FaultyFileSystem::check_writable(const std::string& directory) {
+  return call([&] { return inner_.check_writable(directory); });
+}
+
 }  // namespace cohort

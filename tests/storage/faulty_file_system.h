@@ -55,6 +55,7 @@ class FaultyFileSystem final : public FileSystem {
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Status sync_directory(const std::string& directory) override;
+  Status check_writable(const std::string& directory) override;
 
  private:
   class Reader;

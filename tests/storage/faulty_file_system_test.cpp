@@ -15,14 +15,15 @@ TEST(FaultyFileSystem, CountsTheCallsOfAllMethods) {
   EXPECT_FALSE(value_or_throw(fs.exists("b")));
   EXPECT_FALSE(fs.info("b"));
   EXPECT_TRUE(fs.list("a"));
-  EXPECT_EQ(fs.calls(), 5u);
+  EXPECT_TRUE(fs.check_writable("a"));
+  EXPECT_EQ(fs.calls(), 6u);
   {
     const auto file = fs.create("b");
     EXPECT_TRUE((*file)->append(bytes_of("text")));
     EXPECT_TRUE((*file)->sync());
     EXPECT_TRUE((*file)->close());
   }
-  EXPECT_EQ(fs.calls(), 9u);
+  EXPECT_EQ(fs.calls(), 10u);
   {
     const auto file = fs.open_read("b");
     EXPECT_TRUE((*file)->size_bytes());
@@ -31,7 +32,7 @@ TEST(FaultyFileSystem, CountsTheCallsOfAllMethods) {
   EXPECT_TRUE(fs.open_append("b"));
   EXPECT_TRUE(fs.rename("b", "c"));
   EXPECT_TRUE(fs.remove("c"));
-  EXPECT_EQ(fs.calls(), 15u);
+  EXPECT_EQ(fs.calls(), 16u);
 }
 
 TEST(FaultyFileSystem, FailsTheChosenCallOnly) {

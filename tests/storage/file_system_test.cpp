@@ -189,6 +189,7 @@ TEST_P(EveryFileSystem, SaysNotFoundForWhatIsAbsent) {
     EXPECT_EQ(code_name(fs().remove(path)), "not_found");
     EXPECT_EQ(code_name(fs().rename(path, at("b"))), "not_found");
     EXPECT_EQ(code_name(fs().sync_directory(path)), "not_found");
+    EXPECT_EQ(code_name(fs().check_writable(path)), "not_found");
   }
   EXPECT_EQ(code_name(fs().create(at("absent/file"))), "not_found");
   EXPECT_EQ(code_name(fs().open_append(at("absent/file"))), "not_found");
@@ -237,6 +238,14 @@ TEST_P(EveryFileSystem, TellsWhatItCouldNotDo) {
             "cannot rename '" + at("a") + "' to '" + at("b") + "': no such file or directory");
   EXPECT_EQ(fs().create(root() + "/").error().text(),
             "cannot open '" + root() + "/' for writing: is a directory");
+}
+
+TEST_P(EveryFileSystem, KnowsWhereItCanWriteAndCreatesNothing) {
+  put(fs(), at("file"), "text");
+  const auto before = value_or_throw(fs().list(root() + "/"));
+  EXPECT_TRUE(fs().check_writable(root() + "/"));
+  EXPECT_EQ(code_name(fs().check_writable(at("file"))), "io");
+  EXPECT_EQ(value_or_throw(fs().list(root() + "/")), before);
 }
 
 TEST_P(EveryFileSystem, ServesSeveralThreads) {

@@ -74,8 +74,10 @@ TEST(LocalFileSystem, SaysPermissionWhenRefused) {
   const uid_t self = ::geteuid();
   ASSERT_EQ(::seteuid(self == 0 ? kNobody : self), 0);
   const auto refused = fs.open_read(directory.path() + "/file");
+  const Status unwritable = fs.check_writable("/");
   ASSERT_EQ(::seteuid(self), 0);
   EXPECT_EQ(code_name(refused), "permission");
+  EXPECT_EQ(code_name(unwritable), "permission");
 }
 
 // The flags of all descriptors of this process that refer to `path`.

@@ -180,6 +180,12 @@ Status MemoryFileSystem::sync_directory(const std::string& directory) {
   return {};
 }
 
+Status MemoryFileSystem::check_writable(const std::string& directory) {
+  const std::lock_guard lock(disk_->mutex);
+  return status_of(disk_->tree.find(directory, FileKind::kDirectory),
+                   fmt::format("cannot write to directory '{}'", directory));
+}
+
 std::uint64_t MemoryFileSystem::free_bytes() const {
   const std::lock_guard lock(disk_->mutex);
   return disk_->free_bytes();

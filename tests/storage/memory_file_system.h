@@ -36,6 +36,7 @@ class MemoryFileSystem final : public FileSystem {
   Status rename(const std::string& from, const std::string& to) override;
   Status remove(const std::string& path) override;
   Status sync_directory(const std::string& directory) override;
+  Status check_writable(const std::string& directory) override;
 
   /// The part of the capacity that no file takes.
   std::uint64_t free_bytes() const;

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 TOOL = pathlib.Path(sys.argv.pop(1)).resolve()
 QUICK = ("--models", "tiny", "--rounds", "2", "--steps", "3")
@@ -69,15 +70,24 @@ class Report(unittest.TestCase):
         self.assertEqual([alone[key] is None for key in KEYS], [False, False, False, False, True])
         self.assertNotIn("first_step_ms", alone)
 
-    def test_the_table_is_for_people_and_nothing_is_left(self):
-        with tempfile.TemporaryDirectory() as folder:
-            result = bench(*QUICK, env={**os.environ, "TMPDIR": folder})
+    def test_the_table_is_for_people_the_plot_has_the_same_times_and_nothing_is_left(self):
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as pictures:
+            picture = pathlib.Path(pictures) / "steps.svg"
+            result = bench(*QUICK, "--plot", picture, env={**os.environ, "TMPDIR": folder})
             self.assertEqual(result.returncode, 0, result.stderr)
             lines = result.stdout.splitlines()
             self.assertEqual(lines[0].split()[:4], ["model", "batch", "ours", "ours_alone"])
             self.assertEqual(lines[1].split()[:2], ["tiny", "5"])
             self.assertEqual(os.listdir(folder), [])
-
+            self.assertEqual(os.listdir(pictures), ["steps.svg"])
+            root = xml.etree.ElementTree.parse(picture).getroot()
+            self.assertEqual(len(root.findall(".//{*}rect[@class='bar']")), 3)
+            texts = [text.text for text in root.findall(".//{*}text")]
+            self.assertIn("tiny, batch 5 per rank, 2 ranks", texts)
+            for contender in ("ours", "ours_alone", "ours_apart"):
+                time_shown = texts[texts.index(contender) + 1]
+                self.assertRegex(time_shown, r"^[\d.]+ [mµn]?s$")
+                self.assertIn(time_shown, lines[1])
 
     def test_an_interrupt_leaves_nothing(self):
         with tempfile.TemporaryDirectory() as folder:

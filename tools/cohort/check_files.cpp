@@ -4,8 +4,10 @@
 #include "records/labelled_images.h"
 #include "records/record_file.h"
 #include "records/text_tokens.h"
+#include "state/run_directory.h"
 #include "state/safetensors.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace cohort::tool {
@@ -60,20 +62,37 @@ Status check_is_there(FileSystem& files, const std::string& path) {
   return {};
 }
 
+// Jobs of `cohort run` set none of these keys, and have no run directory.
+bool is_training(const config::Loaded& job) {
+  for (const auto& [key, location] : job.locations) {
+    for (const char* const section : {"data.", "model.", "optimizer.", "schedule.", "train."}) {
+      if (key.starts_with(section)) return true;
+    }
+  }
+  return false;
+}
+
+Status check_directory(FileSystem& files, const config::Loaded& job) {
+  if (!is_training(job)) return {};
+  return check_run_directory(files, std::filesystem::absolute(job.config.train.directory).string());
+}
+
 }  // namespace
 
-std::vector<std::string> check_files(FileSystem& files, const config::Loaded& job) {
+std::vector<std::string> check_files(FileSystem& files, const config::Loaded& job, const std::string& file) {
   std::vector<std::string> mistakes;
   const auto add = [&](const char* key, const Status& status) {
-    if (!status) {
-      mistakes.push_back(fmt::format("{}: {}: {}", job.locations.at(key), key, status.error().text()));
-    }
+    if (status) return;
+    const auto location = job.locations.find(key);
+    mistakes.push_back(fmt::format("{}: {}: {}", location == job.locations.end() ? file : location->second,
+                                   key, status.error().text()));
   };
   const Config& config = job.config;
   add("data.path", check_is_there(files, config.data.path));
   add("data.test_path", check_is_there(files, config.data.test_path));
   if (mistakes.empty()) add("data.path", check_data(files, config.data));
   add("model.initial", check_initial(files, config.model));
+  add("train.directory", check_directory(files, job));
   return mistakes;
 }
 

@@ -91,7 +91,7 @@ class ConfigCheckCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"config", "check"}; }
   std::string summary() const override {
-    return "Check a file, and the data and weights that it names, and list all mistakes";
+    return "Check a file, the data and weights that it names and its run directory, and list all mistakes";
   }
   void add_options(CLI::App& app) override { job_.add_to(app, JobOptions::File::kRequired); }
   std::vector<std::string> candidates(const std::string& option) const override {
@@ -101,7 +101,7 @@ class ConfigCheckCommand final : public Command {
   Result<ExitCode> run(Session& session) override {
     COHORT_ASSIGN_OR_RETURN(const config::Loaded loaded, job_.load());
     LocalFileSystem files;
-    const std::vector<std::string> mistakes = check_files(files, loaded);
+    const std::vector<std::string> mistakes = check_files(files, loaded, job_.file());
     if (!mistakes.empty()) return config::all_mistakes(mistakes);
     session.out << fmt::format("{} is fine: {} of {} keys set\n", job_.file(), loaded.locations.size(),
                                job_.keys().size());

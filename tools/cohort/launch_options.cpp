@@ -110,7 +110,7 @@ void add_link_options(CLI::App& app, JobOptions& job) {
 Result<EnvironmentVariables> link_variables(const Session& session, const config::Loaded& job, Reach reach) {
   const launch::VariableReader variables(session.environment);
   COHORT_ASSIGN_OR_RETURN(const LinkSettings around, launch::read_link_settings(variables));
-  const LinkSettings settings = config::links_of(job).over(around);
+  const LinkSettings settings = config::links_of(job, around);
   COHORT_RETURN_IF_ERROR(check(settings));
   if (settings.backend == Backend::kUcx && reach == Reach::kHosts) {
     std::cerr << "cohort: warning: between hosts everything is sent in the clear (the backend ucx encrypts "

@@ -52,7 +52,6 @@ constexpr double kTop = 48;
 constexpr double kBottom = 56;
 constexpr double kLegendStep = 22;
 
-// Colours that colour-blind readers can tell apart; after the last they are repeated with dashes.
 constexpr std::array<std::string_view, 6> kColours = {"#0072b2", "#d55e00", "#009e73",
                                                       "#cc79a7", "#56b4e9", "#a07000"};
 
@@ -108,7 +107,7 @@ void append_ticks(std::string& svg, const Axis& x, const Axis& y) {
 }
 
 void append_line(std::string& svg, const PlotLine& line, std::size_t number, const Axis& x, const Axis& y) {
-  const std::string_view colour = kColours[number % kColours.size()];
+  const std::string_view colour = svg_colour(number);
   const std::string_view dashes = number < kColours.size() ? "" : " stroke-dasharray=\"6 4\"";
   std::string corners;
   std::string dots;
@@ -162,6 +161,10 @@ void append_plot(std::string& svg, const Plot& plot, double top) {
 }
 
 }  // namespace
+
+std::string_view svg_colour(std::size_t number) {
+  return kColours[number % kColours.size()];
+}
 
 std::string svg_of(const std::vector<Plot>& plots) {
   double height = 0;

@@ -26,6 +26,10 @@ struct Plot {
 /// The plots below each other as one SVG file.
 std::string svg_of(const std::vector<Plot>& plots);
 
+/// A colour for line or bar `number`. The first six can be told apart by colour-blind readers; then they
+/// repeat.
+std::string_view svg_colour(std::size_t number);
+
 /// The text with the special characters of SVG escaped.
 std::string svg_text(std::string_view text);
 

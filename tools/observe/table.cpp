@@ -28,17 +28,21 @@ std::size_t columns_of(std::string_view text) {
 }
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
-  std::vector<std::string> lines{""};
+  const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());
+  std::vector<std::string> lines{std::string(indent, ' ')};
+  bool has_words = false;
+  text.remove_prefix(indent);
   while (!text.empty()) {
     const auto space = text.find(' ');
     const std::string_view word = text.substr(0, space);
     text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
     std::string& line = lines.back();
-    if (!line.empty() && columns_of(line) + 1 + columns_of(word) > width) {
+    if (has_words && columns_of(line) + 1 + columns_of(word) > width) {
       lines.emplace_back(word);
     } else {
-      line += (line.empty() ? "" : " ") + std::string(word);
+      line += (has_words ? " " : "") + std::string(word);
     }
+    has_words = true;
   }
   return lines;
 }

@@ -33,7 +33,8 @@ class Table {
 /// The number of columns of a UTF-8 text on a terminal (one per code point).
 std::size_t columns_of(std::string_view text);
 
-/// The text cut into lines of at most `width` columns, at spaces where possible.
+/// The text cut into lines of at most `width` columns, at spaces where possible. Spaces at the beginning
+/// stay.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
 }  // namespace cohort::observe

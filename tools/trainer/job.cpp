@@ -81,7 +81,7 @@ ContextOptions context_options(const config::Loaded& job, LogSink& sink) {
   const auto around = value_or_throw(launch::read_limits(launch::VariableReader(own_environment())));
   if (job.locations.contains("launch.wait_limit") || !around.call) options.limit = launch.wait_limit;
   if (job.locations.contains("launch.liveness")) options.liveness = launch.liveness;
-  options.links = config::links_of(job);
+  options.links = config::links_of(job, {});
   options.arena_bytes = std::max<std::size_t>(options.arena_bytes, launch.shared_memory_per_rank);
   return options;
 }

@@ -73,10 +73,12 @@ CohortBackend::~CohortBackend() {
   end_within(kFarewell);
 }
 
-// A forked child leaks the group on purpose: its threads and connections belong to the parent.
+// A forked child leaks these objects on purpose: their threads and connections belong to the parent, and a
+// thread of the parent may wait for the open tasks.
 void CohortBackend::leave_to_parent() {
   new auto(std::move(group_));
   new auto(arena_);
+  new auto(open_tasks_);
 }
 
 void CohortBackend::shutdown() {
@@ -86,7 +88,7 @@ void CohortBackend::shutdown() {
 // Waits for asynchronous calls that are still in flight, even if no thread of this process waits for them:
 // other ranks may. A failure of the group ends all of them.
 void CohortBackend::end_within(std::chrono::nanoseconds limit) {
-  if (::getpid() != process_) return leave_to_parent();
+  if (!home_.is_here()) return leave_to_parent();
   const WithoutPython without_python;
   std::shared_ptr<Communicator> group;
   {
@@ -99,12 +101,16 @@ void CohortBackend::end_within(std::chrono::nanoseconds limit) {
 }
 
 void CohortBackend::abort() {
-  if (::getpid() != process_) return leave_to_parent();
+  if (!home_.is_here()) return leave_to_parent();
   const std::lock_guard lock(mutex_);
   if (group_) group_->abort(Error(ErrorCode::kAborted, "the process group was aborted"));
 }
 
 std::shared_ptr<Communicator> CohortBackend::group() const {
+  TORCH_CHECK(
+      home_.is_here(),
+      "cohort: this process group belongs to the parent of this forked child. Make calls in the parent, "
+      "or start the child by spawn and let it call init_process_group.");
   const std::lock_guard lock(mutex_);
   TORCH_CHECK(group_ != nullptr, "cohort: this process group was shut down");
   return group_;

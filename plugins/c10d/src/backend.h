@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/home_process.h"
 #include "flight_recorder.h"
 #include "group_allocator.h"
 #include "joining.h"
@@ -7,7 +8,6 @@
 
 #include <atomic>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
-#include <unistd.h>
 
 namespace cohort::c10d_plugin {
 
@@ -16,7 +16,8 @@ namespace cohort::c10d_plugin {
 /// Threads: one at a time, and the same calls in the same order on all ranks, as for every backend. A call
 /// without async_op runs on the calling thread.
 /// Failure: a DistBackendError names rank, operation and the missing ranks; after it every call of the group
-/// fails. Any other RuntimeError reports invalid arguments and leaves the group usable.
+/// fails. Any other RuntimeError reports invalid arguments and leaves the group usable. In a forked child
+/// every call throws a RuntimeError, and destruction leaves the group to the parent.
 /// Cost: up to three threads and one arena in each process for each group.
 class CohortBackend final : public ::c10d::Backend {
  public:
@@ -112,7 +113,7 @@ class CohortBackend final : public ::c10d::Backend {
   GroupAllocator& tensors_ = GroupAllocator::make(arena_);
   const std::shared_ptr<OpenCount> open_tasks_ = std::make_shared<OpenCount>();
   const std::shared_ptr<FlightRecorder> recorder_;
-  const pid_t process_ = ::getpid();
+  const HomeProcess home_;
   mutable std::mutex mutex_;
   std::shared_ptr<Communicator> group_;  // null after shutdown
   std::atomic<std::uint64_t> num_calls_ = 0;

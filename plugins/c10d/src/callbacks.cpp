@@ -34,6 +34,7 @@ void Callbacks::add(std::function<void()> job) {
 
 void Callbacks::drain() {
   is_drained_ = true;
+  if (!home_.is_here()) return;
   open_.wait_for_none(kDrainLimit);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/home_process.h"
 #include "comm/progress/handler_pool.h"
 #include "open_count.h"
 
@@ -20,13 +21,14 @@ class Callbacks {
 
   /// Runs and destroys the job on a thread of its own. After drain() the job is neither run nor destroyed.
   void add(std::function<void()> job);
-  /// Waits up to five seconds for the jobs that run.
+  /// Waits up to five seconds for the jobs that run. A forked child has none of them and does not wait.
   void drain();
   comm::HandlerPool& pool() { return pool_; }
 
  private:
   Callbacks();
 
+  const HomeProcess home_;
   comm::HandlerPool pool_;
   OpenCount open_;
   std::atomic<bool> is_drained_ = false;

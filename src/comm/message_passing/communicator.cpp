@@ -16,7 +16,6 @@ constexpr std::uint32_t kFirstSplitGroup = MessagePassingCommunicator::kLinksGro
 Result<std::unique_ptr<Communicator>> MessagePassingCommunicator::make_world(Exchange& exchange,
                                                                              TaskRunner& runner,
                                                                              Options options) {
-  COHORT_RETURN_IF_ERROR(check_plan_options(options.message_passing.plan));
   const GroupFacts facts{.name = std::move(options.name),
                          .rank = exchange.member(),
                          .world = exchange.num_members(),

@@ -4,13 +4,9 @@
 #include "comm/schedule/hosts.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace cohort::comm {
 namespace {
-
-// Every chunk is a message: a smaller value is surely a mistake.
-constexpr std::size_t kLeastChunkBytes = 4096;
 
 bool spans_hosts(const CallFacts& facts) {
   return facts.world > 1 && (facts.hosts.empty() || Hosts(facts).num_hosts() > 1);
@@ -19,14 +15,14 @@ bool spans_hosts(const CallFacts& facts) {
 // Null: the fastest algorithm.
 const Algorithm* wanted_algorithm(const CallFacts& facts, const PlanOptions& options) {
   const bool is_free = facts.operation != Operation::kGather && facts.operation != Operation::kScatter;
-  if (!is_free || options.algorithm.empty()) return nullptr;
-  const Algorithm* wanted = find_algorithm(options.algorithm);
-  return wanted != nullptr && serves(*wanted, facts) ? wanted : nullptr;
+  if (!is_free || !options.algorithm) return nullptr;
+  const Algorithm& wanted = algorithm_of(*options.algorithm);
+  return serves(wanted, facts) ? &wanted : nullptr;
 }
 
 Choice forced_cut(const Algorithm& algorithm, CallFacts facts, std::size_t element_bytes,
                   const PlanOptions& options) {
-  facts.chunk_length = std::max<std::size_t>(1, options.chunk_bytes / element_bytes);
+  facts.chunk_length = std::max<std::size_t>(1, *options.chunk_bytes / element_bytes);
   return {.algorithm = &algorithm,
           .chunks = num_chunks(algorithm.effort(facts).longest, facts.chunk_length),
           .chunk_length = facts.chunk_length,
@@ -46,21 +42,6 @@ DType work_dtype(const Call& call) {
   return is_from_root ? call.output.dtype : call.input.dtype;
 }
 
-Status check_plan_options(const PlanOptions& options) {
-  if (options.chunk_bytes > 0 && options.chunk_bytes < kLeastChunkBytes) {
-    return Error(ErrorCode::kUsage, fmt::format("chunk_bytes is {}, expected 0, or {} or more",
-                                                options.chunk_bytes, kLeastChunkBytes))
-        .with_remedy("Give 0 for the fastest length.");
-  }
-  if (options.algorithm.empty() || find_algorithm(options.algorithm) != nullptr) return {};
-  std::string names;
-  for (const Algorithm& algorithm : all_algorithms()) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", algorithm.name);
-  }
-  return Error(ErrorCode::kUsage, fmt::format("there is no algorithm '{}'", options.algorithm))
-      .with_remedy(fmt::format("Name one of {}, or give an empty name for the fastest.", names));
-}
-
 CallFacts facts_for(const Call& call, int rank, int world, const PlanOptions& options) {
   CallFacts facts = facts_of(call, rank, world);
   facts.hosts = options.hosts;
@@ -74,7 +55,7 @@ Choice choice_for(const Call& call, const CallFacts& facts, const PlanOptions& o
   const Algorithm* wanted = wanted_algorithm(facts, options);
   Choice choice = wanted != nullptr ? best_cut(*wanted, facts, element_bytes, options.prices)
                                     : choose(facts, element_bytes, options.prices);
-  if (options.chunk_bytes > 0 && is_reducing(call.operation)) {
+  if (options.chunk_bytes && is_reducing(call.operation)) {
     choice = forced_cut(*choice.algorithm, facts, element_bytes, options);
   }
   return choice;

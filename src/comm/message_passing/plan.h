@@ -2,30 +2,27 @@
 
 #include "comm/schedule/choice.h"
 
-#include <string>
+#include <optional>
 #include <vector>
 
 namespace cohort::comm {
 
 /// How collective calls become schedules. Must be the same on all ranks.
 struct PlanOptions {
-  /// The algorithm of every call that it can run; empty: the one that is predicted to be fastest. For gather,
-  /// scatter and calls that it cannot run, the fastest is chosen as well.
-  std::string algorithm{};
+  /// The algorithm of every call that it can run; not set: the one that is predicted to be fastest. For
+  /// gather, scatter and calls that it cannot run, the fastest is chosen as well.
+  std::optional<CollectiveAlgorithm> algorithm{};
   Prices prices{};
   /// The host of each rank of the group. Empty: unknown; then prices are those of one host, and `wire`
   /// applies between all ranks.
   std::vector<int> hosts{};
-  /// The longest message of all_reduce, reduce and reduce_scatter; longer ones are cut into chunks. 0: the
-  /// length that is predicted to be fastest.
-  std::size_t chunk_bytes = 0;
+  /// The longest message of all_reduce, reduce and reduce_scatter; longer ones are cut into chunks. Not set:
+  /// the length that is predicted to be fastest.
+  std::optional<std::size_t> chunk_bytes{};
   /// The dtype on the wire of f32, bf16 and f16 in all_reduce, reduce and reduce_scatter between hosts.
   /// Inside a host, and for other dtypes and operations, numbers are sent as they are.
   WireDType wire = WireDType::kSame;
 };
-
-/// kUsage if there is no algorithm of that name, or if chunks are shorter than 4 KiB.
-Status check_plan_options(const PlanOptions& options);
 
 /// The properties of a collective call that the choice of an algorithm depends on.
 CallFacts facts_for(const Call& call, int rank, int world, const PlanOptions& options);

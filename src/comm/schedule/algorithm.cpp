@@ -21,57 +21,58 @@ bool always(const CallFacts&) {
   return true;
 }
 
+// In the order of the enumerators.
 std::vector<Algorithm> make_table() {
   return {
-      {.name = "direct",
+      {.id = CollectiveAlgorithm::kDirect,
        .summary = "every rank sends to every other rank at once",
        .operations = {kAllToAll, kAllGather, kReduceScatter, kAllReduce},
        .applies = always,
        .make = direct_schedule,
        .effort = direct_effort},
-      {.name = "halving_doubling",
+      {.id = CollectiveAlgorithm::kHalvingDoubling,
        .summary = "pairs of ranks halve the data, then double it back (butterfly)",
        .operations = {kAllReduce},
        .applies = always,
        .make = halving_doubling_schedule,
        .effort = halving_doubling_effort},
-      {.name = "doubling",
+      {.id = CollectiveAlgorithm::kDoubling,
        .summary = "the number of parts sent doubles each round, for any number of ranks",
        .operations = {kAllReduce, kReduceScatter, kAllGather},
        .applies = always,
        .make = doubling_schedule,
        .effort = doubling_effort},
-      {.name = "split",
+      {.id = CollectiveAlgorithm::kSplit,
        .summary = "direct reduce_scatter of even parts, then direct all_gather",
        .operations = {kAllReduce},
        .applies = always,
        .make = split_schedule,
        .effort = split_effort},
-      {.name = "ring",
+      {.id = CollectiveAlgorithm::kRing,
        .summary = "each rank sends segments to the next rank",
        .operations = {kAllReduce, kReduceScatter, kAllGather},
        .applies = always,
        .make = ring_schedule,
        .effort = ring_effort},
-      {.name = "tree",
+      {.id = CollectiveAlgorithm::kTree,
        .summary = "a binomial tree from the root",
        .operations = {kBroadcast, kReduce, kGather, kScatter},
        .applies = always,
        .make = tree_schedule,
        .effort = tree_effort},
-      {.name = "star",
+      {.id = CollectiveAlgorithm::kStar,
        .summary = "the root exchanges messages with every rank",
        .operations = {kBroadcast, kReduce, kGather, kScatter, kBarrier},
        .applies = always,
        .make = star_schedule,
        .effort = star_effort},
-      {.name = "dissemination",
+      {.id = CollectiveAlgorithm::kDissemination,
        .summary = "every round signals the rank twice as far away",
        .operations = {kBarrier},
        .applies = always,
        .make = dissemination_schedule,
        .effort = dissemination_effort},
-      {.name = "hierarchical",
+      {.id = CollectiveAlgorithm::kHierarchical,
        .summary = "inside each host first, then between hosts",
        .operations = {kAllReduce, kReduceScatter, kBroadcast, kAllGather, kBarrier},
        .host_awareness = HostAwareness::kAware,
@@ -93,11 +94,8 @@ std::span<const Algorithm> all_algorithms() {
   return table;
 }
 
-const Algorithm* find_algorithm(std::string_view name) {
-  for (const Algorithm& algorithm : all_algorithms()) {
-    if (algorithm.name == name) return &algorithm;
-  }
-  return nullptr;
+const Algorithm& algorithm_of(CollectiveAlgorithm id) {
+  return all_algorithms()[static_cast<std::size_t>(id)];
 }
 
 bool serves(const Algorithm& algorithm, const CallFacts& facts) {
@@ -107,7 +105,8 @@ bool serves(const Algorithm& algorithm, const CallFacts& facts) {
 }
 
 Schedule plan_call(const Algorithm& algorithm, const CallFacts& facts) {
-  COHORT_CHECK(serves(algorithm, facts), "algorithm {} cannot run {}", algorithm.name, name(facts.operation));
+  COHORT_CHECK(serves(algorithm, facts), "algorithm {} cannot run {}", algorithm.name(),
+               name(facts.operation));
   COHORT_CHECK(facts.rank >= 0 && facts.rank < facts.world, "rank {}, expected 0 to {} - 1", facts.rank,
                facts.world);
   const auto ranks = static_cast<std::size_t>(facts.world);

@@ -3,6 +3,7 @@
 #include "comm/schedule/call_facts.h"
 #include "comm/schedule/effort.h"
 #include "comm/schedule/schedule.h"
+#include <cohort/collective_algorithm.h>
 
 #include <span>
 #include <string_view>
@@ -15,7 +16,7 @@ enum class HostAwareness { kNone, kAware };
 
 /// A way to run collective operations: a row of all_algorithms().
 struct Algorithm {
-  std::string_view name{};
+  CollectiveAlgorithm id{};
   std::string_view summary{};  ///< one line for help texts
   std::vector<Operation> operations{};
   HostAwareness host_awareness = HostAwareness::kNone;
@@ -23,12 +24,13 @@ struct Algorithm {
   bool (*applies)(const CallFacts&) = nullptr;
   Schedule (*make)(const CallFacts&) = nullptr;
   Effort (*effort)(const CallFacts&) = nullptr;
+
+  std::string_view name() const { return cohort::name(id); }
 };
 
-/// All algorithms: ring, halving_doubling, doubling, direct, split, tree, star, hierarchical, dissemination.
+/// A row for every CollectiveAlgorithm.
 std::span<const Algorithm> all_algorithms();
-/// Returns null if no algorithm has this name.
-const Algorithm* find_algorithm(std::string_view name);
+const Algorithm& algorithm_of(CollectiveAlgorithm id);
 
 /// Whether the algorithm has the operation of the call and can run it.
 bool serves(const Algorithm& algorithm, const CallFacts& facts);

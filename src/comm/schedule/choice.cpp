@@ -95,8 +95,9 @@ std::vector<Choice> rank_choices(const CallFacts& facts, std::size_t element_byt
   std::stable_sort(choices.begin(), choices.end(),
                    [](const Choice& a, const Choice& b) { return a.seconds < b.seconds; });
   if (is_rooted_by_parts(facts.operation)) {
-    std::stable_partition(choices.begin(), choices.end(),
-                          [](const Choice& choice) { return choice.algorithm->name == "star"; });
+    std::stable_partition(choices.begin(), choices.end(), [](const Choice& choice) {
+      return choice.algorithm->id == CollectiveAlgorithm::kStar;
+    });
   }
   return choices;
 }

@@ -1,23 +1,9 @@
 #pragma once
 
 #include <cohort/dtype.h>
-
-#include <cstdint>
-#include <optional>
-#include <string_view>
+#include <cohort/wire_dtype.h>
 
 namespace cohort::comm {
-
-/// The type in which elements of reductions travel between hosts: unchanged, or rounded to 16 bits. Sums are
-/// computed in f32 either way. f16 ends at 65504: a greater partial sum arrives as infinity.
-enum class WireDType : std::uint8_t { kSame, kBFloat16, kFloat16 };
-
-inline constexpr WireDType kAllWireDTypes[] = {WireDType::kSame, WireDType::kBFloat16, WireDType::kFloat16};
-
-/// `same`, `bf16`, `f16`.
-std::string_view name(WireDType wire);
-/// The inverse of name(); nullopt for an unknown name.
-std::optional<WireDType> wire_dtype_named(std::string_view name);
 
 /// The type in which elements of type `kept` travel.
 DType travelling_dtype(WireDType wire, DType kept);

@@ -35,17 +35,17 @@ std::vector<Kind> all_kinds() {
                           shared_memory_kind("shared_memory_mixed", InArena::kThoseOfOddRanks)};
   for (const NetworkKind& network : network_kinds()) {
     const bool knows_hosts = network.name == "hosts_of_two";
-    kinds.push_back(message_passing_kind(network, knows_hosts ? "hierarchical" : ""));
+    kinds.push_back(knows_hosts ? message_passing_kind(network, CollectiveAlgorithm::kHierarchical)
+                                : message_passing_kind(network));
   }
   const std::size_t num_networks = kinds.size();
   const NetworkKind loopback = {"loopback", loopback_network};
-  kinds.push_back(message_passing_kind(loopback, "ring"));
-  kinds.push_back(message_passing_kind(loopback, "halving_doubling"));
+  kinds.push_back(message_passing_kind(loopback, CollectiveAlgorithm::kRing));
+  kinds.push_back(message_passing_kind(loopback, CollectiveAlgorithm::kHalvingDoubling));
   kinds.push_back(
-      message_passing_kind(loopback, PlanFacts{.name = "f16", .plan = {.wire = comm::WireDType::kFloat16}}));
+      message_passing_kind(loopback, PlanFacts{.name = "f16", .plan = {.wire = WireDType::kFloat16}}));
   kinds.push_back(message_passing_kind(
-      loopback,
-      PlanFacts{.name = "bf16", .plan = {.chunk_bytes = 4096, .wire = comm::WireDType::kBFloat16}}));
+      loopback, PlanFacts{.name = "bf16", .plan = {.chunk_bytes = 4096, .wire = WireDType::kBFloat16}}));
   for (std::size_t i = num_networks; i < kinds.size(); ++i) kinds[i].differs_in_collectives_only = true;
   std::erase_if(kinds, [](const Kind& kind) { return !shows_something(kind); });
   for (Kind& kind : kinds) kind.types = types_of(kind);

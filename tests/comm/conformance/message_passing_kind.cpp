@@ -33,14 +33,15 @@ Kind message_passing_kind(const NetworkKind& kind, const PlanFacts& facts) {
   };
   const bool is_virtual = kind.name.starts_with("simulated");
   Kind made{.name = name, .run = run, .time = is_virtual ? KindTime::kVirtual : KindTime::kReal};
-  if (facts.plan.wire != comm::WireDType::kSame) {
+  if (facts.plan.wire != WireDType::kSame) {
     made.lacks[Ability::kRoundsOnce] = "what travels is rounded on its way";
   }
   return made;
 }
 
-Kind message_passing_kind(const NetworkKind& network, const std::string& algorithm) {
-  return message_passing_kind(network, PlanFacts{.name = algorithm, .plan = {.algorithm = algorithm}});
+Kind message_passing_kind(const NetworkKind& network, std::optional<CollectiveAlgorithm> algorithm) {
+  const std::string word(algorithm ? name(*algorithm) : "");
+  return message_passing_kind(network, PlanFacts{.name = word, .plan = {.algorithm = algorithm}});
 }
 
 }  // namespace cohort::test

@@ -4,6 +4,7 @@
 #include "comm/message_passing/plan.h"
 #include "comm/network_kinds.h"
 
+#include <optional>
 #include <string>
 
 namespace cohort::test {
@@ -17,7 +18,7 @@ struct PlanFacts {
 /// Message-passing communicators over networks of one kind, each with an exchange and a progress thread of
 /// its own.
 Kind message_passing_kind(const NetworkKind& network, const PlanFacts& facts);
-/// `algorithm`: used for all calls that it supports; empty: the algorithm is chosen for each call.
-Kind message_passing_kind(const NetworkKind& network, const std::string& algorithm = {});
+/// `algorithm`: used for all calls that it supports; not set: the algorithm is chosen for each call.
+Kind message_passing_kind(const NetworkKind& network, std::optional<CollectiveAlgorithm> algorithm = {});
 
 }  // namespace cohort::test

@@ -11,22 +11,24 @@ namespace {
 TEST(Algorithms, AreFoundByTheirNames) {
   std::set<std::string_view> names;
   for (const Algorithm& algorithm : all_algorithms()) {
-    EXPECT_TRUE(names.insert(algorithm.name).second) << algorithm.name << " is listed twice";
-    EXPECT_EQ(find_algorithm(algorithm.name), &algorithm);
+    EXPECT_TRUE(names.insert(algorithm.name()).second) << algorithm.name() << " is listed twice";
+    EXPECT_EQ(&algorithm_of(algorithm.id), &algorithm) << algorithm.name();
     EXPECT_FALSE(algorithm.summary.empty());
     EXPECT_FALSE(algorithm.operations.empty());
   }
-  EXPECT_EQ(find_algorithm("no_such_algorithm"), nullptr);
+  EXPECT_EQ(names.size(), std::size(kAllCollectiveAlgorithms));
 }
 
 TEST(Algorithms, DoNotPlanWhatTheyDoNotServe) {
-  EXPECT_THROW(plan_call(*find_algorithm("tree"), {.operation = Operation::kAllReduce}), BugError);
-  EXPECT_THROW(plan_call(*find_algorithm("hierarchical"), {.operation = Operation::kAllReduce, .world = 2}),
+  EXPECT_THROW(plan_call(algorithm_of(CollectiveAlgorithm::kTree), {.operation = Operation::kAllReduce}),
+               BugError);
+  EXPECT_THROW(plan_call(algorithm_of(CollectiveAlgorithm::kHierarchical),
+                         {.operation = Operation::kAllReduce, .world = 2}),
                BugError);
 }
 
 TEST(Algorithms, HierarchyNeedsHostsWithCompany) {
-  const Algorithm& hierarchical = *find_algorithm("hierarchical");
+  const Algorithm& hierarchical = algorithm_of(CollectiveAlgorithm::kHierarchical);
   CallFacts facts{.operation = Operation::kAllReduce, .world = 3};
   for (const auto& [hosts, expected] : std::vector<std::pair<std::vector<int>, bool>>{
            {{}, false}, {{4, 4, 4}, false}, {{0, 1, 2}, false}, {{0, 1, 0}, true}}) {
@@ -40,7 +42,7 @@ CallFacts reduction(int world, std::size_t count) {
 }
 
 std::string_view chosen(const CallFacts& facts, const Prices& prices) {
-  return choose(facts, 4, prices).algorithm->name;
+  return choose(facts, 4, prices).algorithm->name();
 }
 
 TEST(Choose, TakesTheLeastPredictedTime) {
@@ -54,7 +56,7 @@ TEST(Choose, TakesTheLeastPredictedTime) {
       const double least = choose(facts, 4, prices).seconds;
       for (const Algorithm& algorithm : all_algorithms()) {
         if (!serves(algorithm, facts)) continue;
-        EXPECT_LE(least, predict_seconds(algorithm, facts, 4, prices)) << algorithm.name;
+        EXPECT_LE(least, predict_seconds(algorithm, facts, 4, prices)) << algorithm.name();
       }
     }
   }
@@ -76,7 +78,7 @@ TEST(Choose, DefaultPricesGiveTheTableOfTheDocument) {
   for (const auto& [world, names] : rows) {
     for (std::size_t i = 0; i < sizes_bytes.size(); ++i) {
       const Choice choice = choose(reduction(world, sizes_bytes[i] / 4), 4, {});
-      EXPECT_EQ(fmt::format("{} {}", choice.algorithm->name, choice.chunks), names[i])
+      EXPECT_EQ(fmt::format("{} {}", choice.algorithm->name(), choice.chunks), names[i])
           << "world " << world << ", " << sizes_bytes[i] << " bytes";
     }
   }
@@ -119,7 +121,8 @@ TEST(Choose, CutsLongBuffersIfCombiningIsSlow) {
   EXPECT_EQ(whole.chunks, 1u);
   EXPECT_EQ(whole.chunk_length, kUncut);
   // 2 c α + S/2 γ / c has its minimum at c = sqrt(16 Mi × 1 ns / 20 µs) = 29; among powers of two at 32.
-  const Choice cut = best_cut(*find_algorithm("halving_doubling"), reduction(2, 8 << 20), 4, prices);
+  const Choice cut =
+      best_cut(algorithm_of(CollectiveAlgorithm::kHalvingDoubling), reduction(2, 8 << 20), 4, prices);
   EXPECT_EQ(cut.chunks, 32u);
   EXPECT_EQ(cut.chunk_length, (std::size_t{4} << 20) / 32);
   const Prices free_combining{.combined_byte_s = 0};
@@ -131,7 +134,7 @@ TEST(RankChoices, ListsEveryAlgorithmThatServesByItsTime) {
   const std::vector<Choice> choices = rank_choices(facts, 4, {});
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < choices.size(); ++i) {
-    names.insert(choices[i].algorithm->name);
+    names.insert(choices[i].algorithm->name());
     if (i > 0) {
       EXPECT_GE(choices[i].seconds, choices[i - 1].seconds);
     }
@@ -148,20 +151,20 @@ TEST(RankChoices, BeginsWithTheStarWhereOnlyTheRootKnowsTheParts) {
       .operation = Operation::kGather, .world = 8, .count = 8, .parts = std::vector<std::size_t>(8, 1)};
   const std::vector<Choice> choices = rank_choices(facts, 4, {});
   ASSERT_EQ(choices.size(), 2u);
-  EXPECT_EQ(choices[0].algorithm->name, "star");
+  EXPECT_EQ(choices[0].algorithm->name(), "star");
   EXPECT_LT(choices[1].seconds, choices[0].seconds);
 }
 
 TEST(PredictSeconds, CountsTwoBytesForRoundedElements) {
   const Prices prices{.step_s = 0, .byte_s = 1, .combined_byte_s = 0, .far_step_s = 0, .far_byte_s = 100};
   CallFacts facts = reduction(4, 40);
-  const Algorithm& hierarchical = *find_algorithm("hierarchical");
+  const Algorithm& hierarchical = algorithm_of(CollectiveAlgorithm::kHierarchical);
   const auto seconds = [&](const Algorithm& algorithm) {
     return predict_seconds(algorithm, facts, 4, prices);
   };
-  const double without_hosts = seconds(*find_algorithm("ring"));
+  const double without_hosts = seconds(algorithm_of(CollectiveAlgorithm::kRing));
   facts.wire = WireDType::kBFloat16;
-  EXPECT_DOUBLE_EQ(seconds(*find_algorithm("ring")), without_hosts / 2);
+  EXPECT_DOUBLE_EQ(seconds(algorithm_of(CollectiveAlgorithm::kRing)), without_hosts / 2);
   // Inside 2 × 1/2 S, between hosts 2 × 1/2 S/2.
   facts.hosts = {0, 0, 1, 1};
   EXPECT_DOUBLE_EQ(seconds(hierarchical), 40 * 4 + 20 * 2 * 100);
@@ -174,13 +177,15 @@ TEST(PredictSeconds, ChargesAShareForOverlappedCombining) {
   CallFacts facts = reduction(2, 80);
   facts.chunk_length = 10;
   // 40 elements are combined, 10 of them after the last message.
-  EXPECT_DOUBLE_EQ(predict_seconds(*find_algorithm("halving_doubling"), facts, 4, prices), 40 + 0.5 * 120);
+  EXPECT_DOUBLE_EQ(predict_seconds(algorithm_of(CollectiveAlgorithm::kHalvingDoubling), facts, 4, prices),
+                   40 + 0.5 * 120);
 }
 
 TEST(PredictSeconds, FollowsTheFormula) {
   // 2 × 3 steps, 2 × 3/4 × 40 elements, 3/4 × 40 combined.
   const Prices prices{.step_s = 1000, .byte_s = 1, .combined_byte_s = 0.01};
-  EXPECT_DOUBLE_EQ(predict_seconds(*find_algorithm("ring"), reduction(4, 40), 4, prices), 6000 + 240 + 1.2);
+  EXPECT_DOUBLE_EQ(predict_seconds(algorithm_of(CollectiveAlgorithm::kRing), reduction(4, 40), 4, prices),
+                   6000 + 240 + 1.2);
 }
 
 TEST(FactsOf, TakesCountsFromTheCall) {

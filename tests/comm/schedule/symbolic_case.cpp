@@ -48,7 +48,7 @@ std::optional<std::string> find_wrong_output(Terms& terms, const Case& one, cons
     if (!one.matrix.empty()) {
       expected = expected_exchange(terms, one, rank);
     } else if (rank == 0 || one.facts.operation != Operation::kAllReduce) {
-      expected = expected_output(terms, one.algorithm.name, one.facts_of(rank));
+      expected = expected_output(terms, one.algorithm.name(), one.facts_of(rank));
     }
     const auto& got = outcome.outputs[at(rank)];
     if (one.facts.operation == Operation::kBarrier) continue;
@@ -94,7 +94,7 @@ std::optional<std::string> find_wrong_effort(const Case& one, const std::vector<
   }
   // The input of a folded rank and its result do not overlap with other messages.
   const bool folds =
-      one.algorithm.name == "halving_doubling" && (one.facts.world & (one.facts.world - 1)) != 0;
+      one.algorithm.name() == "halving_doubling" && (one.facts.world & (one.facts.world - 1)) != 0;
   if (folds) moved += one.facts.count;
   if (moved == effort.moved && combined == effort.combined && scratch == effort.scratch) return {};
   return fmt::format("moved {}, combined {}, scratch {}; the formula says {}, {}, {}", moved, combined,
@@ -116,7 +116,7 @@ CallFacts Case::facts_of(int rank) const {
 std::string Case::text() const {
   return fmt::format(
       "{} by {}: world {}, root {}, count {}, parts [{}], hosts [{}], chunks of {}, {} on the wire",
-      name(facts.operation), algorithm.name, facts.world, facts.root, facts.count,
+      name(facts.operation), algorithm.name(), facts.world, facts.root, facts.count,
       fmt::join(facts.parts, " "), fmt::join(facts.hosts, " "), facts.chunk_length, name(facts.wire));
 }
 

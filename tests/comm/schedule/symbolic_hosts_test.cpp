@@ -8,7 +8,7 @@ namespace cohort::comm {
 namespace {
 
 TEST(Hierarchical, SumsInTheDocumentedOrder) {
-  const Algorithm& hierarchical = *find_algorithm("hierarchical");
+  const Algorithm& hierarchical = algorithm_of(CollectiveAlgorithm::kHierarchical);
   for (const Operation operation : hierarchical.operations) {
     for (int world = 1; world <= kWorlds && !stop(); ++world) {
       for (const auto& hosts : host_maps(world)) {
@@ -38,7 +38,7 @@ Crossing count_crossing(const CallFacts& base) {
     CallFacts facts = base;
     facts.rank = rank;
     std::map<std::pair<StepKind, bool>, std::size_t> moved;
-    for (const Step& step : plan_call(*find_algorithm("hierarchical"), facts).steps) {
+    for (const Step& step : plan_call(algorithm_of(CollectiveAlgorithm::kHierarchical), facts).steps) {
       if (step.kind == StepKind::kCopy || step.kind == StepKind::kCombine) continue;
       const bool crosses = base.hosts[at(rank)] != base.hosts[at(step.peer)];
       moved[{step.kind, crosses}] += step.kind == StepKind::kSend ? step.from.count : step.to.count;

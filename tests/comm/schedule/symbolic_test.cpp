@@ -8,7 +8,7 @@ namespace {
 
 class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
  protected:
-  const Algorithm& algorithm_ = *find_algorithm(GetParam());
+  const Algorithm& algorithm_ = algorithm_of(*collective_algorithm_named(GetParam()));
 };
 
 TEST_P(EveryAlgorithm, SumsInTheDocumentedOrder) {
@@ -33,7 +33,7 @@ TEST_P(EveryAlgorithm, TakesTheStepsOfItsFormula) {
         schedules.push_back(plan_call(algorithm_, facts));
       facts.rank = 0;
       const std::size_t formula = algorithm_.effort(facts).steps;
-      if (algorithm_.name == "doubling") {
+      if (algorithm_.name() == "doubling") {
         // A run of parts that wraps around takes two messages; which ranks wait for them differs.
         EXPECT_LE(count_steps(schedules), formula) << name(operation) << ", world " << world;
       } else {
@@ -96,11 +96,11 @@ TEST(ExpectedSum, HasEveryRankOnce) {
       for (int rank = 0; rank < world; ++rank) facts.hosts.push_back(rank % 3);
       for (const std::size_t index : {0u, 1u, 25u, 49u}) {
         Terms terms;
-        auto leaves = terms.leaves(expected_sum(terms, algorithm.name, facts, index));
+        auto leaves = terms.leaves(expected_sum(terms, algorithm.name(), facts, index));
         std::sort(leaves.begin(), leaves.end());
-        ASSERT_EQ(leaves.size(), at(world)) << algorithm.name;
+        ASSERT_EQ(leaves.size(), at(world)) << algorithm.name();
         for (int rank = 0; rank < world; ++rank)
-          ASSERT_EQ(leaves[at(rank)], std::pair(rank, index)) << algorithm.name;
+          ASSERT_EQ(leaves[at(rank)], std::pair(rank, index)) << algorithm.name();
       }
     }
   }
@@ -110,9 +110,9 @@ TEST(Ring, TakesAStepForEveryChunk) {
   CallFacts facts{.operation = Operation::kAllReduce, .world = 5, .count = 100, .chunk_length = 5};
   std::vector<Schedule> schedules;
   for (facts.rank = 0; facts.rank < 5; ++facts.rank)
-    schedules.push_back(plan_call(*find_algorithm("ring"), facts));
+    schedules.push_back(plan_call(algorithm_of(CollectiveAlgorithm::kRing), facts));
   EXPECT_EQ(count_steps(schedules), 2u * 4 * 4);
-  EXPECT_EQ(find_algorithm("ring")->effort(facts).steps, 2u * 4 * 4);
+  EXPECT_EQ(algorithm_of(CollectiveAlgorithm::kRing).effort(facts).steps, 2u * 4 * 4);
 }
 
 // Totals over all ranks: every algorithm that cuts the buffer sends 2(n−1) S.
@@ -126,7 +126,7 @@ TEST(AllReduce, TotalTrafficIsThatOfTheFormula) {
         for (int rank = 0; rank < world; ++rank) {
           const CallFacts facts{
               .operation = Operation::kAllReduce, .rank = rank, .world = world, .count = count};
-          for (const Step& step : plan_call(*find_algorithm(name), facts).steps) {
+          for (const Step& step : plan_call(algorithm_of(*collective_algorithm_named(name)), facts).steps) {
             if (step.kind == StepKind::kSend) sent += step.from.count;
             if (step.kind == StepKind::kCombine) combined += step.from.count;
           }
@@ -139,7 +139,7 @@ TEST(AllReduce, TotalTrafficIsThatOfTheFormula) {
 }
 
 TEST(AllToAll, ExchangesEqualAndRaggedParts) {
-  const Algorithm& direct = *find_algorithm("direct");
+  const Algorithm& direct = algorithm_of(CollectiveAlgorithm::kDirect);
   for (int world = 1; world <= kWorlds && !stop(); ++world) {
     for (const std::size_t base : {0u, 1u, 3u}) {
       std::vector<Counts> equal, ragged;

@@ -24,7 +24,7 @@ void expect_narrow_between_hosts(const Case& one) {
 // Messages between hosts carry rounded elements, others do not; all ranks that get a sum get the same bits.
 class EveryReduction : public ::testing::TestWithParam<std::string> {
  protected:
-  const Algorithm& algorithm_ = *find_algorithm(GetParam());
+  const Algorithm& algorithm_ = algorithm_of(*collective_algorithm_named(GetParam()));
 };
 
 TEST_P(EveryReduction, RoundsTheSameOnEveryRank) {

@@ -60,7 +60,7 @@ class BenchCommCommand final : public Command {
     app.add_flag("--pin", pin_, "Pin each rank of ours, memcpy and bare_tcp to a core");
     app.add_option("--python", python_, "The Python with torch for the peer gloo");
     app.add_option("--limit", limit_, "How long one turn of a contender may last");
-    app.add_option("--plot", plot_, "Write a plot of time over size to this file (SVG)");
+    app.add_option("--plot", plot_, "Write a plot of time over size to this file (SVG)")->type_name("FILE");
     app.add_flag("--json", json_, "One JSON object: rows, unsupported");
   }
 

@@ -4,6 +4,7 @@
 #include "bench/ranks_bench.h"
 #include "measure/bench_rows.h"
 #include "measure/statistics.h"
+#include "measure/svg_bars.h"
 #include "measure/svg_plot.h"
 #include "session.h"
 
@@ -42,6 +43,8 @@ struct StepRow {
 
 /// The results as one object with `rows`.
 std::string step_json(const std::vector<StepRow>& rows);
+/// A chart for each model and batch size, with a bar for each contender: the 10th percentile.
+std::vector<measure::BarChart> step_charts(const std::vector<StepRow>& rows);
 /// The results as a table.
 std::string step_table(const std::vector<StepRow>& rows, const Session& session);
 

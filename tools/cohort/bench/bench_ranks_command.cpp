@@ -2,7 +2,6 @@
 #include "bench/bench_output.h"
 #include "bench/operation_words.h"
 #include "bench/ranks_bench.h"
-#include "comm/schedule/algorithm.h"
 #include "commands.h"
 #include "measure/size_list.h"
 
@@ -13,7 +12,7 @@ namespace {
 
 std::vector<std::string> algorithm_names() {
   std::vector<std::string> names;
-  for (const comm::Algorithm& algorithm : comm::all_algorithms()) names.emplace_back(algorithm.name);
+  for (const CollectiveAlgorithm algorithm : kAllCollectiveAlgorithms) names.emplace_back(name(algorithm));
   return names;
 }
 
@@ -58,19 +57,28 @@ class BenchRanksCommand final : public Command {
     COHORT_ASSIGN_OR_RETURN(options.operations, parse_operations(operations_));
     COHORT_ASSIGN_OR_RETURN(options.sizes, measure::parse_sizes(sizes_));
     COHORT_ASSIGN_OR_RETURN(options.time, parse_duration(time_));
-    COHORT_ASSIGN_OR_RETURN(options.chunk_bytes, parse_bytes(chunk_));
-    const bool all = algorithms_ == std::vector<std::string>{"all"};
-    options.algorithms = all ? algorithm_names() : algorithms_;
-    for (const std::string& word : options.algorithms) {
-      if (comm::find_algorithm(word) == nullptr) return unknown_word("algorithm", word, algorithm_names());
+    if (!chunk_.empty()) {
+      COHORT_ASSIGN_OR_RETURN(options.chunk_bytes, parse_bytes(chunk_));
     }
+    COHORT_ASSIGN_OR_RETURN(options.algorithms, parsed_algorithms());
     return options;
+  }
+
+  Result<std::vector<CollectiveAlgorithm>> parsed_algorithms() const {
+    const bool all = algorithms_ == std::vector<std::string>{"all"};
+    std::vector<CollectiveAlgorithm> algorithms;
+    for (const std::string& word : all ? algorithm_names() : algorithms_) {
+      const auto algorithm = collective_algorithm_named(word);
+      if (!algorithm) return unknown_word("algorithm", word, algorithm_names());
+      algorithms.push_back(*algorithm);
+    }
+    return algorithms;
   }
 
   std::vector<std::string> operations_ = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all"};
   std::string sizes_ = "16MiB";
   std::vector<std::string> algorithms_;
-  std::string chunk_ = "0";
+  std::string chunk_;
   int rounds_ = 5;
   std::string time_ = "5s";
   bool json_ = false;

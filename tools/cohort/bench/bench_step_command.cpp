@@ -6,6 +6,8 @@
 #include "commands.h"
 #include "measure/step_run.h"
 #include "session.h"
+#include "storage/local_file_system.h"
+#include "storage/whole_file.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -89,6 +91,8 @@ class BenchStepCommand final : public Command {
                  "Let the peers use the channels_last memory format, as ours do");
     app.add_option("--python", peers_.python, "The Python with torch for the peers");
     app.add_option("--limit", limit_, "How long one turn of a contender may last");
+    app.add_option("--plot", plot_, "Write a picture of the step times to this file (SVG)")
+        ->type_name("FILE");
     app.add_flag("--json", json_, "One JSON object: rows");
   }
 
@@ -113,6 +117,7 @@ class BenchStepCommand final : public Command {
                                 measure_cell(session, {.model = *model, .batch = batch, .ranks = ranks_}));
       }
     }
+    COHORT_RETURN_IF_ERROR(write_plot(rows));
     session.out << (json_ ? step_json(rows) : step_table(rows, session));
     return ExitCode::kDone;
   }
@@ -133,6 +138,15 @@ class BenchStepCommand final : public Command {
     if (ranks_ < 1 || ranks_ > 1024) return refuse(fmt::format("-n {}: it lies between 1 and 1024", ranks_));
     if (starts_ < 0) return refuse(fmt::format("--starts {}: it cannot be negative", starts_));
     return {};
+  }
+
+  Status write_plot(const std::vector<StepRow>& rows) const {
+    if (!plot_) return {};
+    LocalFileSystem files;
+    const std::string svg =
+        measure::svg_of_bars("time of a training step (10th percentile), lower is better", step_charts(rows));
+    return write_file_atomically(files, *plot_, std::as_bytes(std::span(svg)))
+        .within("cannot write the plot");
   }
 
   std::vector<std::string> contenders() const {
@@ -205,6 +219,7 @@ class BenchStepCommand final : public Command {
   StepPeers peers_;
   std::string limit_ = "120s";
   std::chrono::nanoseconds turn_limit_{};
+  std::optional<std::string> plot_;
   bool json_ = false;
 };
 

@@ -22,11 +22,14 @@ constexpr std::size_t kWarmUpElements = 16384;
 constexpr auto kCallLimit = 5min;
 constexpr int kRingsInARound = 2;
 
-/// An operation at a size with one algorithm; an empty name: the chosen algorithm.
+/// An algorithm that is forced, or nothing: the chosen algorithm.
+using Forced = std::optional<CollectiveAlgorithm>;
+
+/// An operation at a size with one algorithm.
 struct MeasuredCell {
   BenchOperation operation{};
   std::uint64_t bytes = 0;
-  std::string algorithm{};
+  Forced algorithm{};
   auto operator<=>(const MeasuredCell&) const = default;
 };
 
@@ -65,18 +68,19 @@ class RanksBench {
 
   Result<RanksReport> run() {
     COHORT_ASSIGN_OR_RETURN(arena_, Arena::create());
-    const std::vector<std::string> chosen = {""};
+    std::vector<Forced> turns(options_.algorithms.begin(), options_.algorithms.end());
+    if (turns.empty()) turns.push_back(std::nullopt);
     for (int round = 0; round < options_.rounds; ++round) {
-      for (const std::string& algorithm : options_.algorithms.empty() ? chosen : options_.algorithms) {
+      for (const Forced& algorithm : turns) {
         COHORT_RETURN_IF_ERROR(take_turn(algorithm).within(
-            fmt::format("round {} of {}", round, algorithm.empty() ? "the chosen algorithm" : algorithm)));
+            fmt::format("round {} of {}", round, algorithm ? name(*algorithm) : "the chosen algorithm")));
       }
     }
     return report();
   }
 
  private:
-  Status take_turn(const std::string& algorithm) {
+  Status take_turn(const Forced& algorithm) {
     world::HostsWorld world(meeting_, *arena_, key_,
                             {.rank = facts_.rank,
                              .world = facts_.world,
@@ -104,10 +108,10 @@ class RanksBench {
     return group.run(barrier());
   }
 
-  LinkSettings links_of(const std::string& algorithm) const {
+  LinkSettings links_of(const Forced& algorithm) const {
     LinkSettings links = facts_.links.settings;
     links.algorithm = algorithm;
-    if (options_.chunk_bytes > 0) links.chunk_bytes = options_.chunk_bytes;
+    if (options_.chunk_bytes) links.chunk_bytes = options_.chunk_bytes;
     return links;
   }
 
@@ -144,8 +148,7 @@ class RanksBench {
   }
 
   bool can_run(const MeasuredCell& cell) const {
-    const comm::Algorithm* algorithm = comm::find_algorithm(cell.algorithm);
-    return algorithm == nullptr || comm::serves(*algorithm, facts_of_cell(cell));
+    return !cell.algorithm || comm::serves(comm::algorithm_of(*cell.algorithm), facts_of_cell(cell));
   }
 
   // The first turn takes one sample to see how long it takes; later turns take as many as fit.
@@ -185,7 +188,7 @@ class RanksBench {
   comm::CallFacts facts_of_cell(const MeasuredCell& cell) const {
     return comm::facts_for(call_of_cell(cell), facts_.rank, facts_.world, plan_);
   }
-  comm::Choice choice_of(const MeasuredCell& cell, const std::string& algorithm) const {
+  comm::Choice choice_of(const MeasuredCell& cell, const Forced& algorithm) const {
     comm::PlanOptions plan = plan_;
     plan.algorithm = algorithm;
     return comm::choice_for(call_of_cell(cell), facts_of_cell(cell), plan);
@@ -206,9 +209,9 @@ class RanksBench {
     const comm::Choice used = choice_of(cell, cell.algorithm);
     return {.operation = cell.operation,
             .bytes = cell.bytes,
-            .algorithm = std::string(used.algorithm->name),
+            .algorithm = std::string(used.algorithm->name()),
             .chunks = used.chunks,
-            .is_chosen = used.algorithm == choice_of(cell, "").algorithm,
+            .is_chosen = used.algorithm == choice_of(cell, std::nullopt).algorithm,
             .times = measure::summarize(samples),
             .bus_factor = measure::bus_factor(cell.operation, facts_.world),
             .predicted_s = used.seconds};

@@ -6,8 +6,10 @@
 #include "launch/environment.h"
 #include "measure/bench_operation.h"
 #include "measure/statistics.h"
+#include <cohort/collective_algorithm.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +18,8 @@ namespace cohort::tool {
 struct RanksBenchOptions {
   std::vector<measure::BenchOperation> operations{};
   std::vector<std::uint64_t> sizes{};
-  std::vector<std::string> algorithms{};  ///< each measured in turn; empty: the chosen one
-  std::size_t chunk_bytes = 0;            ///< forced; 0: as chosen
+  std::vector<CollectiveAlgorithm> algorithms{};  ///< each measured in turn; empty: the chosen one
+  std::optional<std::uint64_t> chunk_bytes{};     ///< forced; not set: as chosen
   int rounds = 5;
   std::chrono::nanoseconds time = std::chrono::seconds(1);  ///< of one algorithm in one cell, over all rounds
 };

@@ -18,6 +18,13 @@ using nlohmann::ordered_json;
 using observe::Cell;
 using Number = std::optional<double>;
 
+// All contenders, in the order of the columns.
+std::vector<std::string> all_contenders() {
+  std::vector<std::string> contenders{kOurs, kOursAlone, kOursApart, kTorchAlone, kTorchDdp};
+  for (const std::string& way : step_ways()) contenders.push_back(way);
+  return contenders;
+}
+
 // The 10th percentile.
 Number time_of(const StepRow& row, const std::string& contender) {
   const auto found = row.times.find(contender);
@@ -122,9 +129,7 @@ std::string time_text(const Number& ns) {
 std::vector<Column> columns() {
   std::vector<Column> all{{"model", [](const StepRow& row) { return row.model; }},
                           {"batch", [](const StepRow& row) { return std::to_string(row.batch); }}};
-  std::vector<std::string> contenders{kOurs, kOursAlone, kOursApart, kTorchAlone, kTorchDdp};
-  for (const std::string& way : step_ways()) contenders.push_back(way);
-  for (const std::string& contender : contenders) {
+  for (const std::string& contender : all_contenders()) {
     all.push_back(
         {contender, [contender](const StepRow& row) { return time_text(time_of(row, contender)); }});
   }
@@ -158,6 +163,19 @@ std::string step_json(const std::vector<StepRow>& rows) {
   ordered_json all = ordered_json::array();
   for (const StepRow& row : rows) all.push_back(row_json(row));
   return observe::json_text({{"rows", all}});
+}
+
+std::vector<measure::BarChart> step_charts(const std::vector<StepRow>& rows) {
+  std::vector<measure::BarChart> charts;
+  for (const StepRow& row : rows) {
+    measure::BarChart chart{.title = fmt::format("{}, batch {} per rank, {} rank{}", row.model, row.batch,
+                                                 row.ranks, row.ranks == 1 ? "" : "s")};
+    for (const std::string& contender : all_contenders()) {
+      if (const Number time = time_of(row, contender)) chart.bars.push_back({contender, *time});
+    }
+    charts.push_back(std::move(chart));
+  }
+  return charts;
 }
 
 std::string step_table(const std::vector<StepRow>& rows, const Session& session) {

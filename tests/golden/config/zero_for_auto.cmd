@@ -1,0 +1,1 @@
+config check zero_for_auto.toml
