@@ -110,6 +110,17 @@ class Planted(unittest.TestCase):
         self.plant("include/cohort/error.h", '#include "base/result.h"')
         self.assertIn("include/cohort/error.h is public but includes the private", self.mistakes())
 
+    def test_a_public_header_that_the_header_of_all_lacks(self):
+        self.plant("include/cohort/new.h", "#pragma once")
+        self.assertIn("include/cohort/cohort.h does not include <cohort/new.h>", self.mistakes())
+
+    def test_a_library_that_prints_or_ends_the_process(self):
+        for line in ("std::cerr << 1;", "std::fputs(text, stderr);", "if (bad) ::_exit(1);", "exit(1);", "std::terminate();"):
+            self.plant("src/base/error.cpp", line)
+            self.assertIn("src/base/error.cpp has ", self.mistakes(), line)
+            self.root.joinpath("src/base/error.cpp").write_text("group_->abort(error); process.exit(); Group::abort(why);\n")
+            self.assertNotIn("src/base/error.cpp has ", self.mistakes())
+
     def test_a_folder_that_cmake_does_not_know(self):
         (self.root / "src/stray").mkdir()
         self.assertIn("src/stray is no folder that CMake declares", self.mistakes())
