@@ -115,11 +115,15 @@ class Planted(unittest.TestCase):
         self.assertIn("include/cohort/cohort.h does not include <cohort/new.h>", self.mistakes())
 
     def test_a_library_that_prints_or_ends_the_process(self):
-        for line in ("std::cerr << 1;", "std::fputs(text, stderr);", "if (bad) ::_exit(1);", "exit(1);", "std::terminate();"):
-            self.plant("src/base/error.cpp", line)
-            self.assertIn("src/base/error.cpp has ", self.mistakes(), line)
-            self.root.joinpath("src/base/error.cpp").write_text("group_->abort(error); process.exit(); Group::abort(why);\n")
-            self.assertNotIn("src/base/error.cpp has ", self.mistakes())
+        lines = {"base/error.cpp": "std::cerr << 1;", "base/units.cpp": "std::fputs(text, stderr);", "base/log.cpp": "if (bad) ::_exit(1);",
+                 "config/load.cpp": "exit(1);", "state/run_directory.cpp": "std::terminate();"}
+        for file, line in lines.items():
+            self.plant(f"src/{file}", line)
+        self.plant("src/base/random.cpp", "group_->abort(error); process.exit(); Group::abort(why); abort(cause);")
+        found = self.mistakes()
+        for file in lines:
+            self.assertIn(f"src/{file} has ", found)
+        self.assertNotIn("src/base/random.cpp", found)
 
     def test_a_folder_that_cmake_does_not_know(self):
         (self.root / "src/stray").mkdir()
