@@ -9,7 +9,7 @@
 
 namespace cohort {
 
-/// What an action does.
+/// The kinds of actions.
 enum class Verb : std::uint8_t {
   kLoad,      ///< fetches the samples of a micro-batch
   kForward,   ///< computes the loss of a micro-batch

@@ -21,15 +21,18 @@ inline Error failure_of(int rank, const std::exception& cause) {
   return Error(ErrorCode::kAborted, fmt::format("rank {} failed: {}", rank, words)).with_rank(rank);
 }
 
-/// Ends the calls of all other ranks with failure_of() this rank, so that no rank waits for this one. Does
-/// nothing if `cause` is the failure of another rank, which has told all ranks already, or a divergence,
-/// which all ranks know by the same vote. `group` is a Communicator, or Lanes.
+/// Ends the calls of all other ranks with failure_of() this rank, so that no rank waits for this one; if this
+/// rank has noticed that a peer is lost or late, with that error. Does nothing if `cause` is the failure of
+/// another rank, which has told all ranks already, or a divergence, which all ranks know by the same vote.
+/// `group` is a Communicator, or Lanes.
 template <class Group>
 void abort_with(Group& group, const std::exception& cause) {
   const Error* error = as_error(cause);
   if (error != nullptr && error->root().code() == ErrorCode::kAborted) return;
   if (error != nullptr && error->code() == ErrorCode::kDiverged) return;
-  group.abort(failure_of(group.rank(), cause));
+  const bool is_about_a_peer = error != nullptr && (error->root().code() == ErrorCode::kPeerLost ||
+                                                    error->root().code() == ErrorCode::kTimedOut);
+  group.abort(is_about_a_peer ? *error : failure_of(group.rank(), cause));
 }
 
 /// Runs `work`, which all ranks run together. An exception ends the others, too.

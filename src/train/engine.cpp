@@ -10,6 +10,21 @@ namespace cohort::train {
 
 using std::chrono::steady_clock;
 
+namespace {
+
+// True if a lane was ended because another lane, or another rank, has failed.
+bool is_consequence(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    return error.root().code() == ErrorCode::kAborted;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace
+
 Engine::Engine(int num_lanes, Perform perform) : perform_(std::move(perform)) {
   for (int lane = 1; lane < num_lanes; ++lane) lanes_.push_back(std::make_unique<WorkThread>());
 }
@@ -38,22 +53,24 @@ void Engine::run(const Program& program) {
     lanes_[i]->give([this, &program, lane = static_cast<int>(i) + 1] { run_lane(program, lane); });
   }
   std::exception_ptr thrown;
-  const auto keep_first = [&](const auto& work) {
+  const auto keep_cause = [&](const auto& work) {
     try {
       work();
     } catch (...) {
-      if (!thrown) thrown = std::current_exception();
+      const std::exception_ptr now = std::current_exception();
+      if (!thrown || (is_consequence(thrown) && !is_consequence(now))) thrown = now;
     }
   };
-  keep_first([&] { run_lane(program, kComputeLane); });
+  keep_cause([&] { run_lane(program, kComputeLane); });
   const auto start = steady_clock::now();
-  for (const auto& lane : lanes_) keep_first([&] { lane->drain(); });
+  for (const auto& lane : lanes_) keep_cause([&] { lane->drain(); });
   waited_ += steady_clock::now() - start;
   {
     const std::lock_guard lock(mutex_);
     program_ = nullptr;
   }
   if (thrown) std::rethrow_exception(thrown);
+  if (trace_ != nullptr) trace_->end_step();
 }
 
 void Engine::filled(int bucket) {

@@ -19,7 +19,8 @@ class ActionTrace;
 ///
 /// Threads: run() from one thread; filled() from any, while run() is going on.
 /// Lifetime: the trace must outlive it.
-/// Failure: an exception of an action ends all lanes after their current actions, and run() throws it.
+/// Failure: an exception of an action ends all lanes after their current actions, and run() throws it; of several, the
+/// cause, not the consequences in other lanes.
 /// Afterwards the engine cannot be used.
 class Engine {
  public:

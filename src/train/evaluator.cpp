@@ -1,7 +1,10 @@
 #include "train/evaluator.h"
 
+#include "train/abort.h"
+
 #include <ATen/ATen.h>
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <numeric>
@@ -47,6 +50,14 @@ void check_is_one_number(const at::Tensor& loss) {
                                     "function that returns their mean in cohort::mean_loss()."));
 }
 
+void check_weight(const Communicator& group, double weight, const std::string& of) {
+  if (std::isfinite(weight) && weight > 0) return;
+  const Error what =
+      Error(ErrorCode::kUsage, fmt::format("the weights {} add up to {}, expected more than 0", of, weight))
+          .with_remedy("Return the number of samples, or of tokens that count, as Evaluation::weight.");
+  raise(group.rank() == 0 ? what : failure_of(0, what));  // all ranks see the same
+}
+
 std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module& module,
                                          const Objective& objective, const Dataset& data,
                                          const EvaluationOptions& options) {
@@ -81,7 +92,8 @@ std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module&
     correct += sums[i + 2];
     counted += sums[i + 3];
   }
-  EvaluationReport report{.loss = weight > 0 ? loss / weight : 0};
+  if (size > 0) check_weight(group, weight, "of the evaluation");
+  EvaluationReport report{.loss = size > 0 ? loss / weight : 0};
   if (counted > 0) report.accuracy = correct / counted;
   return report;
 }

@@ -3,6 +3,9 @@
 #include "comm/group/communicator.h"
 #include <cohort/trainer.h>
 
+#include <optional>
+#include <string>
+
 namespace cohort::train {
 
 struct EvaluationOptions {
@@ -20,5 +23,11 @@ std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module&
 
 /// Failure: throws UsageError if the loss that an objective returned is not one number.
 void check_is_one_number(const at::Tensor& loss);
+
+/// Checks the sum of the weights of a step or an evaluation, which losses are divided by. `of`: `of step 3`.
+/// All ranks call it with the same weight.
+///
+/// Failure: throws unless the weight is finite and above 0: on rank 0 UsageError, on the others a failure of rank 0.
+void check_weight(const Communicator& group, double weight, const std::string& of);
 
 }  // namespace cohort::train

@@ -20,7 +20,6 @@ LockStep::LockStep(Lanes& lanes, BucketSet& buckets, std::vector<ParameterUpdate
     : lanes_(lanes),
       buckets_(buckets),
       update_(buckets, std::move(updates), lanes.rank(), lanes.size()),
-      summation_(summation),
       reducer_(make_reducer(summation, lanes[0], lanes.num_lanes())),
       touched_(buckets.parameters().size(), 0),
       num_unreleased_(buckets.parameters().size()) {
@@ -167,26 +166,14 @@ void LockStep::gather(const Action& action) {
                      .within(fmt::format("bucket {} was not gathered", *action.bucket)));
 }
 
-double LockStep::square_sum() {
-  double sum = 0;
-  if (summation_ == Summation::kByTree) {
-    for (std::size_t p = 0; p < buckets_.parameters().size(); ++p) {
-      const BucketSlice all = buckets_.elements_of(p);
-      const Numbers gradient = buckets_.all_gradients().slice(all.first, all.count);
-      sum += cohort::square_sum({floats(gradient), gradient.count});
-    }
-    return sum;
-  }
+// Slices and parameters begin at multiples of 16 elements, and elements between parameters are 0: the sum is
+// the same for every layout and every number of ranks.
+ExactSum LockStep::square_sum() {
+  ExactSum sum;
   for (std::size_t b = 0; b < buckets_.layout().buckets.size(); ++b) {
-    sum += cohort::square_sum({reduced(b), update_.own_slice(buckets_.layout().buckets[b]).count});
+    add_squares({reduced(b), update_.own_slice(buckets_.layout().buckets[b]).count}, sum);
   }
   return sum;
-}
-
-void LockStep::gather_all_gradients() {
-  for (std::size_t b = 0; b < buckets_.layout().buckets.size(); ++b) {
-    gather_gradients({.verb = Verb::kGatherGradients, .lane = kComputeLane, .bucket = static_cast<int>(b)});
-  }
 }
 
 void LockStep::gather_gradients(const Action& action) {

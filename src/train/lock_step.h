@@ -42,10 +42,8 @@ class LockStep {
   /// True if a rank has a gradient of the parameter; known once its buckets are reduced.
   bool is_used(std::size_t parameter) const;
 
-  /// The sum of squares of the reduced gradients: of this rank's slices, or, with kByTree and after
-  /// gather_all_gradients(), of all.
-  double square_sum();
-  void gather_all_gradients();
+  /// The sum of squares of the reduced gradients, of this rank's slices.
+  ExactSum square_sum();
 
   /// Moves buckets and moments to another layout, on all ranks together, through memory of `arena`.
   void move_to(BucketLayout layout, ParameterMemory values, Arena& arena);
@@ -75,7 +73,6 @@ class LockStep {
   Lanes& lanes_;
   BucketSet& buckets_;
   ShardedUpdate update_;
-  const Summation summation_;
   const std::unique_ptr<Reducer> reducer_;
   std::vector<std::uint8_t> touched_;                     // parameters with a gradient on this rank
   std::vector<Reduction> reductions_;                     // per bucket

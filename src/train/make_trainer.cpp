@@ -70,7 +70,7 @@ Trainer::~Trainer() {
   if (!parts_->home.is_here()) {
     (void)parts_.release();
   } else if (parts_->trace != nullptr) {
-    parts_->group.set_trace(nullptr);
+    parts_->trace->leave(parts_->group);
   }
 }
 

@@ -31,11 +31,13 @@ MicroBatches::MicroBatches(const Parts& parts) : parts_(parts) {
 
 void MicroBatches::open(std::int64_t step, std::size_t count, const Load& load) {
   step_ = step;
+  COHORT_CHECK_GE(count, 1u, "a rank without micro-batches would never end a round");
   count_ = num_left_ = count;
   load_ = &load;
   carried_.clear();
   tally_ = {};
   losses_.clear();
+  weights_.clear();
   parts_.intake.begin_round();
   parts_.buffers.open();
 }
@@ -43,6 +45,7 @@ void MicroBatches::open(std::int64_t step, std::size_t count, const Load& load) 
 Tally MicroBatches::tally() const {
   Tally tally = tally_;
   tally.loss = tally.bad_slot < 0 ? sum_as_tree(losses_) : bad_loss_;
+  tally.weight = weight();
   return tally;
 }
 
@@ -70,6 +73,8 @@ void MicroBatches::forward(const Action& action, Carried& carried) {
     parts_.intake.begin_backward();
   }
   const Batch& batch = carried.batch;
+  losses_.push_back(0);
+  weights_.push_back(0);
   if (batch.samples.empty()) return;
   const auto step = static_cast<std::uint64_t>(step_);
   // Random layers of Cohort draw by position; random layers of torch share one generator.
@@ -84,9 +89,9 @@ void MicroBatches::forward(const Action& action, Carried& carried) {
     tally_.bad_slot = *action.micro_batch;
     bad_loss_ = loss;
   }
-  losses_.push_back(loss);
+  losses_.back() = loss;
+  weights_.back() = evaluation.weight;
   tally_.samples += static_cast<double>(batch.samples.size());
-  tally_.weight += evaluation.weight;
   tally_.correct += evaluation.correct;
   tally_.counted += evaluation.counted;
   parts_.buffers.slot_done(evaluation.weight);

@@ -3,6 +3,7 @@
 #include "layout/program.h"
 #include "train/buffers.h"
 #include "train/gradient_intake.h"
+#include "train/reducer.h"
 #include "train/slot_tree.h"
 #include "train/vote.h"
 #include <cohort/dataset.h>
@@ -45,14 +46,14 @@ class MicroBatches {
   void perform(const Action& action);
 
   /// The sum of the weights of all micro-batches whose forward is over.
-  double weight() const { return tally_.weight; }
+  double weight() const { return sum_as_tree(weights_); }
   /// Loss, weights and answers of the step so far.
   Tally tally() const;
   /// The bytes of gradients outside of the buckets.
   std::size_t size_bytes() const { return sums_ ? sums_->size_bytes() : 0; }
 
  private:
-  /// What a micro-batch carries from one of its actions to the next.
+  /// The data of a micro-batch that one of its actions leaves for the next.
   struct Carried {
     Batch batch{};
     at::Tensor loss{};
@@ -72,8 +73,9 @@ class MicroBatches {
   std::size_t num_left_ = 0;
   std::map<Key, Carried> carried_;
   Tally tally_;
-  std::vector<double> losses_;
-  double bad_loss_ = 0;  // the first loss that is not finite
+  std::vector<double> losses_;   // of every micro-batch; 0 if it is empty
+  std::vector<double> weights_;  // likewise
+  double bad_loss_ = 0;          // the first loss that is not finite
 };
 
 }  // namespace cohort::train

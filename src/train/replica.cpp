@@ -3,7 +3,9 @@
 #include "base/checksum.h"
 #include "train/abort.h"
 #include "train/action_trace.h"
+#include "train/evaluator.h"
 #include "train/module_tensors.h"
+#include "train/slot_tree.h"
 #include <cohort/tensor.h>
 
 #include <ATen/ATen.h>
@@ -205,16 +207,12 @@ StepTerms Replica::terms(double scale) const {
 
 // Every sample counts as much as any other: the sum of all gradients is divided by the sum of all weights.
 void Replica::weigh(const Action& action) {
-  double weight = micro_batches_->weight();
-  value_or_throw(lanes_[action.lane].run(all_reduce(std::span<double>(&weight, 1))));
-  if (weight == 0) refuse_weight();
+  const double mine = micro_batches_->weight();
+  std::vector<double> all(static_cast<std::size_t>(lanes_.size()));
+  value_or_throw(lanes_[action.lane].run(all_gather(std::span<const double>(&mine, 1), std::span(all))));
+  const double weight = sum_as_tree(all);
+  check_weight(group_, weight, fmt::format("of step {}", info_->step));
   lock_step_->set_terms(terms(1 / weight));
-}
-
-void Replica::refuse_weight() const {
-  throw UsageError(
-      UsageError(fmt::format("the weights of all micro-batches of step {} add up to 0", info_->step))
-          .with_remedy("Return the number of samples, or of tokens that count, as Evaluation::weight."));
 }
 
 // All ranks know of the loss by the vote and throw the same error.
@@ -241,13 +239,10 @@ void Replica::settle() {
   tally.has_hash = info_->hash_replica && copies() == Copies::kPerRank ? 1 : 0;
   tally.wants_to_stop = info_->wants_to_stop ? 1 : 0;
   const bool is_before_update = update_time() != UpdateTime::kWhenReduced;
-  if (is_before_update) {
-    if (settings_.summation == Summation::kByTree) lock_step_->gather_all_gradients();
-    tally.square_sum = lock_step_->square_sum();
-  }
-  verdict_ = vote(group_, tally, settings_.summation);
+  if (is_before_update) tally.square_sum = lock_step_->square_sum();
+  verdict_ = vote(group_, tally);
   if (verdict_.bad_loss && !settings_.skip_non_finite) refuse(*verdict_.bad_loss);
-  if (verdict_.weight == 0) refuse_weight();
+  check_weight(group_, verdict_.weight, fmt::format("of step {}", info_->step));
   if (settings_.skip_non_finite && !std::isfinite(verdict_.gradient_norm + verdict_.loss)) {
     verdict_.kind = Verdict::Kind::kSkip;
     buffers_.drop();

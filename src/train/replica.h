@@ -80,7 +80,6 @@ class Replica {
   void settle();
   void optimize();
   StepTerms terms(double scale) const;
-  [[noreturn]] void refuse_weight() const;
   [[noreturn]] void refuse_norm() const;
   [[noreturn]] void refuse(const BadLoss& bad) const;
   void follow_observed_order();

@@ -39,6 +39,10 @@ TrainerTrace::TrainerTrace(Replica& replica, std::size_t capacity)
   replica.lanes().set_trace(calls_);
 }
 
+void TrainerTrace::leave(Communicator& group) const {
+  if (group.trace() == calls_) group.set_trace(nullptr);
+}
+
 Trace TrainerTrace::records() const {
   Trace trace;
   for (const TracedAction& traced : actions_.whole_steps()) trace.actions.push_back(record_of(traced));

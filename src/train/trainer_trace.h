@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/group/call_trace.h"
+#include "comm/group/communicator.h"
 #include "train/action_trace.h"
 #include <cohort/trace.h>
 
@@ -20,6 +20,8 @@ class TrainerTrace {
   TrainerTrace(Replica& replica, std::size_t capacity);
 
   Trace records() const;
+  /// Ends the record of the calls of this group, unless another trace has taken its place.
+  void leave(Communicator& group) const;
 
  private:
   ActionTrace actions_;

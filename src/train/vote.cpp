@@ -30,12 +30,11 @@ void compare_programs(const std::vector<Tally>& all) {
   for (const Tally& tally : all) hashes.push_back(tally.program_hash);
   const std::vector<int> ranks = deviating_ranks(hashes);
   if (ranks.empty()) return;
-  raise(
-      Error(ErrorCode::kCorrupt,
-            fmt::format("the program of {} differs from those of the others", comm::ranks_text(ranks)))
-          .with_rank(ranks.front())
-          .with_remedy("Start all ranks with the same program, module and options; `cohort train --dry-run` "
-                       "prints the program of every rank."));
+  raise(Error(ErrorCode::kCorrupt,
+              fmt::format("the program of {} differs from those of the others", comm::ranks_text(ranks)))
+            .with_rank(ranks.front())
+            .with_remedy("Start all ranks with the same program, module and options; `cohort train --dry-run "
+                         "--json` prints the actions of every rank."));
 }
 
 void compare_replicas(const std::vector<Tally>& all) {
@@ -76,7 +75,7 @@ std::vector<int> deviating_ranks(const std::vector<std::uint64_t>& hashes) {
   return ranks;
 }
 
-Verdict vote(Communicator& group, const Tally& mine, Summation summation) {
+Verdict vote(Communicator& group, const Tally& mine) {
   const std::vector<Tally> all = everybody(group, mine);
   compare_programs(all);
   compare_replicas(all);
@@ -86,9 +85,9 @@ Verdict vote(Communicator& group, const Tally& mine, Summation summation) {
   verdict.loss = summed(all, &Tally::loss) / verdict.weight;
   verdict.correct = summed(all, &Tally::correct);
   verdict.counted = summed(all, &Tally::counted);
-  const double square_sum =
-      summation == Summation::kByTree ? mine.square_sum : summed(all, &Tally::square_sum);
-  verdict.gradient_norm = std::sqrt(square_sum) / verdict.weight;
+  ExactSum square_sum;
+  for (const Tally& tally : all) square_sum.add(tally.square_sum);
+  verdict.gradient_norm = std::sqrt(square_sum.value()) / verdict.weight;
   for (const Tally& tally : all) {
     verdict.stop = verdict.stop || tally.wants_to_stop != 0;
   }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "base/exact_sum.h"
 #include "comm/group/communicator.h"
-#include "train/reducer.h"
 
 #include <cstdint>
 #include <optional>
@@ -9,21 +9,21 @@
 
 namespace cohort::train {
 
-/// One rank's results of a step: 80 bytes on the wire.
+/// One rank's results of a step: 248 bytes on the wire.
 struct Tally {
   double loss = 0;                 ///< sum over the samples of the rank
   double weight = 0;               ///< sum of the weights of its micro-batches
   double samples = 0;              ///< number of samples
   double correct = 0;              ///< number of right answers
   double counted = 0;              ///< number of answers
-  double square_sum = 0;           ///< of the gradients that the rank has reduced
+  ExactSum square_sum{};           ///< of the gradients that the rank has reduced
   std::int64_t bad_slot = -1;      ///< the first slot whose loss is not finite; −1: all are finite
   std::uint64_t program_hash = 0;  ///< of the actions that all ranks make together
   std::uint64_t replica_hash = 0;
   std::uint32_t has_hash = 0;
   std::uint32_t wants_to_stop = 0;
 };
-static_assert(sizeof(Tally) == 80);
+static_assert(sizeof(Tally) == 248);
 
 /// The first slot with a loss that is not finite, of the first such rank.
 struct BadLoss {
@@ -48,7 +48,7 @@ struct Verdict {
 /// All-gathers the tallies and decides.
 ///
 /// Failure: throws; kCorrupt names the ranks whose parameters or programs differ from those of most ranks.
-Verdict vote(Communicator& group, const Tally& mine, Summation summation);
+Verdict vote(Communicator& group, const Tally& mine);
 
 /// The ranks whose hash differs from that of the majority, or from that of rank 0 if there is no majority.
 std::vector<int> deviating_ranks(const std::vector<std::uint64_t>& hashes);

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-// Optimizer kernels: the loops of apply() and square_sum(). They are compiled once for each instruction set
+// Optimizer kernels: the loops of apply() and add_squares(). They are compiled once for each instruction set
 // (kernels_<set>.cpp) and chosen at run time. All instruction sets give the same bits; a test compares them.
 
 namespace cohort::update {
@@ -47,10 +47,13 @@ struct KernelKind {
   Decay decay = Decay::kNone;
 };
 
+inline constexpr std::size_t kSquareBlock = 16;
+
 struct Kernels {
   using Update = void (*)(const Coefficients&, const UpdateSpans&);
   Update (*update)(const KernelKind&) = nullptr;
-  double (*square_sum)(const float* values, std::size_t count) = nullptr;
+  /// The sum of squares of each block of kSquareBlock values.
+  void (*square_sums)(const float* values, std::size_t num_blocks, double* sums) = nullptr;
 };
 
 Kernels kernels_of(InstructionSet set);

@@ -3,7 +3,7 @@
 namespace cohort::update {
 
 Kernels kernels_avx512() {
-  return {.update = update_loop, .square_sum = square_sum_loop};
+  return {.update = update_loop, .square_sums = square_sums_loop};
 }
 
 }  // namespace cohort::update

@@ -102,35 +102,20 @@ Kernels::Update update_loop(const KernelKind& kind) {
   return kind.decay == Decay::kNone ? loop_of<Decay::kNone>(kind) : loop_of<Decay::kOfGradient>(kind);
 }
 
-// Element i is added to sum i mod 32; the 32 sums are added in pairs at the end.
 // NOLINTNEXTLINE(misc-definitions-in-headers): one copy for each instruction set is the point
-double square_sum_loop(const float* values, std::size_t count) {
+void square_sums_loop(const float* values, std::size_t num_blocks, double* sums) {
   typedef float Floats __attribute__((vector_size(32)));
   typedef double Doubles __attribute__((vector_size(64)));
-  constexpr std::size_t kWidth = 8;
-  constexpr std::size_t kSums = 32;
-  Doubles a{}, b{}, c{}, d{};
-  const auto add = [](Doubles& sum, const float* from) {
-    Floats narrow;
-    std::memcpy(&narrow, from, sizeof narrow);
-    const Doubles wide = __builtin_convertvector(narrow, Doubles);
-    sum += wide * wide;
-  };
-  const auto add_all = [&](const float* from) {
-    add(a, from);
-    add(b, from + kWidth);
-    add(c, from + 2 * kWidth);
-    add(d, from + 3 * kWidth);
-  };
-  std::size_t i = 0;
-  for (; i + kSums <= count; i += kSums) add_all(values + i);
-  if (i < count) {
-    float rest[kSums] = {};
-    std::memcpy(rest, values + i, (count - i) * sizeof(float));
-    add_all(rest);
+  constexpr std::size_t kHalf = kSquareBlock / 2;
+  for (std::size_t block = 0; block < num_blocks; ++block) {
+    Floats narrow[2];
+    std::memcpy(narrow, values + block * kSquareBlock, sizeof narrow);
+    static_assert(sizeof narrow == 2 * kHalf * sizeof(float));
+    const Doubles first = __builtin_convertvector(narrow[0], Doubles);
+    const Doubles second = __builtin_convertvector(narrow[1], Doubles);
+    const Doubles sum = first * first + second * second;
+    sums[block] = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
   }
-  const Doubles sum = (a + b) + (c + d);
-  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include "base/check.h"
 #include "update/kernels.h"
 
+#include <algorithm>
+#include <array>
+
 namespace cohort {
 namespace {
 
@@ -59,8 +62,22 @@ void apply(const OptimizerSettings& settings, const UpdateStep& step, const Upda
   });
 }
 
-double square_sum(std::span<const float> values) {
-  return update::kernels_of(update::best_set()).square_sum(values.data(), values.size());
+void add_squares(std::span<const float> values, ExactSum& sum) {
+  constexpr std::size_t kBlock = update::kSquareBlock;
+  const auto kernel = update::kernels_of(update::best_set()).square_sums;
+  std::array<double, 256> sums;
+  std::size_t done = 0;
+  while (values.size() - done >= kBlock) {
+    const std::size_t num_blocks = std::min((values.size() - done) / kBlock, sums.size());
+    kernel(values.data() + done, num_blocks, sums.data());
+    for (std::size_t i = 0; i < num_blocks; ++i) sum.add(sums[i]);
+    done += num_blocks * kBlock;
+  }
+  if (done == values.size()) return;
+  std::array<float, kBlock> rest{};
+  std::copy(values.begin() + static_cast<std::ptrdiff_t>(done), values.end(), rest.begin());
+  kernel(rest.data(), 1, sums.data());
+  sum.add(sums[0]);
 }
 
 }  // namespace cohort

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/exact_sum.h"
 #include "base/parallel.h"
 #include <cohort/optimizer.h>
 
@@ -37,8 +38,11 @@ void apply(const OptimizerSettings& settings, const UpdateStep& step, const Upda
 void apply(const OptimizerSettings& settings, const UpdateStep& step, const UpdateSpans& spans,
            const Parallel& parallel);
 
-/// The sum of squares, in double. The order of additions depends only on the number of values, so the bits
-/// are the same on every machine.
-double square_sum(std::span<const float> values);
+/// Adds the squares of the values. Those of 16 values at a time, counted from the first, are added in double,
+/// and their sums exactly: the result is the same however values are cut into spans, at multiples of 16, and
+/// on every machine.
+///
+/// Cost: one pass at memory speed, and a few nanoseconds for 16 values.
+void add_squares(std::span<const float> values, ExactSum& sum);
 
 }  // namespace cohort

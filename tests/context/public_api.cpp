@@ -207,11 +207,24 @@ void check_that_users_outlive(std::unique_ptr<cohort::Context> context) {
   check_blocking_calls(group);
 }
 
+// Settings are enumerations, and have the names that job files use.
+void check_settings() {
+  const cohort::LinkSettings settings{.backend = cohort::Backend::kAuto,
+                                      .algorithm = cohort::CollectiveAlgorithm::kRing,
+                                      .wire = cohort::WireDType::kBFloat16};
+  expect_equal(settings.chunk_bytes.has_value() || settings.sockets.has_value(), false, "an unset setting");
+  expect_equal(cohort::name(*settings.algorithm), "ring", "the name of an algorithm");
+  expect_equal(cohort::collective_algorithm_named("ring"), settings.algorithm, "an algorithm by its name");
+  expect_equal(cohort::name(*settings.wire), "bf16", "the name of a wire type");
+  expect_equal(cohort::wire_dtype_named("bf16"), settings.wire, "a wire type by its name");
+}
+
 }  // namespace
 
 int main() try {
   torch::manual_seed(1);
   auto context = std::make_unique<cohort::Context>();
+  check_settings();
   check_blocking_calls(*context);
   check_calls_in_the_background(*context);
   check_messages(*context);

@@ -50,7 +50,14 @@ class Jobs(unittest.TestCase):
         report = self.train("digits.toml", 2, "train.epochs=10")
         self.assertEqual(report["steps"], 60)
         self.assertEqual(report["metrics"]["accuracy"], 1, report)
-        self.assertTrue((self.folder / "runs/digits/best.safetensors").is_file())
+        self.check_predictions(self.folder / "runs/digits/best.safetensors")
+
+    def check_predictions(self, model):
+        """The model of the demo finds the digit that a row shows, in rows without the digit."""
+        rows = [",".join(f"p{i}" for i in range(64))] + [",".join("16" if i == digit else "0" for i in range(64)) for digit in (7, 0, 3)]
+        (self.folder / "new.csv").write_text("\n".join(rows) + "\n")
+        found = json.loads(self.run_tool("predict", model, "new.csv", "--json"))["predictions"]
+        self.assertEqual([each["class"] for each in found], ["7", "0", "3"])
 
     def test_a_job_finds_its_data_from_anywhere(self):
         self.digits(100)

@@ -125,6 +125,21 @@ class Planted(unittest.TestCase):
         self.plant("src/base/units.cpp", '#include "comm/schedule/neighbour.h"')
         self.assertIn("names src/comm/schedule/neighbour.h in READ_ELSEWHERE without need", self.mistakes())
 
+    def test_a_public_header_that_the_header_of_all_lacks(self):
+        self.plant("include/cohort/new.h", "#pragma once")
+        self.assertIn("include/cohort/cohort.h does not include <cohort/new.h>", self.mistakes())
+
+    def test_a_library_that_prints_or_ends_the_process(self):
+        lines = {"base/error.cpp": "std::cerr << 1;", "base/units.cpp": "std::fputs(text, stderr);", "base/log.cpp": "if (bad) ::_exit(1);",
+                 "config/load.cpp": "exit(1);", "state/run_directory.cpp": "std::terminate();"}
+        for file, line in lines.items():
+            self.plant(f"src/{file}", line)
+        self.plant("src/base/random.cpp", "group_->abort(error); process.exit(); Group::abort(why); abort(cause);")
+        found = self.mistakes()
+        for file in lines:
+            self.assertIn(f"src/{file} has ", found)
+        self.assertNotIn("src/base/random.cpp", found)
+
     def test_a_folder_that_cmake_does_not_know(self):
         (self.root / "src/stray").mkdir()
         self.assertIn("src/stray is no folder that CMake declares", self.mistakes())

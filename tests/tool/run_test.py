@@ -104,6 +104,24 @@ class Given(unittest.TestCase):
         self.assertEqual(shell(1, script, env={**clean, "OMP_NUM_THREADS": "7"}).stdout, "[0] 7  \n")
         self.assertEqual(shell(1, script, "--set", "launch.threads_per_rank=5", env=clean).stdout, "[0] 5 5 5\n")
 
+    def test_limits_reach_every_program(self):
+        script = 'echo "$COHORT_LIVENESS $COHORT_LIMIT"'
+        clean = {k: v for k, v in os.environ.items() if k not in ("COHORT_LIVENESS", "COHORT_LIMIT")}
+        self.assertEqual(shell(1, script, "--liveness", "3s", "--limit", "7s", env=clean).stdout, "[0] 3 s 7 s\n")
+        self.assertEqual(shell(1, script, env={**clean, "COHORT_LIVENESS": "4s"}).stdout, "[0] 4s \n")
+
+    def test_choices_of_the_job_win_over_the_environment(self):
+        script = 'echo "$COHORT_ALGORITHM $COHORT_CHUNK $COHORT_WIRE $COHORT_SOCKETS"'
+        around = {**os.environ, "COHORT_ALGORITHM": "ring", "COHORT_CHUNK": "64KiB", "COHORT_WIRE": "f16", "COHORT_SOCKETS": "2"}
+        self.assertEqual(shell(1, script, env=around).stdout, "[0] ring 65536 f16 2\n")
+        given = [word for key in ("algorithm", "chunk", "sockets") for word in ("--set", f"communication.{key}=auto")]
+        self.assertEqual(shell(1, script, *given, env=around).stdout, "[0] auto auto f16 auto\n")
+
+    def test_a_variable_that_nothing_reads_is_named(self):
+        result = shell(1, "true", env={**os.environ, "COHORT_LIVELINESS": "3s"})
+        self.assertEqual((result.returncode, result.stderr),
+                         (0, "cohort: warning: nothing reads the environment variable COHORT_LIVELINESS\n"))
+
     def test_the_number_of_ranks_may_come_from_the_job(self):
         with tempfile.TemporaryDirectory() as folder:
             job = pathlib.Path(folder) / "job.toml"

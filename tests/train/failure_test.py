@@ -399,6 +399,21 @@ class Ranks(Failing):
         self.assertRegex(error_output, rf"rank 1 \(process {rank}\) has shown no sign of life for 500 ms, "
                                        r"while rank 0: \w+.* of group '.*' \(generation 0\) waits: it is stopped")
 
+    def test_paused_together(self):
+        """As a laptop that is suspended: all ranks are stopped for longer than the limit, and go on."""
+        job = self.start(ENDLESS, "--json", "--liveness", "1s", ranks=2)
+        self.wait_for_steps(job)
+        log = self.directory / "steps.jsonl"
+        for number, pause in ((signal.SIGSTOP, 2), (signal.SIGCONT, 0)):
+            for rank in ranks_of(job).values():
+                os.kill(rank, number)
+            time.sleep(pause)
+        before = log.stat().st_size
+        self.wait_for(lambda: log.stat().st_size > before + 10000 or job.poll() is not None, "steps after the pause")
+        job.send_signal(signal.SIGINT)
+        code, _, error_output = self.end_of(job)
+        self.assertEqual(code, 128 + signal.SIGINT, error_output)
+
     def test_the_tool_killed(self):
         job = self.start(ENDLESS, ranks=3)
         self.wait_for_steps(job)

@@ -108,6 +108,44 @@ TEST(Engine, AFailureInAnyLaneEndsAll) {
   }
 }
 
+// Of several failures the cause is thrown, whichever lane it is in.
+TEST(Engine, AFailureThatFollowsFromAnotherIsNotThrown) {
+  StepShape shape = kTwoBuckets;
+  shape.bucket_lanes = 2;
+  for (const int cause : {0, 1}) {
+    std::barrier both(2);
+    Engine* running = nullptr;
+    Engine engine(3, [&](const Action& action) {
+      if (action.verb == Verb::kBackward) {
+        running->filled(0);
+        running->filled(1);
+      }
+      if (action.verb != Verb::kReduce) return;
+      both.arrive_and_wait();
+      if (action.bucket == cause) throw std::runtime_error("planted");
+      raise(Error(ErrorCode::kAborted, "a consequence"));
+    });
+    running = &engine;
+    EXPECT_THROW(engine.run(data_parallel_program(shape)), std::runtime_error) << cause;
+  }
+}
+
+// A second fit counts its steps from 0 again.
+TEST(ActionTrace, StepsAreInTheOrderInWhichTheyRan) {
+  ActionTrace trace(1, /*capacity=*/8);
+  const auto now = std::chrono::steady_clock::now();
+  for (const std::int64_t step : {0, 1, 2, 0, 1}) {
+    trace.begin_step(step);
+    trace.add(0, {.verb = Verb::kForward}, now, now);
+    trace.add(1, {.verb = Verb::kVote}, now, now);
+    trace.end_step();
+  }
+  std::vector<std::int64_t> steps;
+  for (const TracedAction& each : trace.whole_steps()) steps.push_back(each.step);
+  EXPECT_EQ(steps, (std::vector<std::int64_t>{2, 2, 0, 0, 1, 1}))
+      << "the oldest that are left may be incomplete";
+}
+
 TEST(ActionTrace, IsTheProgramWithTimes) {
   StepShape shape = kTwoBuckets;
   shape.bucket_lanes = 2;
@@ -149,7 +187,10 @@ TEST(ActionTrace, KeepsWholeStepsOnly) {
     trace.add(0, {.verb = Verb::kForward, .lane = 0}, now, now);
     trace.add(1, {.verb = Verb::kReduce, .lane = 1, .bucket = 0}, now, now);
     trace.add(2, {.verb = Verb::kReduce, .lane = 1, .bucket = 1}, now, now);
+    trace.end_step();
   }
+  trace.begin_step(4);
+  trace.add(0, {.verb = Verb::kForward, .lane = 0}, now, now);  // a step that fails has no end
   const std::vector<TracedAction> traced = trace.whole_steps();
   ASSERT_EQ(traced.size(), 3u) << "lane 1 has lost a part of step 2";
   for (const TracedAction& each : traced) EXPECT_EQ(each.step, 3);

@@ -283,6 +283,29 @@ TEST(Trainer, ClippingByNormScalesTheMeanGradient) {
   EXPECT_NEAR(std::sqrt(square_sum), norms[0] * 0.0625, 1e-5);
 }
 
+// Otherwise a run that is resumed, and so begins with the buckets of a later step, would clip otherwise.
+TEST(Trainer, NormsDoNotDependOnBuckets) {
+  std::vector<std::vector<double>> norms;
+  for (const std::size_t bucket_bytes : {std::size_t{64}, std::size_t{256}, std::size_t{4} << 20}) {
+    std::vector<std::vector<double>> seen(3);
+    const auto outcome = run_training(3, [&](Communicator& group, Arena& arena) {
+      auto net = small_net();
+      TrainerOptions options{.clip_grad_norm = 0.5, .batch_size = 12, .epochs = 2};
+      options.bucket_bytes = bucket_bytes;
+      options.on_step = [&](const StepReport& step) {
+        seen[static_cast<std::size_t>(group.rank())].push_back(*step.gradient_norm);
+      };
+      Trainer trainer(group, arena, net.ptr(), cross_entropy(net), options);
+      trainer.fit(std::make_shared<RoughNumbers>(48));
+    });
+    EXPECT_WORLD_OK(outcome);
+    norms.push_back(seen[0]);
+  }
+  ASSERT_EQ(norms[0].size(), 8u);
+  EXPECT_EQ(norms[0], norms[1]);
+  EXPECT_EQ(norms[0], norms[2]);
+}
+
 TEST(Trainer, AStepThatIsNotFiniteIsSkippedWhereThatIsAsked) {
   const auto data = std::make_shared<WholeNumbers>(32);
   TrainerOptions options = exact_options();

@@ -76,16 +76,25 @@ TEST(Kernels, GiveTheSameBitsWithEveryInstructionSet) {
 }
 
 TEST(Kernels, AddSquaresInTheSameOrderWithEveryInstructionSet) {
-  for (const std::size_t count : kAwkwardCounts) {
-    std::vector<float> values(count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(RandomStream(3, 1).normal(i));
-    const double expected = kernels_generic().square_sum(values.data(), count);
-    for (const InstructionSet set : available_sets()) {
-      EXPECT_EQ(kernels_of(set).square_sum(values.data(), count), expected) << count;
-    }
+  constexpr std::size_t kBlocks = 37;
+  std::vector<float> values(kBlocks * kSquareBlock);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(RandomStream(3, 1).normal(i));
+  }
+  const auto sums_of = [&](const Kernels& kernels) {
+    std::vector<double> sums(kBlocks);
+    kernels.square_sums(values.data(), kBlocks, sums.data());
+    return sums;
+  };
+  const std::vector<double> expected = sums_of(kernels_generic());
+  for (const InstructionSet set : available_sets()) EXPECT_EQ(sums_of(kernels_of(set)), expected);
+  for (std::size_t block = 0; block < kBlocks; ++block) {
     long double exact = 0;
-    for (const float value : values) exact += static_cast<long double>(value) * value;
-    EXPECT_NEAR(expected, static_cast<double>(exact), 1e-15 * static_cast<double>(count) * expected);
+    for (std::size_t i = 0; i < kSquareBlock; ++i) {
+      const float value = values[block * kSquareBlock + i];
+      exact += static_cast<long double>(value) * value;
+    }
+    EXPECT_NEAR(expected[block], static_cast<double>(exact), 1e-15 * kSquareBlock * expected[block]);
   }
 }
 

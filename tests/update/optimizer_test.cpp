@@ -1,7 +1,9 @@
 #include "update/optimizer.h"
 
 #include "spans.h"
+#include <cohort/random.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cohort/error.h>
 #include <gtest/gtest.h>
@@ -168,6 +170,12 @@ TEST(Momentum, IsExactOnExactNumbers) {
   EXPECT_EQ(p, (std::vector<float>{6.75, -10.5}));
 }
 
+double square_sum(std::span<const float> values) {
+  ExactSum sum;
+  add_squares(values, sum);
+  return sum.value();
+}
+
 TEST(SquareSum, IsExactOnExactNumbers) {
   for (const std::size_t count : kAwkwardCounts) {
     std::vector<float> values(count);
@@ -177,6 +185,21 @@ TEST(SquareSum, IsExactOnExactNumbers) {
       expected += double{values[i]} * double{values[i]};
     }
     EXPECT_EQ(square_sum(values), expected) << count;
+  }
+}
+
+TEST(SquareSum, DoesNotDependOnWhereValuesAreCut) {
+  std::vector<float> values(16 * 1009);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(RandomStream(3, 1).normal(i));
+  }
+  const double whole = square_sum(values);
+  for (const std::size_t piece : {16u, 48u, 160u, 4096u, 4112u}) {
+    ExactSum sum;
+    for (std::size_t first = 0; first < values.size(); first += piece) {
+      add_squares(std::span(values).subspan(first, std::min(piece, values.size() - first)), sum);
+    }
+    EXPECT_EQ(sum.value(), whole) << piece;
   }
 }
 

@@ -4,14 +4,7 @@ namespace cohort::observe {
 
 nlohmann::ordered_json action_json(const Action& action) {
   nlohmann::ordered_json json{{"verb", name(action.verb)}, {"lane", action.lane}};
-  const auto add = [&](const char* key, const std::optional<int>& number) {
-    if (number) json[key] = *number;
-  };
-  add("stage", action.stage);
-  add("micro_batch", action.micro_batch);
-  add("unit", action.unit);
-  add("bucket", action.bucket);
-  add("peer", action.peer);
+  add_numbers(json, action);
   return json;
 }
 

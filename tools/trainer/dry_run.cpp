@@ -10,6 +10,8 @@
 #include "train/module_tensors.h"
 #include "train/settings.h"
 
+#include <cohort/link_settings.h>
+
 #include <bit>
 #include <fmt/format.h>
 #include <iostream>
@@ -50,12 +52,14 @@ void add_buckets(PlanReport& plan, const BucketLayout& layout,
   }
 }
 
-train::Link link_of(const JobOrder& order) {
-  return order.num_hosts > 1 ? train::Link::kMessages : train::Link::kSharedMemory;
+train::Link link_of(const Job& job, const JobOrder& order) {
+  const bool is_mpi = job.config.communication.backend == name(Backend::kMpi);
+  return is_mpi || order.num_hosts > 1 ? train::Link::kMessages : train::Link::kSharedMemory;
 }
 
 Copies copies_of(const Job& job, const JobOrder& order) {
-  const bool is_one = job.options.one_copy && order.world > 1 && link_of(order) == train::Link::kSharedMemory;
+  const bool is_one =
+      job.options.one_copy && order.world > 1 && link_of(job, order) == train::Link::kSharedMemory;
   return is_one ? Copies::kOne : Copies::kPerRank;
 }
 
@@ -75,7 +79,7 @@ std::uint64_t gradient_copies(const BucketLayout& layout, const PlanReport& plan
   }
   if (world == 1) return 0;
   if (train::update_time(settings) == UpdateTime::kAfterVote) return layout.count / world;
-  return link_of(order) == train::Link::kMessages ? lanes * largest / world : 0;
+  return link_of(job, order) == train::Link::kMessages ? lanes * largest / world : 0;
 }
 
 void add_programs(PlanReport& plan, const BucketLayout& layout, const Job& job, const JobOrder& order) {
@@ -83,7 +87,7 @@ void add_programs(PlanReport& plan, const BucketLayout& layout, const Job& job, 
     plan.programs.push_back(
         data_parallel_program({.micro_batches = micro_batches,
                                .num_buckets = static_cast<int>(layout.buckets.size()),
-                               .bucket_lanes = train::num_bucket_lanes(order.world, link_of(order)),
+                               .bucket_lanes = train::num_bucket_lanes(order.world, link_of(job, order)),
                                .update = train::update_time(train::replica_settings(job.options)),
                                .copies = copies_of(job, order)}));
   }

@@ -196,6 +196,7 @@ int run_job(const JobOrder& order) {
     train::check_options(job.options, context.size());
     train::check_groups(job.options, *job.model);
     output.emplace(order, job, context.rank(), context.size());
+    if (job.options.trace && context.rank() == 0) check_trace_file(job.config.trace.file);
   });
   output->say_settings(settings);
   log.debug("training with {} of {} samples, {} parameters, testing with {}",

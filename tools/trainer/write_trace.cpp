@@ -1,10 +1,13 @@
 #include "write_trace.h"
 
+#include "observe/program_json.h"
 #include "storage/local_file_system.h"
+#include "storage/path.h"
 #include "storage/whole_file.h"
 #include <cohort/context.h>
 
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -15,14 +18,7 @@ using Json = nlohmann::ordered_json;
 
 Json action_json(const ActionRecord& action) {
   Json json{{"verb", action.verb}, {"lane", action.lane}};
-  const auto add = [&](const char* key, const std::optional<int>& number) {
-    if (number) json[key] = *number;
-  };
-  add("stage", action.stage);
-  add("micro_batch", action.micro_batch);
-  add("unit", action.unit);
-  add("bucket", action.bucket);
-  add("peer", action.peer);
+  observe::add_numbers(json, action);
   json["begin_s"] = action.begin_seconds;
   json["end_s"] = action.end_seconds;
   return json;
@@ -52,7 +48,7 @@ Json calls_json(int rank, const Trace& trace) {
   return calls;
 }
 
-// The texts of all ranks, on every rank. Texts are padded to the length of the longest.
+// The texts of all ranks, on rank 0. Texts are padded to the length of the longest.
 std::vector<std::string> gathered(Context& context, std::string text) {
   const auto world = static_cast<std::size_t>(context.size());
   const std::array<std::int64_t, 1> own{static_cast<std::int64_t>(text.size())};
@@ -61,10 +57,11 @@ std::vector<std::string> gathered(Context& context, std::string text) {
   std::int64_t longest = 1;
   for (const std::int64_t length : lengths) longest = std::max(longest, length);
   text.resize(static_cast<std::size_t>(longest), ' ');
-  std::string all(static_cast<std::size_t>(longest) * world, ' ');
-  context.all_gather(ConstNumbers(text.data(), text.size(), DType::kU8),
-                     Numbers(all.data(), all.size(), DType::kU8));
+  std::string all(context.rank() == 0 ? static_cast<std::size_t>(longest) * world : 0, ' ');
+  context.gather(ConstNumbers(text.data(), text.size(), DType::kU8),
+                 Numbers(all.data(), all.size(), DType::kU8), /*root=*/0);
   std::vector<std::string> texts;
+  if (context.rank() != 0) return texts;
   for (std::size_t rank = 0; rank < world; ++rank) {
     texts.push_back(
         all.substr(rank * static_cast<std::size_t>(longest), static_cast<std::size_t>(lengths[rank])));
@@ -73,6 +70,14 @@ std::vector<std::string> gathered(Context& context, std::string text) {
 }
 
 }  // namespace
+
+void check_trace_file(const std::string& path) {
+  LocalFileSystem files;
+  const std::string file = std::filesystem::absolute(path).lexically_normal().string();
+  const Status ready = files.check_writable(storage::directory_of(file));
+  if (ready) return;
+  raise(ready.error().within("trace.file cannot be written").with_remedy("Set trace.file to another file."));
+}
 
 void write_trace(Context& context, const Trace& trace, const std::string& path) {
   const Json mine{{"programs", programs_json(context.rank(), trace)},

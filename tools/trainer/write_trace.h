@@ -10,6 +10,11 @@ class Context;
 
 namespace cohort::tool {
 
+/// Called before training, on rank 0.
+///
+/// Failure: throws if the file could not be created, and names trace.file.
+void check_trace_file(const std::string& path);
+
 /// Writes the traces of all ranks to one file, on rank 0: `{"programs": [{"rank", "step", "actions": […]}],
 /// "calls": […]}`, with actions as `cohort train --dry-run --json` prints them and their times. All ranks
 /// call it together.

@@ -63,6 +63,7 @@ class Communicator {
 
   /// From now on the times of calls are recorded there; null: nowhere. Set it while no call runs.
   void set_trace(std::shared_ptr<comm::CallTrace> trace) { trace_ = std::move(trace); }
+  const std::shared_ptr<comm::CallTrace>& trace() const { return trace_; }
 
   /// Every rank of the group calls this; ranks with the same colour form a group, ordered by (key, rank). A
   /// rank without a colour is in no new group and gets null.

@@ -12,7 +12,8 @@ std::vector<Kind> one(const std::string& name) {
   if (name == "shared_memory") return {shared_memory_kind(name, InArena::kEverybodys)};
   for (const NetworkKind& network : network_kinds()) {
     if (network.name != name) continue;
-    return {message_passing_kind(network, name == "hosts_of_two" ? "hierarchical" : "")};
+    if (name == "hosts_of_two") return {message_passing_kind(network, CollectiveAlgorithm::kHierarchical)};
+    return {message_passing_kind(network)};
   }
   return {};
 }

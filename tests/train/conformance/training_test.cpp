@@ -213,6 +213,32 @@ TEST_P(Training, TokensWeighTheSameInTrainingVoteAndEvaluation) {
       }));
 }
 
+TEST_P(Training, WeightsThatAddUpToNothingAreRefused) {
+  COHORT_NEEDS(Ability::kOutlivesFailure);
+  for (const double weight : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
+    for (const bool waits : {false, true}) {
+      run(2, with_arena([&](Communicator& group, Arena& arena) {
+            const Pair pair = exact_pair();
+            const Objective objective = [&](const Batch& batch) {
+              Evaluation evaluation = pair.second(batch);
+              evaluation.weight = weight;
+              return evaluation;
+            };
+            TrainerOptions options = exact_options();
+            if (waits) options.clip_grad_norm = 1e6;
+            Trainer trainer(group, arena, pair.first, objective, options);
+            try {
+              trainer.fit(std::make_shared<WholeNumbers>(16));
+              ADD_FAILURE() << weight << " was taken";
+            } catch (const std::exception& error) {
+              EXPECT_NE(std::string(error.what()).find("the weights of step 0 add up to"), std::string::npos)
+                  << error.what();
+            }
+          }));
+    }
+  }
+}
+
 TEST_P(Training, AnEmptyParameterIsNoObstacle) {
   struct WithEmpty : torch::nn::Module {
     WithEmpty() {

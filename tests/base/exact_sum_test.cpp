@@ -1,0 +1,68 @@
+#include "base/exact_sum.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace cohort {
+namespace {
+
+double sum_of(const std::vector<double>& numbers) {
+  ExactSum sum;
+  for (const double number : numbers) sum.add(number);
+  return sum.value();
+}
+
+TEST(ExactSum, AddsWithoutRounding) {
+  EXPECT_EQ(sum_of({}), 0);
+  EXPECT_EQ(sum_of({0, 0}), 0);
+  EXPECT_EQ(sum_of({1.5, 2.25}), 3.75);
+  EXPECT_EQ(sum_of({0x1p-298}), 0x1p-298);
+  EXPECT_EQ(sum_of({0x1.fffffep127 * 0x1.fffffep127}), 0x1.fffffep127 * 0x1.fffffep127);
+  // A double alone would lose each of the small numbers.
+  std::vector<double> numbers{0x1p60};
+  numbers.insert(numbers.end(), 1 << 12, 0x1p-4);
+  EXPECT_EQ(sum_of(numbers), 0x1p60 + 0x1p8);
+}
+
+TEST(ExactSum, DoesNotDependOnOrderOrParts) {
+  std::mt19937_64 random(7);
+  std::vector<double> numbers;
+  for (int i = 0; i < 5000; ++i) {
+    const auto g = static_cast<float>(std::ldexp(static_cast<double>(random() % 1000003) / 1000003.0,
+                                                 static_cast<int>(random() % 80) - 60));
+    numbers.push_back(static_cast<double>(g) * static_cast<double>(g));
+  }
+  const double expected = sum_of(numbers);
+  const double plain = std::accumulate(numbers.begin(), numbers.end(), 0.0);
+  EXPECT_NEAR(expected, plain, 1e-10 * plain);
+  for (int round = 0; round < 20; ++round) {
+    std::shuffle(numbers.begin(), numbers.end(), random);
+    EXPECT_EQ(sum_of(numbers), expected);
+    std::vector<ExactSum> parts(1 + random() % 7);
+    for (const double number : numbers) parts[random() % parts.size()].add(number);
+    ExactSum all;
+    for (const ExactSum& part : parts) all.add(part);
+    EXPECT_EQ(all.value(), expected);
+  }
+}
+
+TEST(ExactSum, NothingIsLostWhenLimbsAreFull) {
+  ExactSum power;  // 2^40 times 3, by doubling
+  power.add(3.0);
+  for (int i = 0; i < 40; ++i) power.add(ExactSum(power));
+  EXPECT_EQ(power.value(), 3.0 * 0x1p40);
+}
+
+TEST(ExactSum, PassesInfinitiesAndNanOn) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(sum_of({1, kInfinity, 2}), kInfinity);
+  EXPECT_TRUE(std::isnan(sum_of({1, kInfinity, std::nan("")})));
+}
+
+}  // namespace
+}  // namespace cohort

@@ -1,0 +1,1 @@
+config check training.toml

@@ -1,0 +1,1 @@
+config check launching.toml
