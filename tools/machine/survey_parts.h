@@ -26,7 +26,6 @@ Result<std::string> parse_os_name(std::string_view text);
 
 System survey_system(const ReadText& read);
 
-
 /// The memory, and the part of it that this process may use.
 struct Memory {
   Fact<std::uint64_t> total_bytes;
@@ -44,7 +43,6 @@ std::optional<std::uint64_t> usable_bytes(const Memory& memory);
 Result<std::uint64_t> parse_memory_line(std::string_view meminfo, std::string_view key);
 
 Memory survey_memory(const ReadText& read);
-
 
 /// A resource limit of this process; empty members mean unlimited.
 struct Limit {
@@ -66,7 +64,6 @@ Limits survey_limits();
 /// policy, and all that begin with KMP_ or MALLOC_.
 Environment thread_settings(const Environment& environment);
 
-
 /// A network interface.
 struct Interface {
   std::string name{};
@@ -82,7 +79,6 @@ struct Interface {
 std::vector<Interface> interfaces_in(const ifaddrs* list);
 
 Fact<std::vector<Interface>> survey_network(const ReadText& read);
-
 
 enum class MpiVendor { kOpenMpi, kMpich, kIntel };
 
