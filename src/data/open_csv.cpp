@@ -1,7 +1,7 @@
 #include "data/openers.h"
 #include "data/records_in_memory.h"
 #include "data/standardise.h"
-#include "records/csv_files.h"
+#include "records/csv_table.h"
 
 #include <algorithm>
 #include <cohort/views.h>

@@ -1,4 +1,4 @@
-#include "records/csv_files.h"
+#include "records/csv_table.h"
 
 #include <fmt/format.h>
 #include <unordered_map>

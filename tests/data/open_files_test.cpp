@@ -163,10 +163,10 @@ TEST_F(OpenFiles, IdxMistakesNameTheFiles) {
   EXPECT_EQ(text_of(open_data(fs, config_of("idx", "mnist"), 1)),
             "'mnist' has the images of 't10k' without the labels");
   put(fs, "mnist/t10k-labels-idx1-ubyte", labels({3}));
-  EXPECT_EQ(text_of(open_data(fs, config_of("idx", "mnist"), 1)),
-            "'mnist/t10k-images-idx3-ubyte' has 2 samples in 3 dims, 'mnist/t10k-labels-idx1-ubyte' 1 "
-            "labels. Check that the two "
-            "files belong together.");
+  EXPECT_EQ(
+      text_of(open_data(fs, config_of("idx", "mnist"), 1)),
+      "'mnist/t10k-images-idx3-ubyte' has 2 samples in 3 dims, expected 1 samples, one for each label of "
+      "'mnist/t10k-labels-idx1-ubyte', in 2 or more dims. Check that the two files belong together.");
   EXPECT_EQ(code_name(open_data(fs, config_of("idx", "nowhere"), 1)), "not_found");
   EXPECT_EQ(code_name(open_data(fs, config_of("idx", ""), 1)), "usage");
   ASSERT_TRUE(fs.make_directories("empty"));

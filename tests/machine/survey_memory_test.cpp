@@ -1,4 +1,4 @@
-#include "machine/survey_memory.h"
+#include "machine/survey_parts.h"
 
 #include "machine/given_files.h"
 #include "machine/survey_shared_memory.h"

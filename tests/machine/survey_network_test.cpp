@@ -1,4 +1,4 @@
-#include "machine/survey_network.h"
+#include "machine/survey_parts.h"
 
 #include "machine/given_files.h"
 

@@ -1,7 +1,6 @@
-#include "machine/survey_system.h"
+#include "machine/survey_parts.h"
 
 #include "machine/given_files.h"
-#include "machine/survey_process.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 #include "check_files.h"
 
-#include "records/csv_files.h"
+#include "records/csv_table.h"
 #include "records/labelled_images.h"
 #include "records/record_file.h"
 #include "records/text_tokens.h"

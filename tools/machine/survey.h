@@ -2,12 +2,8 @@
 
 #include "machine/survey_cores.h"
 #include "machine/survey_libtorch.h"
-#include "machine/survey_memory.h"
-#include "machine/survey_mpi.h"
-#include "machine/survey_network.h"
-#include "machine/survey_process.h"
+#include "machine/survey_parts.h"
 #include "machine/survey_shared_memory.h"
-#include "machine/survey_system.h"
 
 #include <chrono>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "machine/survey_memory.h"
+#include "machine/survey_parts.h"
 
 #include "machine/cgroup.h"
 #include "machine/kernel_text.h"

@@ -1,4 +1,4 @@
-#include "machine/survey_process.h"
+#include "machine/survey_parts.h"
 
 #include <algorithm>
 #include <cerrno>

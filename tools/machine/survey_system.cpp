@@ -1,4 +1,4 @@
-#include "machine/survey_system.h"
+#include "machine/survey_parts.h"
 
 #include "machine/kernel_text.h"
 
