@@ -68,7 +68,7 @@ struct DataConfig {
   double noise{};
   int context{};
   std::optional<int> stride;
-  bool normalise{};
+  bool normalize{};
   bool shuffle{};
   int loader_threads{};
   int prefetch{};

@@ -31,7 +31,7 @@ std::vector<Effect> effects() {
           {"data.noise", {"digits", "spirals", "regression"}},
           {"data.context", {"text", "markov"}},
           {"data.stride", {"text"}},
-          {"data.normalise", {"idx", "csv", "digits"}}};
+          {"data.normalize", {"idx", "csv", "digits"}}};
 }
 
 // Nothing if the key has its default value, be it written or not.

@@ -55,7 +55,7 @@ std::vector<Key> sample_keys() {
       optional_whole_number("data.stride", COHORT_FIELD(data.stride), {1, 1'000'000},
                             "The number of tokens between the beginnings of two samples of text; unset: "
                             "data.context, so that samples do not overlap."),
-      flag("data.normalise", COHORT_FIELD(data.normalise), false,
+      flag("data.normalize", COHORT_FIELD(data.normalize), false,
            "Shift and scale inputs to mean 0 and standard deviation 1."),
       flag("data.shuffle", COHORT_FIELD(data.shuffle), true,
            "Shuffle the samples, in another order in every epoch."),

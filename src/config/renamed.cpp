@@ -26,6 +26,7 @@ constexpr Renamed kRenamed[] = {
     {"update.final_learning_rate", "it is called schedule.eta_min"},
     {"train.batch", "it is called train.batch_size"},
     {"train.slots", "it is called train.micro_batches"},
+    {"data.normalise", "it is called data.normalize"},
     {"communication.engine", "it is called communication.backend"},
     // Words that PyTorch users type.
     {"launch.timeout", "it is called launch.wait_limit"},

@@ -73,7 +73,7 @@ Result<OpenedData> open_csv(FileSystem& fs, const DataConfig& config, std::uint6
     COHORT_ASSIGN_OR_RETURN(files.num_train, move_test_rows(table, split));
   }
   OpenedData opened;
-  if (config.normalise) opened.source.scales = standardise(table, files.num_train);
+  if (config.normalize) opened.source.scales = standardise(table, files.num_train);
   const auto classes = static_cast<std::int64_t>(table.class_names.size());
   opened.facts = facts_of(table, classes);
   opened.vocabulary = table.class_names;

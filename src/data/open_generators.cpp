@@ -20,8 +20,8 @@ GeneratedRange test_range(const DataConfig& config, std::uint64_t seed) {
 }
 
 Status no_scaling(const DataConfig& config) {
-  if (!config.normalise) return {};
-  return bad_key("normalise",
+  if (!config.normalize) return {};
+  return bad_key("normalize",
                  fmt::format("is set, but the generator '{}' makes numbers of a fixed scale", config.kind),
                  "Leave it out.");
 }
@@ -45,7 +45,7 @@ Result<OpenedData> open_digits(const DataConfig& config, std::uint64_t seed) {
   COHORT_RETURN_IF_ERROR(check_range("classes", config.classes, 2, 10));
   COHORT_RETURN_IF_ERROR(check_range("image_size", config.image_size, 8, 1024));
   DigitsOptions options{.image_size = config.image_size, .classes = config.classes, .noise = config.noise};
-  if (config.normalise) options.scale = scale_of_digits(train_range(config, seed), options);
+  if (config.normalize) options.scale = scale_of_digits(train_range(config, seed), options);
   OpenedData opened;
   opened.train = std::make_shared<DigitsDataset>(train_range(config, seed), options);
   opened.test = std::make_shared<DigitsDataset>(test_range(config, seed), options);

@@ -21,7 +21,7 @@ std::int64_t num_pixels(const LabelledImages& read) {
 // Computed from the training samples alone.
 Scale scale_for(const LabelledImages& read, std::int64_t num_train, const DataConfig& config) {
   const bool bytes = read.images.dtype == DType::kU8;
-  if (!config.normalise) return {0, bytes ? 255.0 : 1.0};
+  if (!config.normalize) return {0, bytes ? 255.0 : 1.0};
   const auto count = static_cast<std::size_t>(num_train * num_pixels(read));
   if (bytes) return scale_of({reinterpret_cast<const unsigned char*>(read.images.content.data()), count});
   return scale_of(std::span<const float>(records::floats_of(read.images)).first(count));

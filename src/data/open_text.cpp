@@ -21,8 +21,8 @@ Status check_settings(const DataConfig& config) {
   if (config.stride.value_or(1) < 1) {
     return bad_key("stride", fmt::format("is {}", *config.stride), "Give at least 1.");
   }
-  if (config.normalise) {
-    return bad_key("normalise", "is set, but tokens are no quantities", "Leave it out for text.");
+  if (config.normalize) {
+    return bad_key("normalize", "is set, but tokens are no quantities", "Leave it out for text.");
   }
   if (config.split != "auto" && config.split != "end") {
     return bad_key("split", fmt::format("= \"{}\" is not for text, whose samples may overlap", config.split),

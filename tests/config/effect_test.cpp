@@ -35,7 +35,7 @@ TEST(Effect, AKeyThatChangesNothingIsRefused) {
       {"data.classes=3", "...xx.x"},       {"data.features=3", ".....x."},
       {"data.image_size=9", "...x..."},    {"data.noise=0.5", "...xxx."},
       {"data.context=8", "..x...x"},       {"data.stride=8", "..x...."},
-      {"data.normalise=true", "xx.x..."},  {"data.shuffle=false", "xxxxxxx"},
+      {"data.normalize=true", "xx.x..."},  {"data.shuffle=false", "xxxxxxx"},
       {"data.loader_threads=2", "xxxxxxx"}};
   for (const auto& [setting, row] : table) {
     for (std::size_t i = 0; i < kinds.size(); ++i) {

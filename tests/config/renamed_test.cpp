@@ -42,6 +42,7 @@ const std::vector<Row> kRows = {
     {"update", "final_learning_rate", "it is called schedule.eta_min", {"schedule.eta_min"}},
     {"train", "batch", "it is called train.batch_size", {"train.batch_size"}},
     {"train", "slots", "it is called train.micro_batches", {"train.micro_batches"}},
+    {"data", "normalise", "it is called data.normalize", {"data.normalize"}},
     {"communication", "engine", "it is called communication.backend", {"communication.backend"}},
     {"launch", "timeout", "it is called launch.wait_limit", {"launch.wait_limit"}},
     {"data", "num_workers", "it is called data.loader_threads", {"data.loader_threads"}},

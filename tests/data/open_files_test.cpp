@@ -141,7 +141,7 @@ TEST_F(OpenFiles, ASplitThatIsAskedForLeavesTheTestFilesOfAFolderAside) {
 
 TEST_F(OpenFiles, NormalisedPixelsHaveMeanZeroAndDeviationOneInTraining) {
   DataConfig config = config_of("idx", "mnist");
-  config.normalise = true;
+  config.normalize = true;
   config.test_share = 0.2;
   const at::Tensor pixels = open_data(fs, config, 1)->train->batch(up_to(4)).input;
   EXPECT_NEAR(pixels.mean().item<double>(), 0, 1e-6);
@@ -255,7 +255,7 @@ TEST_F(OpenFiles, CsvIsSplitAtRandomOrByClass) {
 TEST_F(OpenFiles, CsvColumnsAreNormalisedByTheRowsOfTraining) {
   put(fs, "t.csv", "x,c,y\n1,7,0.5\n3,7,0.5\n100,8,0.5\n");
   DataConfig config = config_of("csv", "t.csv");
-  config.normalise = true;
+  config.normalize = true;
   config.test_share = 0.34;
   config.split = "end";
   const auto opened = open_data(fs, config, 1);

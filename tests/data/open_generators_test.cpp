@@ -64,7 +64,7 @@ TEST(OpenGenerators, TestsAreOtherSamplesAndDoNotMoveWithTheNumberOfThoseTrained
 
 TEST(OpenGenerators, DigitsCanBeNormalised) {
   DataConfig config = config_of("digits");
-  config.normalise = true;
+  config.normalize = true;
   const at::Tensor pixels = open(config)->train->batch(up_to(256)).input;
   EXPECT_NEAR(pixels.mean().item<double>(), 0, 1e-5);
   EXPECT_NEAR(pixels.std(/*unbiased=*/false).item<double>(), 1, 1e-5);
@@ -77,8 +77,8 @@ TEST(OpenGenerators, SettingsThatCannotBeAreNamed) {
   config.classes = 11;
   EXPECT_EQ(error_of(config), "data.classes is 11. Give 2 to 10.");
   config = config_of("regression");
-  config.normalise = true;
-  EXPECT_NE(error_of(config).find("data.normalise is set, but"), std::string::npos);
+  config.normalize = true;
+  EXPECT_NE(error_of(config).find("data.normalize is set, but"), std::string::npos);
   config = config_of("markov");
   config.samples = 0;
   EXPECT_NE(error_of(config).find("data.samples is 0"), std::string::npos);

@@ -21,7 +21,7 @@ Batch all_of(const Dataset& data) {
 
 class Fitted : public testing::Test {
  protected:
-  OpenedData open(const std::string& kind, const std::string& content, bool normalise = false,
+  OpenedData open(const std::string& kind, const std::string& content, bool normalize = false,
                   const std::string& target = "auto") {
     put(fs, "file", content);
     DataConfig config;
@@ -32,7 +32,7 @@ class Fitted : public testing::Test {
     config.split = "auto";
     config.classes = 10;
     config.context = 2;
-    config.normalise = normalise;
+    config.normalize = normalize;
     return value_or_throw(open_data(fs, config, 1));
   }
   std::string error_for(const OpenedData& opened, const ModelFacts& facts) {
