@@ -60,7 +60,8 @@ double ExactSum::value() const {
   carried.carry();
   double sum = 0;
   for (std::size_t i = 0; i < carried.limbs_.size(); ++i) {
-    sum += std::ldexp(static_cast<double>(carried.limbs_[i]), kUnitExponent + kLimbBits * static_cast<int>(i));
+    sum +=
+        std::ldexp(static_cast<double>(carried.limbs_[i]), kUnitExponent + kLimbBits * static_cast<int>(i));
   }
   return sum + carried.special_;
 }

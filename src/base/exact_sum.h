@@ -5,14 +5,14 @@
 
 namespace cohort {
 
-/// The sum of many numbers without rounding, so that it does not depend on their order: ranks that hold other parts
-/// of the same numbers get the same bits.
+/// The sum of many numbers without rounding, so that it does not depend on their order: ranks that hold other
+/// parts of the same numbers get the same bits.
 ///
-/// For numbers that are zero or at least 2⁻³⁰⁰ and below 2³⁰⁰, such as sums of squares of floats; smaller ones are cut
-/// off at 2⁻³⁵². Infinities and NaN are added as usual.
+/// For numbers that are zero or at least 2⁻³⁰⁰ and below 2³⁰⁰, such as sums of squares of floats; smaller
+/// ones are cut off at 2⁻³⁵². Infinities and NaN are added as usual.
 ///
-/// The sum is an integer of 672 bits, with 2⁻³⁵² as unit, in limbs of 32 bits. A limb has 64 bits of room, so that a number is added
-/// to three limbs without a carry.
+/// The sum is an integer of 672 bits, with 2⁻³⁵² as unit, in limbs of 32 bits. A limb has 64 bits of room, so
+/// that a number is added to three limbs without a carry.
 ///
 /// Threads: one at a time.
 /// Cost: 176 bytes; a few nanoseconds per number.

@@ -133,7 +133,7 @@ void Group::recv(Numbers numbers, int from, std::uint32_t tag) {
 
 int Group::recv_any(Numbers numbers, std::uint32_t tag) {
   int source = kAnyRank;
-  run(communicator(), cohort::receive_any(numbers, source, tag));
+  run(communicator(), cohort::recv_any(numbers, source, tag));
   return source;
 }
 

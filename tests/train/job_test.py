@@ -275,7 +275,7 @@ class Data(TrainJob):
             rows.append(f'{kind + numbers.gauss(0, 0.1)},{-kind + numbers.gauss(0, 0.1)},"a, {"xyz"[kind]}"')
         path = self.folder / "größe.csv"
         path.write_text("\r\n".join(rows) + "\r\n", encoding="utf-8")
-        seen = self.train({"data": {"kind": "csv", "path": str(path), "normalise": True, "test_share": 0.2},
+        seen = self.train({"data": {"kind": "csv", "path": str(path), "normalize": True, "test_share": 0.2},
                            "model": {"kind": "softmax"}, "train": {"batch_size": 7, "epochs": 8}}, ranks=3)
         self.assertEqual(seen["samples"], 49 * 8)  # a fifth of the 61 rows, rounded down, is kept for tests
         self.assertGreater(seen["metrics"]["accuracy"], 0.9)

@@ -12,7 +12,7 @@ import unittest
 
 from train_job import LIMIT, TOOL, TrainJob, tensors_of, write_idx
 
-DIGITS = {"data": {"kind": "digits", "image_size": 12, "samples": 400, "test_samples": 150, "normalise": True},
+DIGITS = {"data": {"kind": "digits", "image_size": 12, "samples": 400, "test_samples": 150, "normalize": True},
           "model": {"kind": "lenet", "dropout": 0.1},
           "train": {"batch_size": 20, "epochs": 1}}
 SPIRALS = {"data": {"kind": "spirals", "classes": 3, "samples": 300, "test_samples": 90},
@@ -54,7 +54,7 @@ class Models(TrainJob):
 
     def rows_job(self):
         return {"data": {"kind": "csv", "path": str(self.write_rows("rows.csv", 180, 5)),
-                         "test_path": str(self.write_rows("test.csv", 20, 6)), "normalise": True},
+                         "test_path": str(self.write_rows("test.csv", 20, 6)), "normalize": True},
                 "model": {"kind": "mlp", "hidden": [8]}, "train": {"batch_size": 20, "epochs": 8}}
 
 
@@ -128,7 +128,7 @@ class Evaluate(Models):
         for part, count in (("train", 60), ("t10k", 20)):
             write_idx(self.folder / f"{part}-images-idx3-ubyte", (count, 6, 6), chance.randbytes(count * 36))
             write_idx(self.folder / f"{part}-labels-idx1-ubyte", (count,), [i % 3 for i in range(count)])
-        images = {"data": {"kind": "idx", "path": str(self.folder), "normalise": True}, "model": {"kind": "mlp"},
+        images = {"data": {"kind": "idx", "path": str(self.folder), "normalize": True}, "model": {"kind": "mlp"},
                   "train": {"batch_size": 20, "epochs": 1}}
         seen, model, _ = self.trained(images)
         found = json.loads(self.tool("evaluate", model, "--data", self.folder / "t10k-images-idx3-ubyte", "--json"))

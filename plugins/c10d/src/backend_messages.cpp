@@ -36,7 +36,7 @@ CohortBackend::Work CohortBackend::recvAnysource(Tensors& tensors, int tag) {
   Task task(OpType::RECVANYSOURCE);
   task.show(tensors);
   const auto source = std::make_shared<int>(kAnyRank);
-  task.call(receive_any(task.bytes_in_place(only(tensors)), *source, tag_of(tag)).or_fewer());
+  task.call(recv_any(task.bytes_in_place(only(tensors)), *source, tag_of(tag)).or_fewer());
   task.at_end([source] {});  // keeps `source` alive as long as the task
   task.give(tensors);
   Work work = launch(std::move(task), true, ::c10d::kUnsetTimeout);

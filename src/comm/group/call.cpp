@@ -139,7 +139,7 @@ Call recv(Numbers numbers, int from, std::uint32_t tag) {
   return {.operation = Operation::kReceive, .output = numbers, .peer = from, .tag = tag};
 }
 
-Call receive_any(Numbers numbers, int& source, std::uint32_t tag) {
+Call recv_any(Numbers numbers, int& source, std::uint32_t tag) {
   return {
       .operation = Operation::kReceive, .output = numbers, .peer = kAnyRank, .source = &source, .tag = tag};
 }

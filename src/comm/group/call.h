@@ -117,7 +117,7 @@ Call send(ConstNumbers numbers, int to, std::uint32_t tag = 0);
 Call recv(Numbers numbers, int from, std::uint32_t tag = 0);
 /// Receives from the rank that sends first under this tag; `source` gets that rank. Receives of one tag match
 /// messages in the order in which the receives were started.
-Call receive_any(Numbers numbers, int& source, std::uint32_t tag = 0);
+Call recv_any(Numbers numbers, int& source, std::uint32_t tag = 0);
 
 /// Finds mistakes that are wrong whatever the other ranks do, in counts, dtypes, roots and overlaps: kUsage
 /// with a remedy.

@@ -160,7 +160,7 @@ TEST_P(Messages, CanBeReceivedFromAnyRank) {
     COHORT_RETURN_IF_ERROR(check(2, number));
     for (std::int32_t i = 0; i < 3 * kEach - 3; ++i) {
       int source = -1;
-      COHORT_RETURN_IF_ERROR(seat->run(receive_any(std::span(&number, 1), source, 5)));
+      COHORT_RETURN_IF_ERROR(seat->run(recv_any(std::span(&number, 1), source, 5)));
       if (source < 1 || source > 3) return unexpected(seat, "the source is {}", source);
       COHORT_RETURN_IF_ERROR(check(source, number));
     }
@@ -180,7 +180,7 @@ TEST_P(Messages, ReceivesFromAnyRankMatchInOrder) {
     if (seat->rank() == 0) {
       std::int32_t first = -1, second = -1, third = -1;
       int source = -1;
-      const comm::Work any = seat->start(receive_any(std::span(&first, 1), source, 9));
+      const comm::Work any = seat->start(recv_any(std::span(&first, 1), source, 9));
       const comm::Work of_two = seat->start(recv(std::span(&second, 1), 2, 9));
       const comm::Work of_one = seat->start(recv(std::span(&third, 1), 1, 9));
       COHORT_RETURN_IF_ERROR(any.wait());
