@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <thread>
+#include <unistd.h>
 
 namespace cohort::test {
 namespace {
@@ -85,14 +88,18 @@ TEST(Supervisor, NamesTheRankThatFailedFirst) {
 TEST(Supervisor, PassesOverRanksThatFollowed) {
   for (const int failing : {0, 2}) {
     Kept output;
-    const std::string script = "[ $COHORT_RANK = " + std::to_string(failing) + " ] || exit " +
-                               std::to_string(kFollowedExitCode) +
-                               "; trap 'exit 3' TERM; while true; do sleep 0.01; done";
+    const std::string ready =
+        fmt::format("{}cohort-supervisor-{}-{}", testing::TempDir(), ::getpid(), failing);
+    const std::string script = fmt::format(
+        "if [ $COHORT_RANK = {} ]; then trap 'exit 3' TERM; touch {}; while true; do sleep 0.01; done; "
+        "else until [ -e {} ]; do sleep 0.01; done; exit {}; fi",
+        failing, ready, ready, kFollowedExitCode);
     Supervisor supervisor(shell_job(3, script), output);
     const JobOutcome outcome = value_or_throw(supervisor.run());
     EXPECT_EQ(outcome.end, JobEnd::kRankFailed);
     EXPECT_EQ(outcome.first_failed, failing);
     EXPECT_EQ(outcome.exit_code(), 3);
+    std::filesystem::remove(ready);
   }
 }
 

@@ -74,7 +74,7 @@ class Mistakes(Failing):
                 "train": {"batch_size": 24, "epochs": 100, "evaluate_every": 0}}
         result = self.run_job(wild, "--json")
         self.assertEqual((result.returncode, result.stdout), (DIVERGED, ""), result.stderr)
-        self.assertRegex(result.stderr, r"the loss is (inf|-?nan) on rank \d, step \d+, slot \d")
+        self.assertRegex(result.stderr, r"the loss is (inf|-?nan) on rank \d, step \d+, micro-batch \d")
         self.assertIn("Lower optimizer.learning_rate, clip gradients with optimizer.clip_grad_norm", result.stderr)
         self.assertNotIn("Options::", result.stderr)
         self.assertLessEqual(self.names_in(), {"steps.jsonl"})
