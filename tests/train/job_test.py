@@ -84,6 +84,19 @@ class Report(TrainJob):
             self.assertIn(word, text)
 
 
+    def test_the_plan_of_several_hosts(self):
+        """Each rank has its own copy of the parameters, and two buckets are in flight at once."""
+        sections = changed(MLP, train={"bucket_bytes": 1024})
+        plan = json.loads(self.run_job(sections, "--dry-run", "--json", "--hosts", "a:1,b:1").stdout)
+        actions = plan["programs"][1]["actions"]
+        buckets = range(len(plan["buckets"]))
+        self.assertGreater(len(buckets), 1)
+        for verb in ("apply", "gather"):
+            self.assertEqual([(action["bucket"], action["lane"]) for action in actions if action["verb"] == verb],
+                             [(bucket, 1 + bucket % 2) for bucket in buckets])
+        self.assertEqual(plan["memory"][0]["what"], "parameters")
+
+
 class Trace(TrainJob):
     """Times of actions and calls, in the file that trace.file names."""
 
