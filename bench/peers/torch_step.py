@@ -214,6 +214,9 @@ def main():
     torch.set_num_threads(options.threads)
     with process_group(options) as (rank, world):
         (serve if options.serve else train)(options, rank, world)
+    # Threads of Gloo may still run when the interpreter unloads their library, which aborts the process now and then.
+    sys.stdout.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":
