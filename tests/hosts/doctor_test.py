@@ -149,8 +149,9 @@ class Sick(OfHosts):
         self.assertRegex(result.stderr, r"cohort: c cannot reach b: no answer from 10\.77\.0\.2:\d+")
         report = json.loads(result.stdout)
         self.assertEqual([(each["from"], each["to"]) for each in report["unreachable"]], [("b", "a"), ("c", "b")])
-        self.assertEqual([(finding["topic"], finding["severity"]) for finding in report["findings"]],
-                         [("b -> a", "problem"), ("c -> b", "problem")])
+        # A busy machine may measure other links as slow, which is a warning.
+        self.assertEqual([finding["topic"] for finding in report["findings"] if finding["severity"] == "problem"],
+                         ["b -> a", "c -> b"])
         self.assertGreater(self.rate(report, "a", "c"), 0)
         self.assertGreater(self.rate(report, "c", "a"), 0)
 
