@@ -30,9 +30,13 @@ void ExactSum::add(double number) {
     shift = 0;
   }
   const auto limb = static_cast<std::size_t>(shift / kLimbBits);
-  const auto placed = static_cast<unsigned __int128>(mantissa) << (shift % kLimbBits);
-  for (std::size_t i = 0; i < 3; ++i) {
-    const auto part = static_cast<std::int64_t>(placed >> (kLimbBits * i)) & kLimbMask;
+  const int offset = shift % kLimbBits;
+  // 53 bits, moved by less than a limb, fill up to three limbs.
+  const std::uint64_t low = mantissa << offset;
+  const std::uint64_t high = offset == 0 ? 0 : mantissa >> (64 - offset);
+  const std::array<std::uint64_t, 3> parts = {low, low >> kLimbBits, high};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto part = static_cast<std::int64_t>(parts[i]) & kLimbMask;
     if (part == 0) continue;
     limbs_[limb + i] += part;
     if (limbs_[limb + i] >= kFullLimb) carry();

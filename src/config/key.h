@@ -46,14 +46,15 @@ struct Field {
 
 // The types of keys. Each function makes a row from a field, its default, its range and its help.
 Key flag(std::string name, const Field<bool>& field, bool fallback, std::string help);
-Key whole_number(std::string name, const Field<int>& field, int fallback, Range<int> range, std::string help);
-Key optional_whole_number(std::string name, const Field<std::optional<int>>& field, Range<int> range,
-                          std::string help);
+Key whole_number(const std::string& name, const Field<int>& field, int fallback, Range<int> range,
+                 const std::string& help);
+Key optional_whole_number(const std::string& name, const Field<std::optional<int>>& field, Range<int> range,
+                          const std::string& help);
 /// A whole number, or the word auto, which leaves the field empty; the default is auto.
-Key whole_number_or_auto(std::string name, const Field<std::optional<int>>& field, Range<int> range,
-                         std::string help);
-Key large_whole_number(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
-                       Range<std::int64_t> range, std::string help);
+Key whole_number_or_auto(const std::string& name, const Field<std::optional<int>>& field, Range<int> range,
+                         const std::string& help);
+Key large_whole_number(const std::string& name, const Field<std::uint64_t>& field, std::uint64_t fallback,
+                       Range<std::int64_t> range, const std::string& help);
 Key real_number(std::string name, const Field<double>& field, double fallback, Range<double> range,
                 std::string help);
 /// `example` is written as in TOML.

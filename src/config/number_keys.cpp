@@ -53,17 +53,18 @@ Result<std::int64_t> read_integer(const Value& value, Range<Limit> range) {
 
 // A key for whole numbers, without a default.
 template <class Member, class Limit>
-Key integer_key(std::string name, const Field<Member>& field, Range<Limit> range, std::string help) {
+Key integer_key(const std::string& name, const Field<Member>& field, Range<Limit> range,
+                const std::string& help) {
   using Plain = typename PlainNumber<Member>::Type;
   const auto parse = [range](const Value& value) -> Result<Member> {
     COHORT_ASSIGN_OR_RETURN(const std::int64_t number, read_integer(value, range));
     return Member(static_cast<Plain>(number));
   };
-  return {.name = std::move(name),
+  return {.name = name,
           .type = "whole number",
           .allowed = fmt::format("a whole number from {} to {}", range.least, range.most),
           .fallback = "",
-          .help = std::move(help),
+          .help = help,
           .choices = {},
           .read = reader<Member>(field, parse),
           .show = [field](const Config& config) { return number_text(field(config)); }};
@@ -71,29 +72,29 @@ Key integer_key(std::string name, const Field<Member>& field, Range<Limit> range
 
 }  // namespace
 
-Key whole_number(std::string name, const Field<int>& field, int fallback, Range<int> range,
-                 std::string help) {
-  Key key = integer_key(std::move(name), field, range, std::move(help));
+Key whole_number(const std::string& name, const Field<int>& field, int fallback, Range<int> range,
+                 const std::string& help) {
+  Key key = integer_key(name, field, range, help);
   key.fallback = number_text(fallback);
   return key;
 }
 
-Key optional_whole_number(std::string name, const Field<std::optional<int>>& field, Range<int> range,
-                          std::string help) {
-  Key key = integer_key(std::move(name), field, range, std::move(help));
+Key optional_whole_number(const std::string& name, const Field<std::optional<int>>& field, Range<int> range,
+                          const std::string& help) {
+  Key key = integer_key(name, field, range, help);
   key.example = "4";
   return key;
 }
 
-Key whole_number_or_auto(std::string name, const Field<std::optional<int>>& field, Range<int> range,
-                         std::string help) {
+Key whole_number_or_auto(const std::string& name, const Field<std::optional<int>>& field, Range<int> range,
+                         const std::string& help) {
   const auto parse = [range](const Value& value) -> Result<std::optional<int>> {
     if (is_auto(value)) return std::optional<int>();
     COHORT_ASSIGN_OR_RETURN(const std::int64_t number, read_integer(value, range));
     return std::optional(static_cast<int>(number));
   };
   const std::string chosen = quoted(std::string(kAuto));
-  Key key = integer_key(std::move(name), field, range, std::move(help));
+  Key key = integer_key(name, field, range, help);
   key.allowed = fmt::format("{}, or {}", chosen, key.allowed);
   key.fallback = chosen;
   key.read = reader<std::optional<int>>(field, parse);
@@ -104,9 +105,9 @@ Key whole_number_or_auto(std::string name, const Field<std::optional<int>>& fiel
   return key;
 }
 
-Key large_whole_number(std::string name, const Field<std::uint64_t>& field, std::uint64_t fallback,
-                       Range<std::int64_t> range, std::string help) {
-  Key key = integer_key(std::move(name), field, range, std::move(help));
+Key large_whole_number(const std::string& name, const Field<std::uint64_t>& field, std::uint64_t fallback,
+                       Range<std::int64_t> range, const std::string& help) {
+  Key key = integer_key(name, field, range, help);
   key.fallback = number_text(fallback);
   return key;
 }

@@ -147,8 +147,9 @@ std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts) {
     for (const HostEnd& host : hosts) {
       const std::optional<int> first =
           host.outcome->end == JobEnd::kRankFailed ? host.outcome->first_failed : std::nullopt;
-      if (first && predicate(host.outcome->ranks[static_cast<std::size_t>(*first)]))
+      if (first && predicate(host.outcome->ranks[static_cast<std::size_t>(*first)])) {
         return host.first_rank + *first;
+      }
     }
     return std::nullopt;
   };
@@ -156,8 +157,9 @@ std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts) {
     return rank.status && rank.status->signal && is_own_end(*rank.status->signal);
   };
   if (const auto rank = first_failed_that(was_killed)) return rank;
-  if (const auto rank = first_failed_that([](const RankOutcome& one) { return !has_followed(one); }))
+  if (const auto rank = first_failed_that([](const RankOutcome& one) { return !has_followed(one); })) {
     return rank;
+  }
   for (const HostEnd& host : hosts) {
     const auto& ranks = host.outcome->ranks;
     const auto found = std::find_if(ranks.begin(), ranks.end(), has_failed_itself);

@@ -258,8 +258,9 @@ std::optional<int> Supervisor::first_failed() const {
   };
   const auto followed = [](const Rank& rank) { return has_followed({.status = rank.status}); };
   auto first = first_ended([&](const Rank& rank) { return before_the_end(rank) && !followed(rank); });
-  if (!first)
+  if (!first) {
     first = first_ended([](const Rank& rank) { return has_failed_itself({.status = rank.status}); });
+  }
   if (!first) first = first_ended(before_the_end);
   return first;
 }
