@@ -108,7 +108,7 @@ TEST(Engine, AFailureInAnyLaneEndsAll) {
   }
 }
 
-// Of several failures the cause is thrown, whichever lane it is in.
+// run() throws the cause of several failures, whichever lane the cause is in.
 TEST(Engine, AFailureThatFollowsFromAnotherIsNotThrown) {
   StepShape shape = kTwoBuckets;
   shape.bucket_lanes = 2;
