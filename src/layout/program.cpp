@@ -77,7 +77,7 @@ class StepBuilder {
     action.after = {program_.add({.verb = Verb::kFill, .lane = lane, .bucket = bucket})};
     if (at_once && lane != 1) action.after.push_back(weighed_);
     add(std::move(action));
-    if (at_once && shape_.copies == Copies::kPerRank) {
+    if (at_once && shape_.copies != Copies::kOne) {
       add({.verb = Verb::kGather, .lane = lane, .bucket = bucket});
     }
   }
@@ -85,11 +85,11 @@ class StepBuilder {
   void update_after(std::size_t vote) {
     for (int bucket = 0; bucket < shape_.num_buckets; ++bucket) {
       add({.verb = Verb::kUpdate, .lane = lane_of(bucket), .bucket = bucket, .after = {vote}});
-      if (shape_.copies == Copies::kPerRank) {
+      if (shape_.copies != Copies::kOne) {
         add({.verb = Verb::kGather, .lane = lane_of(bucket), .bucket = bucket});
       }
     }
-    if (shape_.copies == Copies::kOne) {
+    if (shape_.copies != Copies::kPerRank) {
       std::vector<std::size_t> others = ends_of_lanes();
       std::erase(others, *last_of_lane_[1]);
       add({.verb = Verb::kMeet, .lane = 1, .after = others});

@@ -21,7 +21,7 @@ enum class Verb : std::uint8_t {
   kUpdate,    ///< updates the parameters of this rank's slice of a bucket
   kApply,     ///< reduce and update in one pass over memory
   kGather,    ///< all-gather of the updated slices of a bucket
-  kMeet,      ///< barrier: every rank has updated
+  kMeet,      ///< barrier of the ranks that share a copy of the parameters: each has updated its part
   kGatherGradients,  ///< all-gather of the reduced gradients of a bucket
   kOptimize,         ///< every rank updates all parameters by itself, with an optimizer of torch
 };
@@ -67,9 +67,10 @@ enum class UpdateTime {
   kByEveryRank,  ///< after the vote every rank gets all gradients and updates all parameters
 };
 
-/// How many copies of the parameters the ranks of a host keep.
+/// How many copies of the parameters the ranks keep.
 enum class Copies {
   kOne,      ///< ranks that share memory read the same copy, and each writes its slices of it
+  kPerHost,  ///< the ranks of each host share a copy, of which each writes and gathers a part
   kPerRank,  ///< each rank has its own
 };
 

@@ -48,7 +48,7 @@ Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
       train::check_torch_options(options);
       torch_optimizer = std::make_unique<train::TorchOptimizer>(*optimizer, train::tensors_of(*module));
       settings.torch_optimizer = torch_optimizer.get();
-      settings.copies = Copies::kPerRank;                              // every rank updates a copy of its own
+      settings.sharing = train::Sharing::kNone;                        // every rank updates a copy of its own
       updates.assign(updates.size(), {.optimizer = {.momentum = 0}});  // without moments
     }
     parts_ = std::unique_ptr<Parts>(
@@ -112,7 +112,7 @@ Trace Trainer::trace() const {
 
 TrainerMemory Trainer::memory() const {
   const train::BucketSet& buckets = parts_->replica.buckets();
-  const auto sharers = static_cast<std::size_t>(buckets.has_common_values() ? parts_->group.size() : 1);
+  const auto sharers = static_cast<std::size_t>(parts_->replica.num_sharers());
   return {.parameters = buckets.all_values().size_bytes() / sharers,
           .gradients = parts_->replica.gradient_bytes(),
           .moments = parts_->replica.moment_bytes()};

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "layout/program.h"
+#include "reduce/reducer.h"
+#include "reduce/slot_tree.h"
 #include "train/buffers.h"
 #include "train/gradient_intake.h"
-#include "train/reducer.h"
-#include "train/slot_tree.h"
 #include "train/vote.h"
 #include <cohort/dataset.h>
 #include <cohort/trainer.h>

@@ -67,7 +67,7 @@ void ShardedUpdate::update_run(const ParameterUpdate& how, Moments& moments, std
                  .count = run.count});
 }
 
-void ShardedUpdate::move_to(const BucketLayout& layout, Communicator& group, Arena& arena) {
+void ShardedUpdate::move_to(const BucketLayout& layout, const Company& groups, Arena& arena) {
   std::vector<Moments> moved = empty_moments(layout);
   if (moment_bytes() > 0) {
     const std::size_t size_bytes = std::max<std::size_t>(buckets_.layout().count, 1) * sizeof(float);
@@ -75,20 +75,20 @@ void ShardedUpdate::move_to(const BucketLayout& layout, Communicator& group, Are
     std::size_t most = 0;
     for (const Moments& moments : moments_) most = std::max(most, moments.size());
     for (std::size_t which = 0; which < most; ++which) {
-      move_moment(which, layout, group, lent.as<float>(), moved);
+      move_moment(which, layout, groups, lent.as<float>(), moved);
     }
   }
   moments_ = std::move(moved);
 }
 
 // `all` gets the moments of all ranks, in the old layout.
-void ShardedUpdate::move_moment(std::size_t which, const BucketLayout& layout, Communicator& group,
+void ShardedUpdate::move_moment(std::size_t which, const BucketLayout& layout, const Company& groups,
                                 std::span<float> all, std::vector<Moments>& to) {
   const auto& buckets = buckets_.layout().buckets;
   for (std::size_t b = 0; b < buckets.size(); ++b) {
     if (moments_[b].size() <= which) continue;
     const std::span<float> whole = all.subspan(buckets[b].first, buckets[b].count);
-    value_or_throw(group.run(all_gather(std::span<const float>(moments_[b][which]), whole)));
+    value_or_throw(groups.all_gather(std::span<const float>(moments_[b][which]), whole));
   }
   for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
     if (to[b].size() <= which) continue;

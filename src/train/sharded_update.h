@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/group/communicator.h"
+#include "reduce/company.h"
 #include "train/bucket_set.h"
 #include "update/optimizer.h"
 
@@ -48,7 +48,7 @@ class ShardedUpdate {
 
   /// The moments in another layout, to which the buckets will be moved: all ranks of the group call this
   /// together. Uses memory of `arena` for a while.
-  void move_to(const BucketLayout& layout, Communicator& group, Arena& arena);
+  void move_to(const BucketLayout& layout, const Company& groups, Arena& arena);
   /// The bytes of this rank's moments.
   std::size_t moment_bytes() const;
 
@@ -57,7 +57,7 @@ class ShardedUpdate {
   using Moments = std::vector<std::vector<float>>;
 
   std::vector<Moments> empty_moments(const BucketLayout& layout) const;
-  void move_moment(std::size_t which, const BucketLayout& layout, Communicator& group, std::span<float> all,
+  void move_moment(std::size_t which, const BucketLayout& layout, const Company& groups, std::span<float> all,
                    std::vector<Moments>& to);
   void update_run(const ParameterUpdate& how, Moments& moments, std::size_t moment, BucketSlice run,
                   const float* gradients);
