@@ -66,13 +66,14 @@ TEST(Runs, OfAScalarAndOfNothing) {
   EXPECT_EQ(runs({}, whole({3})), SomeRuns{});
 }
 
-// A column of a matrix of 2^40 elements, of which a short range is wanted: rows outside of it cost nothing.
+// A face of a cube of 2^60 elements has 2^40 rows, of which a short range is wanted: visiting the others
+// would take days.
 TEST(Runs, CostAsMuchAsThereAreRuns) {
-  const std::size_t side = std::size_t{1} << 20;
-  const Slice column{.boxes = {{{0, 7}, {side, 1}}}, .first = side / 2, .count = 3};
-  const auto found = runs(whole({side, side}), column);
+  const std::size_t side = std::size_t{1} << 20, rows = side * side;
+  const Slice face{.boxes = {{{0, 0, 7}, {side, side, 1}}}, .first = rows / 2, .count = 3};
+  const auto found = runs(whole({side, side, side}), face);
   ASSERT_EQ(found.size(), 3u);
-  EXPECT_EQ(found[2], (cohort::Run{(side / 2 + 2) * side + 7, 2, 1}));
+  EXPECT_EQ(found[2], (cohort::Run{(rows / 2 + 2) * side + 7, 2, 1}));
 }
 
 TEST(Runs, AreThoseOfBruteForce) {

@@ -86,6 +86,29 @@ TEST_P(Peers, ReadsFromTheNearest) {
   });
 }
 
+// All ranks want everything of rank 0 at once.
+TEST_P(Peers, SendNoMoreAtATimeThanTheBufferHolds) {
+  constexpr std::size_t kBuffer = 256;
+  run(3, [](Seat& seat) -> Status {
+    Elements have("weight", {1000}, flat_range({1000}, 0, seat.index() == 0 ? 1000 : 0)),
+        want("weight", {1000}, whole({1000}));
+    COHORT_ASSIGN_OR_RETURN(const auto source, PeerSource::open(*seat, std::vector{have.view()}, kBuffer));
+    const auto trace = std::make_shared<comm::CallTrace>(4096);
+    seat->set_trace(trace);
+    COHORT_RETURN_IF_ERROR(state::move(std::vector{want.view()}, *source));
+    seat->set_trace(nullptr);
+    std::vector<std::size_t> sizes;
+    for (const comm::TracedCall& call : trace->calls()) {
+      if (call.operation == Operation::kAllToAll) sizes.push_back(call.bytes);
+    }
+    sizes.erase(sizes.begin(), sizes.begin() + 2);  // requests
+    const std::size_t num_rounds = (4000 + kBuffer / 3 / 4 * 4 - 1) / (kBuffer / 3 / 4 * 4);
+    if (sizes.size() != num_rounds) return unexpected(seat, "{} rounds", sizes.size());
+    const std::size_t most = *std::max_element(sizes.begin(), sizes.end());
+    return most <= kBuffer ? Status() : unexpected(seat, "{} bytes at once", most);
+  });
+}
+
 TEST_P(Peers, NoticeCopiesThatDiffer) {
   run(3, [](Seat& seat) -> Status {
     Elements copy("weight", {2}, whole({2})), want = copy;
