@@ -33,12 +33,11 @@ void Trial::ours() {
     step.gradient_scale = kScale;
     step.clip_value = kLimit;
   }
+  const auto count = static_cast<std::size_t>(parameters_[0].numel());
   apply(settings_, step,
-        {.parameters = data_of(parameters_),
-         .gradients = data_of(gradients_),
-         .first = data_of(first_),
-         .second = data_of(second_),
-         .count = static_cast<std::size_t>(parameters_[0].numel())});
+        {.parameters = {parameters_[0].data_ptr(), count, DType::kF32},
+         .gradients = {gradients_[0].const_data_ptr(), count, DType::kF32},
+         .moments = {data_of(first_), data_of(second_)}});
 }
 
 void Trial::libtorchs() {

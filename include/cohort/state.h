@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cohort/dtype.h>
+#include <cohort/export.h>
 #include <cohort/slice.h>
 
 #include <cstddef>
@@ -8,6 +9,13 @@
 #include <functional>
 #include <span>
 #include <string>
+
+namespace torch::nn {
+class Module;
+}
+namespace torch::optim {
+class Optimizer;
+}
 
 namespace cohort {
 
@@ -35,5 +43,24 @@ struct Piece {
 
 /// Gets the pieces of a state one by one. What it writes to the bytes of a piece becomes the state.
 using StateVisitor = std::function<void(const Piece& piece)>;
+
+/// Visits the parameters of a module under their names, then its buffers. A tensor with several names is
+/// visited once, under the first.
+///
+/// Lifetime: pieces are valid until the module's tensors are replaced.
+/// Failure: throws UsageError, naming the tensor, for one that is not in CPU memory or not contiguous.
+COHORT_EXPORT void visit_state(torch::nn::Module& module, const StateVisitor& visitor);
+
+/// Visits the module and everything that the optimizer keeps for its parameters, such as `weight/exp_avg` and
+/// the number of updates, `weight/step`, under the names of torch.optim. Learning rates and other settings
+/// are not visited. For torch::optim::SGD, Adam, AdamW, RMSprop and Adagrad.
+///
+/// An optimizer of torch makes its state in the first step. Before that, visiting makes it, filled with
+/// zeros, so that pieces can be written to an optimizer that is new.
+///
+/// Failure: also throws UsageError for another optimizer, for a parameter that the module does not have, and
+/// for SGD with dampening before its first step, which does not begin with zeros.
+COHORT_EXPORT void visit_state(torch::nn::Module& module, torch::optim::Optimizer& optimizer,
+                               const StateVisitor& visitor);
 
 }  // namespace cohort

@@ -1,6 +1,7 @@
 #include "update/optimizer.h"
 
 #include "spans.h"
+#include "update/kernels.h"
 #include <cohort/random.h>
 
 #include <algorithm>
@@ -145,7 +146,7 @@ TEST_P(EveryOptimizer, RefusesSpansThatAreNotIts) {
   Arrays arrays(GetParam().settings, 3, 9);
   std::vector<float> more(3);
   UpdateSpans spans = arrays.spans();
-  spans.first = spans.first == nullptr ? more.data() : nullptr;
+  spans.moments[0] = spans.moments[0] == nullptr ? more.data() : nullptr;
   EXPECT_THROW(apply(GetParam().settings, {.learning_rate = 0.1}, spans), BugError);
   EXPECT_THROW(apply(GetParam().settings, {.count = 0, .learning_rate = 0.1}, arrays.spans()), BugError);
 }
@@ -158,9 +159,52 @@ TEST(NumMoments, FollowsFromKindAndMomentum) {
   EXPECT_EQ(num_moments({.kind = OptimizerKind::kAdamW}), 2);
 }
 
+TEST(OptimizerTable, KnowsEveryOptimizerByItsName) {
+  const std::vector<std::string> names = optimizer_names();
+  EXPECT_EQ(names, (std::vector<std::string>{"sgd", "adam", "adamw"}));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto kind = optimizer_named(names[i]);
+    ASSERT_TRUE(kind.has_value()) << names[i];
+    EXPECT_EQ(static_cast<std::size_t>(*kind), i);
+    EXPECT_EQ(name(*kind), names[i]);
+  }
+  EXPECT_EQ(optimizer_named("adamv"), std::nullopt);
+}
+
+TEST(OptimizerTable, NamesMomentsAsTorchDoes) {
+  EXPECT_EQ(moment_names({.kind = OptimizerKind::kSgd, .momentum = 0}), (MomentNames{"", ""}));
+  EXPECT_EQ(moment_names({.kind = OptimizerKind::kSgd}), (MomentNames{"momentum_buffer", ""}));
+  EXPECT_EQ(moment_names({.kind = OptimizerKind::kAdam, .momentum = 0}),
+            (MomentNames{"exp_avg", "exp_avg_sq"}));
+}
+
+TEST(CheckUpdate, RefusesTypesWithoutAKernel) {
+  for (const DType values : {DType::kF32, DType::kBF16}) {
+    for (const DType gradients : {DType::kF32, DType::kBF16}) {
+      const Status status = check_update({}, {values, gradients});
+      ASSERT_EQ(status.has_value(), values == DType::kF32 && gradients == DType::kF32);
+      if (!status) EXPECT_EQ(status.error().code(), ErrorCode::kUsage);
+    }
+  }
+  EXPECT_NE(check_update({}, {DType::kBF16, DType::kF32})
+                .error()
+                .text()
+                .find("sgd cannot update parameters of type bf16 with gradients of type f32"),
+            std::string::npos);
+}
+
+TEST(CheckUpdate, RefusesARuleThatNeedsMoreThanElements) {
+  for (const update::Needs needs :
+       {update::Needs::kElements, update::Needs::kTensorNorms, update::Needs::kWholeTensors}) {
+    const Status status = update::check_shareable({.name = "lamb", .needs = needs});
+    EXPECT_EQ(status.has_value(), needs == update::Needs::kElements);
+    if (!status) EXPECT_NE(status.error().text().find("the optimizer lamb needs more"), std::string::npos);
+  }
+}
+
 TEST(Momentum, IsExactOnExactNumbers) {
   std::vector<float> p = {8, -8}, g = {2, 4}, m = {0, 0};
-  const UpdateSpans spans{p.data(), g.data(), m.data(), nullptr, 2};
+  const UpdateSpans spans{.parameters = p, .gradients = g, .moments = {m.data()}};
   const OptimizerSettings settings{.kind = OptimizerKind::kSgd, .momentum = 0.5};
   apply(settings, {.count = 1, .learning_rate = 0.25}, spans);
   EXPECT_EQ(m, (std::vector<float>{2, 4}));

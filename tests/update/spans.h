@@ -34,13 +34,13 @@ inline std::string case_name(const testing::TestParamInfo<OptimizerCase>& info) 
 
 /// Parameters, gradients and moments of one size, filled from a seed.
 struct Arrays {
-  std::vector<float> parameters, gradients, first, second;
+  std::vector<float> parameters, gradients;
+  std::array<std::vector<float>, kMostMoments> moments;
 
   Arrays(const OptimizerSettings& settings, std::size_t count, std::uint64_t seed)
-      : parameters(count),
-        gradients(count),
-        first(num_moments(settings) >= 1 ? count : 0),
-        second(num_moments(settings) >= 2 ? count : 0) {
+      : parameters(count), gradients(count) {
+    const MomentNames names = moment_names(settings);
+    for (std::size_t i = 0; i < kMostMoments; ++i) moments[i].resize(names[i].empty() ? 0 : count);
     for (std::size_t i = 0; i < count; ++i) {
       parameters[i] = static_cast<float>(RandomStream(seed, 0).normal(i));
     }
@@ -54,11 +54,11 @@ struct Arrays {
   }
 
   UpdateSpans spans() {
-    return {.parameters = parameters.data(),
-            .gradients = gradients.data(),
-            .first = first.empty() ? nullptr : first.data(),
-            .second = second.empty() ? nullptr : second.data(),
-            .count = parameters.size()};
+    UpdateSpans all{.parameters = parameters, .gradients = gradients};
+    for (std::size_t i = 0; i < kMostMoments; ++i) {
+      all.moments[i] = moments[i].empty() ? nullptr : moments[i].data();
+    }
+    return all;
   }
 
   bool operator==(const Arrays&) const = default;
