@@ -110,7 +110,8 @@ const std::string& name_of(const at::Tensor& parameter, const ModuleTensors& ten
                        "module."));
 }
 
-// False for SGD without momentum, which must not get a state: it would not make one if momentum were set later.
+// False for SGD without momentum, which must not get a state: it would not make one if momentum were set
+// later.
 bool is_kept(const ParameterState& state) {
   return state.step != nullptr || std::any_of(state.tensors.begin(), state.tensors.end(),
                                               [](const StateTensor& each) { return each.is_kept; });

@@ -10,20 +10,26 @@
 
 namespace cohort {
 
+/// Whether weight decay is added to the gradient, or shrinks the parameter before the update.
+enum class WeightDecay { kInGradient, kDecoupled };
+
 /// An optimizer that updates with a kernel of its own.
 struct OptimizerCase {
   std::string name;
   OptimizerSettings settings;
+  WeightDecay decay = WeightDecay::kInGradient;
 
   friend std::ostream& operator<<(std::ostream& out, const OptimizerCase& each) { return out << each.name; }
 };
 
 inline std::vector<OptimizerCase> all_optimizers() {
-  return {{"sgd", {.kind = OptimizerKind::kSgd, .momentum = 0}},
-          {"momentum", {.kind = OptimizerKind::kSgd}},
-          {"nesterov", {.kind = OptimizerKind::kSgd, .nesterov = true}},
-          {"adam", {.kind = OptimizerKind::kAdam}},
-          {"adamw", {.kind = OptimizerKind::kAdamW}}};
+  return {
+      {"sgd", {.kind = OptimizerKind::kSgd, .momentum = 0}},
+      {"momentum", {.kind = OptimizerKind::kSgd}},
+      {"nesterov", {.kind = OptimizerKind::kSgd, .nesterov = true}},
+      {"adam", {.kind = OptimizerKind::kAdam}},
+      {"adamw", {.kind = OptimizerKind::kAdamW}, WeightDecay::kDecoupled},
+  };
 }
 
 inline constexpr std::size_t kAwkwardCounts[] = {0, 1, 7, 15, 16, 17, 31, 33, 64, 127, 1031};
