@@ -33,12 +33,11 @@ void Trial::ours() {
     step.gradient_scale = kScale;
     step.clip_value = kLimit;
   }
+  const auto count = static_cast<std::size_t>(parameters_[0].numel());
   apply(settings_, step,
-        {.parameters = data_of(parameters_),
-         .gradients = data_of(gradients_),
-         .first = data_of(first_),
-         .second = data_of(second_),
-         .count = static_cast<std::size_t>(parameters_[0].numel())});
+        {.parameters = {parameters_[0].data_ptr(), count, DType::kF32},
+         .gradients = {gradients_[0].const_data_ptr(), count, DType::kF32},
+         .moments = {data_of(first_), data_of(second_)}});
 }
 
 void Trial::libtorchs() {
@@ -53,21 +52,18 @@ void Trial::libtorchs() {
 void Trial::fused() {
   counts_[0].fill_(steps_);
   const double decay = settings_.weight_decay;
-  switch (settings_.kind) {
-    case OptimizerKind::kAdam:
-      at::_fused_adam_(parameters_, gradients_, first_, second_, {}, counts_, kLearningRate,
-                       settings_.betas.first, settings_.betas.second, decay, settings_.eps, /*amsgrad=*/false,
-                       /*maximize=*/false);
-      return;
-    case OptimizerKind::kAdamW:
-      at::_fused_adamw_(parameters_, gradients_, first_, second_, {}, counts_, kLearningRate,
-                        settings_.betas.first, settings_.betas.second, decay, settings_.eps,
-                        /*amsgrad=*/false, /*maximize=*/false);
-      return;
-    case OptimizerKind::kSgd:
-      at::_fused_sgd_(parameters_, gradients_, first_, decay, settings_.momentum, kLearningRate,
-                      /*dampening=*/0, settings_.nesterov, /*maximize=*/false,
-                      /*is_first_step=*/false);
+  if (settings_.kind == OptimizerKind::kAdam) {
+    at::_fused_adam_(parameters_, gradients_, first_, second_, {}, counts_, kLearningRate,
+                     settings_.betas.first, settings_.betas.second, decay, settings_.eps, /*amsgrad=*/false,
+                     /*maximize=*/false);
+  } else if (settings_.kind == OptimizerKind::kAdamW) {
+    at::_fused_adamw_(parameters_, gradients_, first_, second_, {}, counts_, kLearningRate,
+                      settings_.betas.first, settings_.betas.second, decay, settings_.eps,
+                      /*amsgrad=*/false, /*maximize=*/false);
+  } else {
+    at::_fused_sgd_(parameters_, gradients_, first_, decay, settings_.momentum, kLearningRate,
+                    /*dampening=*/0, settings_.nesterov, /*maximize=*/false,
+                    /*is_first_step=*/false);
   }
 }
 

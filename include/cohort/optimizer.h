@@ -20,7 +20,7 @@ namespace cohort {
 
 enum class OptimizerKind { kSgd, kAdam, kAdamW };
 
-/// `sgd`, `adam`, `adamw`, as in job files.
+/// The name in job files: `sgd`, `adam`, `adamw`.
 COHORT_EXPORT std::string_view name(OptimizerKind kind);
 
 /// An optimizer and its settings. Settings that a kind has no use for are ignored.
@@ -36,7 +36,7 @@ struct OptimizerSettings {
   bool operator==(const OptimizerSettings&) const = default;
 };
 
-/// The number of moments that the optimizer keeps for each parameter: 0, 1 or 2.
+/// The number of moments that the optimizer keeps for each parameter.
 COHORT_EXPORT int num_moments(const OptimizerSettings& settings);
 
 }  // namespace cohort

@@ -7,6 +7,7 @@
 #include <cohort/model_facts.h>
 #include <cohort/optimizer.h>
 #include <cohort/parameter_group.h>
+#include <cohort/state.h>
 #include <cohort/step_report.h>
 #include <cohort/trace.h>
 
@@ -158,6 +159,12 @@ class COHORT_EXPORT Trainer {
   /// The mean loss and the accuracy on `data`. All ranks call it together; each evaluates a part of the data.
   EvaluationReport evaluate(const Dataset& data);
   TrainerMemory memory() const;
+  /// Visits everything that training changes, as this rank holds it: parameters and buffers under their
+  /// names, moments (`weight/exp_avg`) as slices of their tensors, numbers of updates (`weight/step`), and
+  /// the position of the last fit() (`position/step`, …). Not while fit() runs; fit() begins at position 0.
+  ///
+  /// Failure: throws UsageError, naming the tensor, for one that is not contiguous.
+  void visit_state(const StateVisitor& visitor);
   /// The newest actions and calls of this rank; empty unless TrainerOptions::trace is set.
   Trace trace() const;
 

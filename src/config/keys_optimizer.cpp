@@ -1,4 +1,5 @@
 #include "config/sections.h"
+#include "update/optimizer.h"
 
 namespace cohort::config {
 namespace {
@@ -9,7 +10,7 @@ constexpr Range<double> kBelowOne{0.0, 0.999999};
 
 std::vector<Key> update_keys() {
   return {
-      word("optimizer.name", COHORT_FIELD(optimizer.name), {"sgd", "adam", "adamw"}, "sgd",
+      word("optimizer.name", COHORT_FIELD(optimizer.name), optimizer_names(), "sgd",
            "The optimizer that updates the parameters."),
       real_number("optimizer.learning_rate", COHORT_FIELD(optimizer.learning_rate), 0.05, {0.0, kMostRate},
                   "The learning rate, before warm-up and learning-rate schedule."),

@@ -43,6 +43,7 @@ class BucketSet {
   const BucketLayout& layout() const { return layout_; }
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
   DType dtype() const { return dtype_; }
+  Arena& arena() const { return arena_; }
 
   /// The gradient of a parameter in its bucket, with the parameter's shape. A pooled gradient exists only
   /// after provide() or adopt().

@@ -35,7 +35,7 @@ void LockStep::fit_to_layout() {
 }
 
 void LockStep::move_to(BucketLayout layout, ParameterMemory values, Arena& arena) {
-  update_.move_to(layout, lanes_[1], arena);
+  update_.move_to(layout, lanes_.group(), arena);
   buckets_.move_to(std::move(layout), std::move(values));
   fit_to_layout();
 }

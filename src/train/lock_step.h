@@ -50,6 +50,10 @@ class LockStep {
   /// Moves buckets and moments to another layout, on all ranks together, through memory of `arena`.
   void move_to(BucketLayout layout, ParameterMemory values, Arena& arena);
   std::size_t moment_bytes() const { return update_.moment_bytes(); }
+  /// Visits the state of the optimizer. `parameters` are those of the buckets, with their names.
+  void visit(std::span<const NamedTensor> parameters, const StateVisitor& visitor) {
+    update_.visit(parameters, visitor);
+  }
   /// The bytes of gradients outside of the buckets.
   std::size_t reduced_bytes() const;
 

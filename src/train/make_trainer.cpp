@@ -80,9 +80,7 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   // trained.
   if (!parts_->module->is_training()) parts_->module->train();
   parts_->report = {};
-  parts_->samples = 0;
-  parts_->evaluations_since_best = 0;
-  parts_->is_within_epoch = false;
+  parts_->position = {};
   train::or_abort(parts_->replica.lanes(), [&] {
     train::check_same_training(parts_->group, parts_->options, *data, test.get(),
                                parts_->torch_optimizer.get());
@@ -104,6 +102,11 @@ EvaluationReport Trainer::evaluate(const Dataset& data) {
 double Trainer::Parts::learning_rate() const {
   if (torch_optimizer != nullptr) return torch_optimizer->set_learning_rates(options.schedule, report.steps);
   return learning_rate_at(options.schedule, options.optimizer.learning_rate, report.steps);
+}
+
+void Trainer::visit_state(const StateVisitor& visitor) {
+  parts_->replica.visit(visitor);
+  state::visit(parts_->position, visitor);
 }
 
 Trace Trainer::trace() const {

@@ -6,6 +6,7 @@
 #include "train/action_trace.h"
 #include "train/evaluator.h"
 #include "train/module_tensors.h"
+#include "train/tensor_pieces.h"
 #include <cohort/tensor.h>
 
 #include <ATen/ATen.h>
@@ -275,6 +276,12 @@ void Replica::optimize() {
   std::vector<bool> used;
   for (std::size_t p = 0; p < buckets_->parameters().size(); ++p) used.push_back(lock_step_->is_used(p));
   settings_.torch_optimizer->step(*buckets_, used, lock_step_->terms());
+}
+
+void Replica::visit(const StateVisitor& visitor) {
+  visit_module(tensors_, visitor);
+  if (settings_.torch_optimizer != nullptr) return settings_.torch_optimizer->visit(tensors_, visitor);
+  lock_step_->visit(tensors_.parameters, visitor);
 }
 
 void Replica::follow_observed_order() {

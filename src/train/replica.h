@@ -70,6 +70,8 @@ class Replica {
   std::size_t moment_bytes() const { return lock_step_->moment_bytes(); }
   std::size_t gradient_bytes() const;
   UpdateTime update_time() const { return train::update_time(settings_); }
+  /// Visits the module and the state of the optimizer, between steps.
+  void visit(const StateVisitor& visitor);
   /// The total time that steps waited for communication that no computation hid.
   std::chrono::nanoseconds waited() const { return engine_->waited(); }
 

@@ -2,8 +2,13 @@
 
 #include "base/check.h"
 #include "base/result.h"
+#include "layout/slice.h"
+#include "state/move.h"
+#include "state/peer_source.h"
+#include "train/tensor_pieces.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace cohort::train {
 namespace {
@@ -20,19 +25,38 @@ BucketSlice common_part(const BucketSlice& a, const BucketSlice& b) {
 ShardedUpdate::ShardedUpdate(BucketSet& buckets, std::vector<ParameterUpdate> updates, int rank, int world)
     : buckets_(buckets), updates_(std::move(updates)), rank_(rank), world_(world) {
   COHORT_CHECK_EQ(updates_.size(), buckets_.parameters().size());
-  moments_ = empty_moments(buckets_.layout());
+  for (const ParameterUpdate& each : updates_) {
+    value_or_throw(
+        check_update(each.optimizer, {.parameters = buckets_.dtype(), .gradients = buckets_.dtype()}));
+  }
+  moments_ = empty_moments(buckets_.layout(), buckets_.arena());
 }
 
-std::vector<ShardedUpdate::Moments> ShardedUpdate::empty_moments(const BucketLayout& layout) const {
-  std::vector<Moments> all;
+// A block of the arena is zeroed. Slices are whole cache lines, so every moment begins on one.
+ShardedUpdate::Moments ShardedUpdate::empty_moments(const BucketLayout& layout, Arena& arena) const {
+  std::vector<std::size_t> num_kept;  // per bucket
+  std::size_t count = 0;
   for (const Bucket& bucket : layout.buckets) {
     int kept = 0;
     for (const BucketEntry& entry : bucket.entries) {
       kept = std::max(kept, num_moments(updates_[entry.parameter].optimizer));
     }
-    all.emplace_back(static_cast<std::size_t>(kept), std::vector<float>(own_slice(bucket).count, 0.0f));
+    num_kept.push_back(static_cast<std::size_t>(kept));
+    count += num_kept.back() * own_slice(bucket).count;
   }
-  return all;
+  Moments moments{.size_bytes = count * sizeof(float)};
+  moments.firsts.resize(layout.buckets.size());
+  if (count == 0) return moments;
+  moments.block = value_or_throw(
+      arena.allocate(moments.size_bytes).within("no room for the moments in the shared memory of this rank"));
+  float* next = moments.block.as<float>().data();
+  for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
+    for (std::size_t which = 0; which < num_kept[b]; ++which) {
+      moments.firsts[b][which] = next;
+      next += own_slice(layout.buckets[b]).count;
+    }
+  }
+  return moments;
 }
 
 void ShardedUpdate::update(std::size_t index, BucketSlice piece, const float* gradients,
@@ -43,73 +67,74 @@ void ShardedUpdate::update(std::size_t index, BucketSlice piece, const float* gr
     const BucketEntry& entry = bucket.entries[e];
     const BucketSlice run = common_part({entry.first, entry.count}, piece);
     if (run.count == 0 || used[e] == 0) continue;
-    update_run(updates_[entry.parameter], moments_[index], run.first - slice.first, run,
-               gradients + (run.first - piece.first));
+    const ParameterUpdate& how = updates_[entry.parameter];
+    std::array<float*, kMostMoments> moments{};
+    for (std::size_t which = 0; which < static_cast<std::size_t>(num_moments(how.optimizer)); ++which) {
+      moments[which] = moments_.firsts[index][which] + (run.first - slice.first);
+    }
+    update_run(how, moments, run, gradients + (run.first - piece.first));
   }
 }
 
-// `moment` is the index of the run's first moment.
-void ShardedUpdate::update_run(const ParameterUpdate& how, Moments& moments, std::size_t moment,
+void ShardedUpdate::update_run(const ParameterUpdate& how, const std::array<float*, kMostMoments>& moments,
                                BucketSlice run, const float* gradients) {
-  const auto moments_of_run = [&](std::size_t which) {
-    return which < static_cast<std::size_t>(num_moments(how.optimizer)) ? moments[which].data() + moment
-                                                                        : nullptr;
-  };
   cohort::apply(how.optimizer,
                 {.count = how.count + 1,
                  .learning_rate = terms_.learning_rate * how.rate_factor,
                  .gradient_scale = terms_.gradient_scale,
                  .clip_value = terms_.clip_value},
-                {.parameters = reinterpret_cast<float*>(buckets_.all_values().data) + run.first,
-                 .gradients = gradients,
-                 .first = moments_of_run(0),
-                 .second = moments_of_run(1),
-                 .count = run.count});
+                {.parameters = buckets_.values(run),
+                 .gradients = {gradients, run.count, buckets_.dtype()},
+                 .moments = moments});
 }
 
-void ShardedUpdate::move_to(const BucketLayout& layout, const Company& groups, Arena& arena) {
-  std::vector<Moments> moved = empty_moments(layout);
-  if (moment_bytes() > 0) {
-    const std::size_t size_bytes = std::max<std::size_t>(buckets_.layout().count, 1) * sizeof(float);
-    const ArenaBlock lent = value_or_throw(arena.allocate(size_bytes).within("no room to move the moments"));
-    std::size_t most = 0;
-    for (const Moments& moments : moments_) most = std::max(most, moments.size());
-    for (std::size_t which = 0; which < most; ++which) {
-      move_moment(which, layout, groups, lent.as<float>(), moved);
-    }
-  }
-  moments_ = std::move(moved);
-}
-
-// `all` gets the moments of all ranks, in the old layout.
-void ShardedUpdate::move_moment(std::size_t which, const BucketLayout& layout, const Company& groups,
-                                std::span<float> all, std::vector<Moments>& to) {
-  const auto& buckets = buckets_.layout().buckets;
-  for (std::size_t b = 0; b < buckets.size(); ++b) {
-    if (moments_[b].size() <= which) continue;
-    const std::span<float> whole = all.subspan(buckets[b].first, buckets[b].count);
-    value_or_throw(groups.all_gather(std::span<const float>(moments_[b][which]), whole));
-  }
+// A rank holds as many pieces of a large parameter as the parameter has buckets.
+std::vector<Piece> ShardedUpdate::pieces(const BucketLayout& layout, const Moments& moments,
+                                         std::span<const Tensor> parameters) const {
+  std::vector<Piece> all;
   for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
-    if (to[b].size() <= which) continue;
     const BucketSlice slice = own_slice(layout.buckets[b]);
     for (const BucketEntry& entry : layout.buckets[b].entries) {
       const BucketSlice run = common_part({entry.first, entry.count}, slice);
-      const bool is_kept = which < static_cast<std::size_t>(num_moments(updates_[entry.parameter].optimizer));
-      if (run.count == 0 || !is_kept) continue;
-      const std::size_t from =
-          buckets_.elements_of(entry.parameter).first + entry.from + (run.first - entry.first);
-      std::copy_n(all.data() + from, run.count, to[b][which].data() + (run.first - slice.first));
+      const Tensor& parameter = parameters[entry.parameter];
+      const MomentNames names = moment_names(updates_[entry.parameter].optimizer);
+      for (std::size_t which = 0; which < kMostMoments; ++which) {
+        if (run.count == 0 || names[which].empty()) continue;
+        float* const first = moments.firsts[b][which] + (run.first - slice.first);
+        all.push_back({.name = fmt::format("{}/{}", parameter.name, names[which]),
+                       .dtype = DType::kF32,
+                       .shape = parameter.shape,
+                       .mine = flat_range(parameter.shape, entry.from + (run.first - entry.first), run.count),
+                       .bytes = std::as_writable_bytes(std::span(first, run.count))});
+      }
     }
   }
+  return all;
 }
 
-std::size_t ShardedUpdate::moment_bytes() const {
-  std::size_t count = 0;
-  for (const Moments& moments : moments_) {
-    for (const std::vector<float>& moment : moments) count += moment.size();
+// Parameters count as vectors: their elements are in the order of their memory, which may be channels last.
+void ShardedUpdate::move_to(const BucketLayout& layout, Communicator& group, Arena& arena) {
+  Moments moved = empty_moments(layout, arena);
+  std::vector<Tensor> vectors;
+  for (std::size_t p = 0; p < updates_.size(); ++p) {
+    vectors.push_back({fmt::format("{}", p), {buckets_.elements_of(p).count}});
   }
-  return count * sizeof(float);
+  const auto source =
+      value_or_throw(state::PeerSource::open(group, pieces(buckets_.layout(), moments_, vectors)));
+  value_or_throw(state::move(pieces(layout, moved, vectors), *source).within("the moments were not moved"));
+  moments_ = std::move(moved);
+}
+
+void ShardedUpdate::visit(std::span<const NamedTensor> parameters, const StateVisitor& visitor) {
+  COHORT_CHECK_EQ(parameters.size(), updates_.size());
+  std::vector<Tensor> tensors;
+  for (const NamedTensor& named : parameters) {
+    tensors.push_back({named.name, whole_piece(named.name, named.tensor).shape});
+  }
+  for (const Piece& piece : pieces(buckets_.layout(), moments_, tensors)) visitor(piece);
+  for (std::size_t p = 0; p < updates_.size(); ++p) {
+    visitor(number_piece(fmt::format("{}/step", parameters[p].name), updates_[p].count));
+  }
 }
 
 }  // namespace cohort::train

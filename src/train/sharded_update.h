@@ -1,9 +1,12 @@
 #pragma once
 
-#include "reduce/company.h"
+#include "comm/group/communicator.h"
 #include "train/bucket_set.h"
+#include "train/module_tensors.h"
 #include "update/optimizer.h"
+#include <cohort/state.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,12 +27,14 @@ struct StepTerms {
   double clip_value = 0;      ///< 0: no clipping by value
 };
 
-/// The optimizer of one rank: updates its slice of every bucket, and keeps the moments of these slices.
+/// The optimizer of one rank: updates its slice of every bucket, and keeps the moments of these slices in the
+/// arena.
 ///
 /// Threads: pieces of different buckets at the same time; the other methods while no bucket is updated.
 /// Lifetime: the buckets must outlive it.
-/// Failure: throws what the group reports.
-/// Cost: the moments of one slice.
+/// Failure: throws what the group reports, kExhausted if the arena is full, and UsageError for an optimizer
+/// that has no kernel for the types of the buckets.
+/// Cost: the moments of one slice; twice while they move.
 class ShardedUpdate {
  public:
   /// `rank` of `world` ranks updates slice `rank` of every bucket.
@@ -46,28 +51,40 @@ class ShardedUpdate {
   /// A step in which this parameter was updated is over.
   void count_step(std::size_t parameter) { ++updates_[parameter].count; }
 
-  /// The moments in another layout, to which the buckets will be moved: all ranks of the group call this
-  /// together. Uses memory of `arena` for a while.
-  void move_to(const BucketLayout& layout, const Company& groups, Arena& arena);
+  /// The moments in another layout, to which the buckets will be moved, in memory of `arena`: all ranks of
+  /// the group call this together. Each rank gets the moments of its new slices from the ranks that have
+  /// them.
+  void move_to(const BucketLayout& layout, Communicator& group, Arena& arena);
   /// The bytes of this rank's moments.
-  std::size_t moment_bytes() const;
+  std::size_t moment_bytes() const { return moments_.size_bytes; }
+  /// Visits the moments of this rank's slices, `weight/exp_avg`, and the number of updates of each parameter,
+  /// `weight/step`. `parameters` are those of the buckets, with their names.
+  void visit(std::span<const NamedTensor> parameters, const StateVisitor& visitor);
 
  private:
-  /// The moments of this rank's slice of a bucket: as many spans as the optimizers of its parameters keep.
-  using Moments = std::vector<std::vector<float>>;
+  /// The moments of this rank's slices. Null where no optimizer of the bucket keeps the moment.
+  struct Moments {
+    ArenaBlock block{};
+    std::size_t size_bytes = 0;
+    std::vector<std::array<float*, kMostMoments>> firsts{};  // per bucket
+  };
+  struct Tensor {
+    std::string name;
+    Shape shape;
+  };
 
-  std::vector<Moments> empty_moments(const BucketLayout& layout) const;
-  void move_moment(std::size_t which, const BucketLayout& layout, const Company& groups, std::span<float> all,
-                   std::vector<Moments>& to);
-  void update_run(const ParameterUpdate& how, Moments& moments, std::size_t moment, BucketSlice run,
-                  const float* gradients);
+  Moments empty_moments(const BucketLayout& layout, Arena& arena) const;
+  std::vector<Piece> pieces(const BucketLayout& layout, const Moments& moments,
+                            std::span<const Tensor> parameters) const;
+  void update_run(const ParameterUpdate& how, const std::array<float*, kMostMoments>& moments,
+                  BucketSlice run, const float* gradients);
 
   BucketSet& buckets_;
   std::vector<ParameterUpdate> updates_;  // per parameter
   const int rank_;
   const int world_;
   StepTerms terms_;
-  std::vector<Moments> moments_;  // per bucket
+  Moments moments_;
 };
 
 }  // namespace cohort::train

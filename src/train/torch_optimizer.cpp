@@ -1,6 +1,7 @@
 #include "train/torch_optimizer.h"
 
 #include "base/checksum.h"
+#include "train/optimizer_state.h"
 #include <cohort/error.h>
 
 #include <ATen/ATen.h>
@@ -83,6 +84,10 @@ void TorchOptimizer::step(const BucketSet& buckets, const std::vector<bool>& use
   }
   optimizer_.step();
   for (const at::Tensor& parameter : parameters) parameter.mutable_grad() = at::Tensor();
+}
+
+void TorchOptimizer::visit(const ModuleTensors& tensors, const StateVisitor& visitor) {
+  visit_optimizer(optimizer_, tensors, visitor);
 }
 
 // Not of the whole optimizer as torch saves it: that text has addresses of tensors, which differ by rank.

@@ -4,6 +4,7 @@
 #include "train/module_tensors.h"
 #include "train/sharded_update.h"
 #include <cohort/learning_rate_schedule.h>
+#include <cohort/state.h>
 
 #include <cstdint>
 #include <vector>
@@ -34,6 +35,8 @@ class TorchOptimizer {
   /// Updates the parameters from the sums of gradients in the buckets. Parameters without a gradient on any
   /// rank have no `grad` meanwhile.
   void step(const BucketSet& buckets, const std::vector<bool>& used, const StepTerms& terms);
+  /// Visits the state of the optimizer, as visit_optimizer().
+  void visit(const ModuleTensors& tensors, const StateVisitor& visitor);
   /// A hash of settings and state, to compare ranks.
   std::uint64_t hash() const;
 

@@ -54,15 +54,14 @@ bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
       }
       loader.expect(std::move(upcoming));
     }
-    is_within_epoch = in_epoch > 0;
     if (options.steps && report.steps >= *options.steps) return false;
     if (step(loader, in_epoch).stop) {
       report.end = TrainingEnd::kStopped;
       return false;
     }
   }
-  ++report.epochs;
-  is_within_epoch = false;
+  report.epochs = ++position.epoch;
+  position.step_in_epoch = 0;
   return true;
 }
 
@@ -79,7 +78,8 @@ Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
   const Verdict verdict = replica.step(info, [&](int slot) {
     return loader.take({epoch, step_in_epoch, slot});
   });
-  ++report.steps;
+  report.steps = ++position.step;
+  ++position.step_in_epoch;
   tell(verdict, info.learning_rate,
        {.whole = Seconds(std::chrono::steady_clock::now() - start).count(),
         // A rank that is alone waits for its own updates only.
@@ -93,8 +93,8 @@ void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTime
   report.seconds += times.whole;
   report.communication_seconds += times.waited;
   report.stall_seconds += times.stalled;
-  samples += static_cast<std::int64_t>(verdict.samples);
-  report.samples_per_second = static_cast<double>(samples) / report.seconds;
+  position.samples += static_cast<std::int64_t>(verdict.samples);
+  report.samples_per_second = static_cast<double>(position.samples) / report.seconds;
   if (!options.on_step) return;
   StepReport step{.step = report.steps,
                   .epoch = report.epochs + 1,
@@ -119,17 +119,18 @@ bool Trainer::Parts::look_at(const Dataset& test) {
     return false;
   }
   EvaluationReport seen = *found;
-  seen.epoch = report.epochs + (is_within_epoch ? 1 : 0);
+  seen.epoch = report.epochs + (position.step_in_epoch > 0 ? 1 : 0);
   seen.step = report.steps;
-  seen.is_best = std::isfinite(seen.loss) && (!report.best || seen.loss < report.best->loss);
-  evaluations_since_best = seen.is_best ? 0 : evaluations_since_best + 1;
+  seen.is_best = seen.loss < position.best_loss && std::isfinite(seen.loss);
+  position.evaluations_since_best = seen.is_best ? 0 : position.evaluations_since_best + 1;
   if (seen.is_best) {
+    position.best_loss = seen.loss;
     report.best = seen;
     keep(kBestModel);
   }
   report.last = seen;
   if (options.on_evaluation) options.on_evaluation(seen);
-  if (!options.patience || evaluations_since_best < *options.patience) return true;
+  if (!options.patience || position.evaluations_since_best < *options.patience) return true;
   report.end = TrainingEnd::kPatience;
   return false;
 }

@@ -2,6 +2,7 @@
 
 #include "base/home_process.h"
 #include "data/slot_loader.h"
+#include "state/position.h"
 #include "storage/local_file_system.h"
 #include "train/replica.h"
 #include "train/settings.h"
@@ -34,9 +35,7 @@ struct Trainer::Parts {
   LocalFileSystem files{};
   std::string directory{};  // options.directory as an absolute path, on rank 0
   TrainingReport report{};
-  int evaluations_since_best = 0;
-  bool is_within_epoch = false;  // the epoch report.epochs + 1 has begun and is not over
-  std::int64_t samples = 0;
+  state::Position position{};
   HomeProcess home{};
 
   void prepare_directory();

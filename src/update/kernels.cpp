@@ -1,6 +1,7 @@
 #include "update/kernels.h"
 
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 
 namespace cohort::update {
@@ -14,23 +15,21 @@ double bias_correction(double beta, std::int64_t count) {
 }  // namespace
 
 Coefficients coefficients(const OptimizerSettings& settings, const UpdateStep& step) {
-  const bool is_adaptive = num_moments(settings) == 2;
-  const bool is_decoupled = settings.kind == OptimizerKind::kAdamW;
   const double limit = step.clip_value > 0 ? step.clip_value : std::numeric_limits<double>::infinity();
-  const double rate = is_adaptive ? step.learning_rate / bias_correction(settings.betas.first, step.count)
-                                  : step.learning_rate;
-  return {
-      .scale = static_cast<float>(step.gradient_scale),
-      .limit = static_cast<float>(limit),
-      .decay = static_cast<float>(is_decoupled ? 0 : settings.weight_decay),
-      .shrink = static_cast<float>(is_decoupled ? 1 - step.learning_rate * settings.weight_decay : 1),
-      .momentum = static_cast<float>(settings.momentum),
-      .first_new = static_cast<float>(1 - settings.betas.first),
-      .second_old = static_cast<float>(settings.betas.second),
-      .second_new = static_cast<float>(1 - settings.betas.second),
-      .second_factor = static_cast<float>(1 / std::sqrt(bias_correction(settings.betas.second, step.count))),
-      .eps = static_cast<float>(settings.eps),
-      .rate = static_cast<float>(rate)};
+  const double first_bias = bias_correction(settings.betas.first, step.count);
+  const double second_bias = bias_correction(settings.betas.second, step.count);
+  return {.scale = static_cast<float>(step.gradient_scale),
+          .limit = static_cast<float>(limit),
+          .decay = static_cast<float>(settings.weight_decay),
+          .shrink = static_cast<float>(1 - step.learning_rate * settings.weight_decay),
+          .momentum = static_cast<float>(settings.momentum),
+          .first_new = static_cast<float>(1 - settings.betas.first),
+          .second_old = static_cast<float>(settings.betas.second),
+          .second_new = static_cast<float>(1 - settings.betas.second),
+          .second_factor = static_cast<float>(1 / std::sqrt(second_bias)),
+          .eps = static_cast<float>(settings.eps),
+          .rate = static_cast<float>(step.learning_rate),
+          .corrected_rate = static_cast<float>(step.learning_rate / first_bias)};
 }
 
 std::vector<InstructionSet> available_sets() {
@@ -50,9 +49,13 @@ InstructionSet best_set() {
   return best;
 }
 
-Momentum momentum_of(const OptimizerSettings& settings) {
-  if (settings.kind != OptimizerKind::kSgd || settings.momentum == 0) return Momentum::kNone;
-  return settings.nesterov ? Momentum::kNesterov : Momentum::kClassic;
+Variant variant_of(const OptimizerSettings& settings) {
+  const Momentum momentum = settings.momentum == 0 ? Momentum::kNone
+                            : settings.nesterov    ? Momentum::kNesterov
+                                                   : Momentum::kClassic;
+  // As a kernel sees it: a decay that is rounded to 0 is none.
+  const bool decays = static_cast<float>(settings.weight_decay) != 0;
+  return {.momentum = momentum, .decay = decays ? Decay::kOfGradient : Decay::kNone};
 }
 
 Kernels kernels_of(InstructionSet set) {
@@ -65,6 +68,16 @@ Kernels kernels_of(InstructionSet set) {
       return kernels_avx512();
   }
   return kernels_generic();
+}
+
+Status check_shareable(const OptimizerRule& rule) {
+  if (rule.needs == Needs::kElements) return {};
+  return Error(ErrorCode::kUsage,
+               fmt::format("the optimizer {} needs more of a tensor than the elements that it updates",
+                           rule.name))
+      .with_remedy(
+          "The ranks share the update of each tensor; use an optimizer that updates every element by "
+          "itself.");
 }
 
 }  // namespace cohort::update

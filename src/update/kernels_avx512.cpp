@@ -1,9 +1,9 @@
-#include "update/loops.h"
+#include "update/rules.h"
 
 namespace cohort::update {
 
 Kernels kernels_avx512() {
-  return {.update = update_loop, .square_sums = square_sums_loop};
+  return {.rules = kRules, .square_sums = square_sums_loop};
 }
 
 }  // namespace cohort::update

@@ -11,6 +11,13 @@
 namespace cohort::update {
 namespace {
 
+inline float* parameters_of(const UpdateSpans& spans) {
+  return reinterpret_cast<float*>(spans.parameters.data);
+}
+inline const float* gradients_of(const UpdateSpans& spans) {
+  return reinterpret_cast<const float*>(spans.gradients.data);
+}
+
 // Written so that each compiles to one instruction and passes a NaN on.
 inline float at_most(float value, float limit) {
   return limit < value ? limit : value;
@@ -29,9 +36,9 @@ inline float prepared(const Coefficients& c, float gradient, float parameter) {
 template <Decay kDecay>
 void sgd(const Coefficients& given, const UpdateSpans& spans) {
   const Coefficients c = given;
-  float* __restrict p = spans.parameters;
-  const float* __restrict g = spans.gradients;
-  const std::size_t count = spans.count;
+  float* __restrict p = parameters_of(spans);
+  const float* __restrict g = gradients_of(spans);
+  const std::size_t count = spans.parameters.count;
   for (std::size_t i = 0; i < count; ++i) {
     p[i] -= c.rate * prepared<kDecay>(c, g[i], p[i]);
   }
@@ -40,10 +47,10 @@ void sgd(const Coefficients& given, const UpdateSpans& spans) {
 template <Momentum kMomentum, Decay kDecay>
 void momentum(const Coefficients& given, const UpdateSpans& spans) {
   const Coefficients c = given;
-  float* __restrict p = spans.parameters;
-  const float* __restrict g = spans.gradients;
-  float* __restrict m = spans.first;
-  const std::size_t count = spans.count;
+  float* __restrict p = parameters_of(spans);
+  const float* __restrict g = gradients_of(spans);
+  float* __restrict m = spans.moments[0];
+  const std::size_t count = spans.parameters.count;
   for (std::size_t i = 0; i < count; ++i) {
     const float gradient = prepared<kDecay>(c, g[i], p[i]);
     const float first = c.momentum * m[i] + gradient;
@@ -55,11 +62,11 @@ void momentum(const Coefficients& given, const UpdateSpans& spans) {
 template <OptimizerKind kKind, Decay kDecay>
 void adam(const Coefficients& given, const UpdateSpans& spans) {
   const Coefficients c = given;
-  float* __restrict p = spans.parameters;
-  const float* __restrict g = spans.gradients;
-  float* __restrict m = spans.first;
-  float* __restrict v = spans.second;
-  const std::size_t count = spans.count;
+  float* __restrict p = parameters_of(spans);
+  const float* __restrict g = gradients_of(spans);
+  float* __restrict m = spans.moments[0];
+  float* __restrict v = spans.moments[1];
+  const std::size_t count = spans.parameters.count;
   for (std::size_t i = 0; i < count; ++i) {
     const float gradient = prepared<kDecay>(c, g[i], p[i]);
     const float first = m[i] + c.first_new * (gradient - m[i]);
@@ -67,12 +74,12 @@ void adam(const Coefficients& given, const UpdateSpans& spans) {
     m[i] = first;
     v[i] = second;
     const float before = kKind == OptimizerKind::kAdamW ? p[i] * c.shrink : p[i];
-    p[i] = before - c.rate * first / (__builtin_sqrtf(second) * c.second_factor + c.eps);
+    p[i] = before - c.corrected_rate * first / (__builtin_sqrtf(second) * c.second_factor + c.eps);
   }
 }
 
 template <Decay kDecay>
-Kernels::Update sgd_loop_of(Momentum kind) {
+Kernel sgd_with_decay(Momentum kind) {
   switch (kind) {
     case Momentum::kNone:
       return sgd<kDecay>;
@@ -84,22 +91,18 @@ Kernels::Update sgd_loop_of(Momentum kind) {
   return nullptr;
 }
 
-template <Decay kDecay>
-Kernels::Update loop_of(const KernelKind& kind) {
-  switch (kind.optimizer) {
-    case OptimizerKind::kSgd:
-      return sgd_loop_of<kDecay>(kind.momentum);
-    case OptimizerKind::kAdam:
-      return adam<OptimizerKind::kAdam, kDecay>;
-    case OptimizerKind::kAdamW:
-      return adam<OptimizerKind::kAdamW, Decay::kNone>;
-  }
-  return nullptr;
+inline Kernel sgd_kernel(const Variant& variant) {
+  return variant.decay == Decay::kNone ? sgd_with_decay<Decay::kNone>(variant.momentum)
+                                       : sgd_with_decay<Decay::kOfGradient>(variant.momentum);
 }
 
-// NOLINTNEXTLINE(misc-definitions-in-headers): one copy for each instruction set is the point
-Kernels::Update update_loop(const KernelKind& kind) {
-  return kind.decay == Decay::kNone ? loop_of<Decay::kNone>(kind) : loop_of<Decay::kOfGradient>(kind);
+inline Kernel adam_kernel(const Variant& variant) {
+  return variant.decay == Decay::kNone ? adam<OptimizerKind::kAdam, Decay::kNone>
+                                       : adam<OptimizerKind::kAdam, Decay::kOfGradient>;
+}
+
+inline Kernel adamw_kernel(const Variant&) {
+  return adam<OptimizerKind::kAdamW, Decay::kNone>;
 }
 
 // NOLINTNEXTLINE(misc-definitions-in-headers): one copy for each instruction set is the point

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 namespace cohort {
 namespace {
@@ -12,38 +13,75 @@ namespace {
 // The smallest number of elements for which another thread pays.
 constexpr std::size_t kGrain = 16384;
 
-template <class T>
-T* moved(T* span, std::size_t by) {
-  return span == nullptr ? nullptr : span + by;
+const update::OptimizerRule& rule_of(OptimizerKind kind) {
+  const auto rules = update::kernels_of(update::best_set()).rules;
+  const auto index = static_cast<std::size_t>(kind);
+  COHORT_CHECK_LT(index, rules.size(), "no such optimizer");
+  return rules[index];
 }
 
 void check(const OptimizerSettings& settings, const UpdateStep& step, const UpdateSpans& spans) {
   COHORT_CHECK_GE(step.count, 1, "updates count from 1");
-  if (spans.count == 0) return;
-  COHORT_CHECK(spans.parameters != nullptr && spans.gradients != nullptr);
-  COHORT_CHECK((spans.first != nullptr) == (num_moments(settings) >= 1), "of {}", name(settings.kind));
-  COHORT_CHECK((spans.second != nullptr) == (num_moments(settings) >= 2), "of {}", name(settings.kind));
+  COHORT_CHECK_EQ(spans.parameters.count, spans.gradients.count);
+  if (spans.parameters.count == 0) return;
+  COHORT_CHECK(spans.parameters.dtype == DType::kF32 && spans.gradients.dtype == DType::kF32,
+               "{} with gradients of {}", name(spans.parameters.dtype), name(spans.gradients.dtype));
+  COHORT_CHECK(spans.parameters.data != nullptr && spans.gradients.data != nullptr);
+  const MomentNames names = moment_names(settings);
+  for (std::size_t i = 0; i < kMostMoments; ++i) {
+    COHORT_CHECK_EQ(spans.moments[i] != nullptr, !names[i].empty(), "moment {} of {}", i,
+                    name(settings.kind));
+  }
 }
 
 }  // namespace
 
 std::string_view name(OptimizerKind kind) {
-  constexpr std::string_view kNames[] = {"sgd", "adam", "adamw"};
-  return kNames[static_cast<std::size_t>(kind)];
+  return rule_of(kind).name;
+}
+
+MomentNames moment_names(const OptimizerSettings& settings) {
+  return rule_of(settings.kind).moments(update::variant_of(settings));
 }
 
 int num_moments(const OptimizerSettings& settings) {
-  if (settings.kind != OptimizerKind::kSgd) return 2;
-  return update::momentum_of(settings) == update::Momentum::kNone ? 0 : 1;
+  int count = 0;
+  for (const std::string_view each : moment_names(settings)) count += each.empty() ? 0 : 1;
+  return count;
+}
+
+std::vector<std::string> optimizer_names() {
+  std::vector<std::string> names;
+  for (const update::OptimizerRule& rule : update::kernels_generic().rules) names.emplace_back(rule.name);
+  return names;
+}
+
+std::optional<OptimizerKind> optimizer_named(std::string_view name) {
+  for (const update::OptimizerRule& rule : update::kernels_generic().rules) {
+    if (rule.name == name) return rule.kind;
+  }
+  return std::nullopt;
+}
+
+Status check_update(const OptimizerSettings& settings, const UpdateTypes& types) {
+  COHORT_RETURN_IF_ERROR(update::check_shareable(rule_of(settings.kind)));
+  if (types.parameters == DType::kF32 && types.gradients == DType::kF32) return {};
+  return Error(ErrorCode::kUsage,
+               fmt::format("{} cannot update parameters of type {} with gradients of type {}",
+                           name(settings.kind), name(types.parameters), name(types.gradients)))
+      .with_remedy(
+          "Cohort's optimizers update f32 parameters: convert the module with module->to(torch::kFloat), or "
+          "give the trainer an optimizer of torch.");
 }
 
 UpdateSpans UpdateSpans::subspan(std::size_t from, std::size_t length) const {
-  COHORT_CHECK(from <= count && length <= count - from, "[{}, +{}) of {}", from, length, count);
-  return {.parameters = moved(parameters, from),
-          .gradients = moved(gradients, from),
-          .first = moved(first, from),
-          .second = moved(second, from),
-          .count = length};
+  COHORT_CHECK(from <= parameters.count && length <= parameters.count - from, "[{}, +{}) of {}", from, length,
+               parameters.count);
+  UpdateSpans part{.parameters = parameters.slice(from, length),
+                   .gradients = gradients.slice(from, length),
+                   .moments = moments};
+  for (float*& moment : part.moments) moment = moment == nullptr ? nullptr : moment + from;
+  return part;
 }
 
 void apply(const OptimizerSettings& settings, const UpdateStep& step, const UpdateSpans& spans) {
@@ -54,10 +92,8 @@ void apply(const OptimizerSettings& settings, const UpdateStep& step, const Upda
            const Parallel& parallel) {
   check(settings, step, spans);
   const update::Coefficients coefficients = update::coefficients(settings, step);
-  const auto decay = coefficients.decay == 0 ? update::Decay::kNone : update::Decay::kOfGradient;
-  const update::Kernels::Update kernel =
-      update::kernels_of(update::best_set()).update({settings.kind, update::momentum_of(settings), decay});
-  parallel.run(spans.count, kGrain, [&](std::size_t first, std::size_t last) {
+  const update::Kernel kernel = rule_of(settings.kind).kernel(update::variant_of(settings));
+  parallel.run(spans.parameters.count, kGrain, [&](std::size_t first, std::size_t last) {
     kernel(coefficients, spans.subspan(first, last - first));
   });
 }

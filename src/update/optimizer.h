@@ -2,11 +2,18 @@
 
 #include "base/exact_sum.h"
 #include "base/parallel.h"
+#include "base/result.h"
+#include <cohort/numbers.h>
 #include <cohort/optimizer.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace cohort {
 
@@ -18,19 +25,42 @@ struct UpdateStep {
   double clip_value = 0;      ///< largest absolute value of a scaled gradient; 0: no limit
 };
 
-/// Spans of `count` elements that do not overlap. Moments that the optimizer does not keep are null.
+/// The largest number of moments that an optimizer keeps.
+inline constexpr std::size_t kMostMoments = 2;
+
+/// The names of the moments that an optimizer keeps, as torch.optim calls them; the rest are empty.
+using MomentNames = std::array<std::string_view, kMostMoments>;
+MomentNames moment_names(const OptimizerSettings& settings);
+
+/// Spans that do not overlap, each of as many elements as there are parameters. Moments that the optimizer
+/// does not keep are null.
 struct UpdateSpans {
-  float* parameters = nullptr;
-  const float* gradients = nullptr;
-  float* first = nullptr;
-  float* second = nullptr;
-  std::size_t count = 0;
+  Numbers parameters{};
+  ConstNumbers gradients{};
+  std::array<float*, kMostMoments> moments{};
 
   UpdateSpans subspan(std::size_t from, std::size_t length) const;
 };
 
+/// The types of numbers in an update.
+struct UpdateTypes {
+  DType parameters = DType::kF32;
+  DType gradients = DType::kF32;
+};
+
+/// The names of all optimizers, in the order of OptimizerKind.
+std::vector<std::string> optimizer_names();
+std::optional<OptimizerKind> optimizer_named(std::string_view name);
+
+/// Whether ranks can share the updates of this optimizer on numbers of these types.
+///
+/// Failure: kUsage.
+Status check_update(const OptimizerSettings& settings, const UpdateTypes& types);
+
 /// Updates the parameters once, by the formulas in cohort/optimizer.h. Elements are independent and computed
 /// without fused multiply-add, so the bits are the same on every machine and for every division into spans.
+///
+/// Parameters and gradients are f32.
 ///
 /// Cost: one pass over the spans, at memory speed, with the widest instructions of this machine.
 void apply(const OptimizerSettings& settings, const UpdateStep& step, const UpdateSpans& spans);

@@ -1,6 +1,7 @@
 #include "update/optimizer.h"
 
 #include "spans.h"
+#include "update/kernels.h"
 #include <cohort/random.h>
 
 #include <algorithm>
@@ -14,8 +15,9 @@ namespace {
 // The formulas at the top of cohort/optimizer.h, one element at a time, in double.
 class Reference {
  public:
-  Reference(const OptimizerSettings& settings, const Arrays& start)
-      : settings_(settings),
+  Reference(const OptimizerCase& each, const Arrays& start)
+      : settings_(each.settings),
+        decay_(each.decay),
         p(start.parameters.begin(), start.parameters.end()),
         m_(p.size()),
         v_(p.size()) {}
@@ -24,7 +26,7 @@ class Reference {
     for (std::size_t i = 0; i < p.size(); ++i) {
       double g = gradients[i] * step.gradient_scale;
       if (step.clip_value > 0) g = std::min(std::max(g, -step.clip_value), step.clip_value);
-      if (settings_.kind == OptimizerKind::kAdamW) {
+      if (decay_ == WeightDecay::kDecoupled) {
         p[i] -= step.learning_rate * settings_.weight_decay * p[i];
       } else {
         g += settings_.weight_decay * p[i];
@@ -35,6 +37,7 @@ class Reference {
 
  private:
   const OptimizerSettings settings_;
+  const WeightDecay decay_;
 
  public:
   std::vector<double> p;
@@ -58,13 +61,14 @@ class Reference {
   std::vector<double> m_, v_;
 };
 
-void expect_the_formula(const OptimizerSettings& settings, const UpdateStep& like) {
+void expect_the_formula(const OptimizerCase& each, const UpdateStep& like) {
+  const OptimizerSettings& settings = each.settings;
   constexpr int kSteps = 6;
   // Each step rounds fewer than 16 times, numbers below 16 by half a unit of 2^-23.
   constexpr double kTolerance = kSteps * 16 * 16 * 0x1p-24;
   for (const std::size_t count : kAwkwardCounts) {
     Arrays arrays(settings, count, 17);
-    Reference reference(settings, arrays);
+    Reference reference(each, arrays);
     for (int i = 1; i <= kSteps; ++i) {
       UpdateStep step = like;
       step.count = i;
@@ -86,22 +90,22 @@ class EveryOptimizer : public testing::TestWithParam<OptimizerCase> {};
 INSTANTIATE_TEST_SUITE_P(, EveryOptimizer, testing::ValuesIn(all_optimizers()), case_name);
 
 TEST_P(EveryOptimizer, FollowsItsFormula) {
-  expect_the_formula(GetParam().settings, {});
+  expect_the_formula(GetParam(), {});
 }
 
 TEST_P(EveryOptimizer, FollowsItsFormulaWithOtherSettings) {
-  OptimizerSettings settings = GetParam().settings;
-  if (settings.momentum > 0) settings.momentum = 0.5;
-  settings.betas = {0.3, 0.9};
-  settings.eps = 0.01;
-  settings.weight_decay = 0.25;
-  expect_the_formula(settings, {});
+  OptimizerCase other = GetParam();
+  if (other.settings.momentum > 0) other.settings.momentum = 0.5;
+  other.settings.betas = {0.3, 0.9};
+  other.settings.eps = 0.01;
+  other.settings.weight_decay = 0.25;
+  expect_the_formula(other, {});
 }
 
 TEST_P(EveryOptimizer, ScalesAndClipsInTheSamePass) {
-  OptimizerSettings settings = GetParam().settings;
-  settings.weight_decay = 0.125;
-  expect_the_formula(settings, {.gradient_scale = 0.5, .clip_value = 0.25});
+  OptimizerCase other = GetParam();
+  other.settings.weight_decay = 0.125;
+  expect_the_formula(other, {.gradient_scale = 0.5, .clip_value = 0.25});
 }
 
 TEST_P(EveryOptimizer, GivesTheSameBitsHoweverItIsCut) {
@@ -145,7 +149,7 @@ TEST_P(EveryOptimizer, RefusesSpansThatAreNotIts) {
   Arrays arrays(GetParam().settings, 3, 9);
   std::vector<float> more(3);
   UpdateSpans spans = arrays.spans();
-  spans.first = spans.first == nullptr ? more.data() : nullptr;
+  spans.moments[0] = spans.moments[0] == nullptr ? more.data() : nullptr;
   EXPECT_THROW(apply(GetParam().settings, {.learning_rate = 0.1}, spans), BugError);
   EXPECT_THROW(apply(GetParam().settings, {.count = 0, .learning_rate = 0.1}, arrays.spans()), BugError);
 }
@@ -158,9 +162,53 @@ TEST(NumMoments, FollowsFromKindAndMomentum) {
   EXPECT_EQ(num_moments({.kind = OptimizerKind::kAdamW}), 2);
 }
 
+TEST(OptimizerTable, KnowsEveryOptimizerByItsName) {
+  const std::vector<std::string> names = optimizer_names();
+  ASSERT_GE(names.size(), 3u);
+  EXPECT_EQ(names[2], "adamw");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto kind = optimizer_named(names[i]);
+    ASSERT_TRUE(kind.has_value()) << names[i];
+    EXPECT_EQ(static_cast<std::size_t>(*kind), i);
+    EXPECT_EQ(name(*kind), names[i]);
+  }
+  EXPECT_EQ(optimizer_named("adamv"), std::nullopt);
+}
+
+TEST(OptimizerTable, NamesMomentsAsTorchDoes) {
+  EXPECT_EQ(moment_names({.kind = OptimizerKind::kSgd, .momentum = 0}), (MomentNames{"", ""}));
+  EXPECT_EQ(moment_names({.kind = OptimizerKind::kSgd}), (MomentNames{"momentum_buffer", ""}));
+  EXPECT_EQ(moment_names({.kind = OptimizerKind::kAdam, .momentum = 0}),
+            (MomentNames{"exp_avg", "exp_avg_sq"}));
+}
+
+TEST(CheckUpdate, RefusesTypesWithoutAKernel) {
+  for (const DType values : {DType::kF32, DType::kBF16}) {
+    for (const DType gradients : {DType::kF32, DType::kBF16}) {
+      const Status status = check_update({}, {values, gradients});
+      ASSERT_EQ(status.has_value(), values == DType::kF32 && gradients == DType::kF32);
+      if (!status) EXPECT_EQ(status.error().code(), ErrorCode::kUsage);
+    }
+  }
+  EXPECT_NE(check_update({}, {DType::kBF16, DType::kF32})
+                .error()
+                .text()
+                .find("sgd cannot update parameters of type bf16 with gradients of type f32"),
+            std::string::npos);
+}
+
+TEST(CheckUpdate, RefusesARuleThatNeedsMoreThanElements) {
+  for (const update::Needs needs :
+       {update::Needs::kElements, update::Needs::kTensorNorms, update::Needs::kWholeTensors}) {
+    const Status status = update::check_shareable({.name = "lamb", .needs = needs});
+    EXPECT_EQ(status.has_value(), needs == update::Needs::kElements);
+    if (!status) EXPECT_NE(status.error().text().find("the optimizer lamb needs more"), std::string::npos);
+  }
+}
+
 TEST(Momentum, IsExactOnExactNumbers) {
   std::vector<float> p = {8, -8}, g = {2, 4}, m = {0, 0};
-  const UpdateSpans spans{p.data(), g.data(), m.data(), nullptr, 2};
+  const UpdateSpans spans{.parameters = p, .gradients = g, .moments = {m.data()}};
   const OptimizerSettings settings{.kind = OptimizerKind::kSgd, .momentum = 0.5};
   apply(settings, {.count = 1, .learning_rate = 0.25}, spans);
   EXPECT_EQ(m, (std::vector<float>{2, 4}));

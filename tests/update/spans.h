@@ -10,20 +10,26 @@
 
 namespace cohort {
 
+/// Whether weight decay is added to the gradient, or shrinks the parameter before the update.
+enum class WeightDecay { kInGradient, kDecoupled };
+
 /// An optimizer that updates with a kernel of its own.
 struct OptimizerCase {
   std::string name;
   OptimizerSettings settings;
+  WeightDecay decay = WeightDecay::kInGradient;
 
   friend std::ostream& operator<<(std::ostream& out, const OptimizerCase& each) { return out << each.name; }
 };
 
 inline std::vector<OptimizerCase> all_optimizers() {
-  return {{"sgd", {.kind = OptimizerKind::kSgd, .momentum = 0}},
-          {"momentum", {.kind = OptimizerKind::kSgd}},
-          {"nesterov", {.kind = OptimizerKind::kSgd, .nesterov = true}},
-          {"adam", {.kind = OptimizerKind::kAdam}},
-          {"adamw", {.kind = OptimizerKind::kAdamW}}};
+  return {
+      {"sgd", {.kind = OptimizerKind::kSgd, .momentum = 0}},
+      {"momentum", {.kind = OptimizerKind::kSgd}},
+      {"nesterov", {.kind = OptimizerKind::kSgd, .nesterov = true}},
+      {"adam", {.kind = OptimizerKind::kAdam}},
+      {"adamw", {.kind = OptimizerKind::kAdamW}, WeightDecay::kDecoupled},
+  };
 }
 
 inline constexpr std::size_t kAwkwardCounts[] = {0, 1, 7, 15, 16, 17, 31, 33, 64, 127, 1031};
@@ -34,13 +40,13 @@ inline std::string case_name(const testing::TestParamInfo<OptimizerCase>& info) 
 
 /// Parameters, gradients and moments of one size, filled from a seed.
 struct Arrays {
-  std::vector<float> parameters, gradients, first, second;
+  std::vector<float> parameters, gradients;
+  std::array<std::vector<float>, kMostMoments> moments;
 
   Arrays(const OptimizerSettings& settings, std::size_t count, std::uint64_t seed)
-      : parameters(count),
-        gradients(count),
-        first(num_moments(settings) >= 1 ? count : 0),
-        second(num_moments(settings) >= 2 ? count : 0) {
+      : parameters(count), gradients(count) {
+    const MomentNames names = moment_names(settings);
+    for (std::size_t i = 0; i < kMostMoments; ++i) moments[i].resize(names[i].empty() ? 0 : count);
     for (std::size_t i = 0; i < count; ++i) {
       parameters[i] = static_cast<float>(RandomStream(seed, 0).normal(i));
     }
@@ -54,11 +60,11 @@ struct Arrays {
   }
 
   UpdateSpans spans() {
-    return {.parameters = parameters.data(),
-            .gradients = gradients.data(),
-            .first = first.empty() ? nullptr : first.data(),
-            .second = second.empty() ? nullptr : second.data(),
-            .count = parameters.size()};
+    UpdateSpans all{.parameters = parameters, .gradients = gradients};
+    for (std::size_t i = 0; i < kMostMoments; ++i) {
+      all.moments[i] = moments[i].empty() ? nullptr : moments[i].data();
+    }
+    return all;
   }
 
   bool operator==(const Arrays&) const = default;

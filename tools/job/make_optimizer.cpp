@@ -1,6 +1,7 @@
 #include "job/make_optimizer.h"
 
 #include "base/check.h"
+#include "update/optimizer.h"
 
 #include <algorithm>
 #include <array>
@@ -8,13 +9,11 @@
 namespace cohort::job {
 namespace {
 
-constexpr std::array kOptimizers = {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW};
 constexpr std::array<std::string_view, 4> kSchedules = {"constant", "step", "exponential", "cosine"};
 
-OptimizerKind optimizer_named(std::string_view word) {
-  const auto* const found = std::find_if(kOptimizers.begin(), kOptimizers.end(),
-                                         [&](OptimizerKind kind) { return name(kind) == word; });
-  COHORT_CHECK(found != kOptimizers.end(), "optimizer.name = '{}'", word);
+OptimizerKind optimizer_of(std::string_view word) {
+  const auto found = optimizer_named(word);
+  COHORT_CHECK(found.has_value(), "optimizer.name = '{}'", word);
   return *found;
 }
 
@@ -27,7 +26,7 @@ LearningRateScheduleKind schedule_named(std::string_view word) {
 }  // namespace
 
 OptimizerSettings make_optimizer(const OptimizerConfig& config) {
-  return {.kind = optimizer_named(config.name),
+  return {.kind = optimizer_of(config.name),
           .learning_rate = config.learning_rate,
           .momentum = config.momentum,
           .nesterov = config.nesterov,

@@ -1,0 +1,29 @@
+#include "state/position.h"
+
+#include "layout/slice.h"
+#include <cohort/numbers.h>
+
+namespace cohort::state {
+namespace {
+
+template <class Number>
+Piece field(const char* name, Number& number) {
+  return {.name = name,
+          .dtype = dtype_of<Number>(),
+          .shape = {},
+          .mine = whole({}),
+          .bytes = std::as_writable_bytes(std::span(&number, 1))};
+}
+
+}  // namespace
+
+void visit(Position& position, const StateVisitor& visitor) {
+  visitor(field("position/step", position.step));
+  visitor(field("position/epoch", position.epoch));
+  visitor(field("position/step_in_epoch", position.step_in_epoch));
+  visitor(field("position/samples", position.samples));
+  visitor(field("position/evaluations_since_best", position.evaluations_since_best));
+  visitor(field("position/best_loss", position.best_loss));
+}
+
+}  // namespace cohort::state

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cohort/state.h>
+
+#include <cstdint>
+#include <limits>
+
+namespace cohort::state {
+
+/// How far a training has come. Random numbers, the order of samples and the learning rate follow from it, so
+/// that training continues from a position and the other pieces of the state alone.
+struct Position {
+  std::int64_t step = 0;           ///< steps so far
+  std::int64_t epoch = 0;          ///< epochs that are over
+  std::int64_t step_in_epoch = 0;  ///< steps of the next epoch so far
+  std::int64_t samples = 0;        ///< samples so far
+  std::int64_t evaluations_since_best = 0;
+  double best_loss = std::numeric_limits<double>::infinity();  ///< of all evaluations; infinity: none yet
+};
+
+/// Visits the fields as numbers that all ranks have: `position/step`, …
+void visit(Position& position, const StateVisitor& visitor);
+
+}  // namespace cohort::state

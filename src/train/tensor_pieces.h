@@ -1,0 +1,24 @@
+#pragma once
+
+#include "train/module_tensors.h"
+#include <cohort/state.h>
+
+#include <ATen/core/Tensor.h>
+#include <cstdint>
+#include <string>
+
+namespace cohort::train {
+
+/// A tensor that this rank holds as a whole, as a piece of the state.
+///
+/// Failure: throws UsageError, with the name, for a tensor that is not in CPU memory or not contiguous.
+Piece whole_piece(std::string name, const at::Tensor& tensor, Merge merge = Merge::kSame);
+
+/// A number that all ranks have.
+Piece number_piece(std::string name, std::int64_t& number);
+
+/// Visits parameters and buffers. Buffers are merged as Buffers merges them: means of floating-point numbers,
+/// the largest of others.
+void visit_module(const ModuleTensors& tensors, const StateVisitor& visitor);
+
+}  // namespace cohort::train
