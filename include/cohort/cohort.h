@@ -26,6 +26,7 @@
 #include <cohort/random.h>
 #include <cohort/reduce_op.h>
 #include <cohort/run.h>
+#include <cohort/stages.h>
 #include <cohort/step_report.h>
 #include <cohort/tensor.h>
 #include <cohort/torch_dataset.h>

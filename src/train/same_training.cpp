@@ -80,8 +80,7 @@ std::uint64_t hash_of_samples(const Dataset& data) {
   const std::int64_t size = data.size();
   for (const std::int64_t index : {std::int64_t{0}, size / 2, size - 1}) {
     if (size == 0) break;
-    const Sample sample = data.at(index);
-    hash = hash_of(sample.target, hash_of(sample.input, hash));
+    for (const auto& [name, tensor] : data.at(index).tensors()) hash = hash_of(tensor, hash);
   }
   return hash;
 }
