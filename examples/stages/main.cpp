@@ -26,7 +26,8 @@ struct Counting : cohort::Dataset {
     const auto length = static_cast<std::int64_t>(1 + random.below(kLongest, 1));
     const at::Tensor mask = at::arange(kLongest).lt(length).to(at::kFloat);
     const at::Tensor words = (at::arange(kLongest + 1) + start).remainder(kWords);
-    return {words.slice(0, 0, kLongest) * mask.to(at::kLong), words.slice(0, 1) * mask.to(at::kLong),
+    return {words.slice(0, 0, kLongest) * mask.to(at::kLong),
+            words.slice(0, 1) * mask.to(at::kLong),
             {{"mask", mask}}};
   }
 };

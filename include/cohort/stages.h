@@ -29,7 +29,7 @@ class Stage {
       : module_(module),
         forward_([module](const at::Tensor& input) -> at::Tensor { return module->forward(input); }) {}
   template <class Holder>
-    requires requires(const Holder& holder) { holder.ptr()->parameters(); }
+  requires requires(const Holder& holder) { holder.ptr()->parameters(); }
   Stage(const Holder& holder) : Stage(holder.ptr()) {}
 
   const std::shared_ptr<torch::nn::Module>& module() const { return module_; }

@@ -58,10 +58,9 @@ void Stack::add(const Sample& sample, std::int64_t index) {
   if (!has_the_names) {
     std::vector<std::string> expected;
     for (const Rows& rows : rows_) expected.push_back(rows.name);
-    refuse_sample(
-        fmt::format("sample {} has the tensors {}, the first sample in its batch has {}", index,
-                    fmt::join(names_of(tensors), ", "), fmt::join(expected, ", ")),
-        "Give all samples of a data set tensors of the same names, in the same order.");
+    refuse_sample(fmt::format("sample {} has the tensors {}, the first sample in its batch has {}", index,
+                              fmt::join(names_of(tensors), ", "), fmt::join(expected, ", ")),
+                  "Give all samples of a data set tensors of the same names, in the same order.");
   }
   for (std::size_t i = 0; i < rows_.size(); ++i) copy(tensors[i].second, rows_[i], index);
   indices_.push_back(index);

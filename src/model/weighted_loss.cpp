@@ -43,8 +43,9 @@ Evaluation weighted_loss(LossKind kind, const at::Tensor& output, const at::Tens
   const Answers answers = answers_of(kind, output, target);
   const at::Tensor weights = weight.reshape({-1}).to(answers.losses.scalar_type());
   if (weights.numel() != answers.losses.numel()) {
-    throw UsageError(fmt::format("the weight of the batch has the shape [{}], expected one number for each of {} answers",
-                                 fmt::join(weight.sizes(), ", "), answers.losses.numel()));
+    throw UsageError(
+        fmt::format("the weight of the batch has the shape [{}], expected one number for each of {} answers",
+                    fmt::join(weight.sizes(), ", "), answers.losses.numel()));
   }
   // A loss that does not count may be infinite; its product with 0 is not a number.
   const at::Tensor counts = weights.ne(0);

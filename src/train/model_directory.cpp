@@ -30,8 +30,8 @@ void ModelDirectory::prepare(const ModelFacts& facts) {
 void ModelDirectory::keep(std::string_view name, const ModuleTensors& tensors, const ModelFacts& facts) {
   if (path_.empty()) return;
   if (group_.rank() == 0) {
-    value_or_throw(keep_model(files_, {.path = storage::joined(path_, name), .refuges = {".", "/tmp"}},
-                              tensors, facts));
+    value_or_throw(
+        keep_model(files_, {.path = storage::joined(path_, name), .refuges = {".", "/tmp"}}, tensors, facts));
   }
   value_or_throw(group_.run(barrier().within(kLongestWrite)));
 }

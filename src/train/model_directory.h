@@ -10,8 +10,8 @@
 
 namespace cohort::train {
 
-/// The folder for the models of a run. Rank 0 writes; the others wait for as long as it is alive, since a slow
-/// disk is no reason to end the job.
+/// The folder for the models of a run. Rank 0 writes; the others wait for as long as it is alive, since a
+/// slow disk is no reason to end the job.
 ///
 /// Threads: one at a time; all ranks call each method together.
 /// Lifetime: the group must outlive it.

@@ -67,7 +67,7 @@ Values with_prefix(Values values) {
 
 std::uint64_t hash_of(const at::Tensor& tensor, std::uint64_t seed) {
   if (!tensor.defined()) return seed;
-  const at::Tensor whole = tensor.detach().cpu().contiguous();
+  const at::Tensor whole = tensor.detach().cpu().to_dense().contiguous();
   const std::string shape =
       fmt::format("{} {}", at::toString(whole.scalar_type()), fmt::join(whole.sizes(), ","));
   seed = content_hash(std::as_bytes(std::span(shape)), seed);

@@ -53,7 +53,8 @@ struct StagedRun {
   double test_loss = 0;
 };
 
-StagedRun with_objective(Communicator& group, Arena& arena, const StagedCase& given, const TrainerOptions& options) {
+StagedRun with_objective(Communicator& group, Arena& arena, const StagedCase& given,
+                         const TrainerOptions& options) {
   auto net = given.make();
   Trainer trainer(group, arena, net.ptr(), cross_entropy(net), options);
   const TrainingReport report =
@@ -61,7 +62,8 @@ StagedRun with_objective(Communicator& group, Arena& arena, const StagedCase& gi
   return {numbers_of(*net), report.loss, report.last->loss};
 }
 
-StagedRun with_stages(Communicator& group, Arena& arena, const StagedCase& given, const TrainerOptions& options) {
+StagedRun with_stages(Communicator& group, Arena& arena, const StagedCase& given,
+                      const TrainerOptions& options) {
   const Stages net = stages_of(given.make());
   Trainer trainer(group, arena, net, summed_cross_entropy(), nullptr, options);
   const TrainingReport report =
@@ -93,15 +95,15 @@ TEST(Stages, AreTrainedToTheBitsOfAnObjective) {
 
 TEST(Stages, MayHaveNoParametersAndBuffersThatChange) {
   const MakeNet make = [] {
-    return with_fixed_numbers(
-        torch::nn::Sequential(torch::nn::Flatten(), torch::nn::Linear(6, 9), torch::nn::BatchNorm1d(9),
-                              cohort::Dropout(0.2), torch::nn::ReLU(), torch::nn::Linear(9, 3)));
+    return with_fixed_numbers(torch::nn::Sequential(torch::nn::Flatten(), torch::nn::Linear(6, 9),
+                                                    torch::nn::BatchNorm1d(9), cohort::Dropout(0.2),
+                                                    torch::nn::ReLU(), torch::nn::Linear(9, 3)));
   };
   expect_same_bits({.make = make, .samples = 40});  // no micro-batch of one sample, which has no variance
 }
 
-// The gradients of a shared layer arrive stage by stage. Where a rank has several micro-batches, sums are made in
-// another order than with an objective, and may be rounded otherwise.
+// The gradients of a shared layer arrive stage by stage. Where a rank has several micro-batches, sums are
+// made in another order than with an objective, and may be rounded otherwise.
 TEST(Stages, MayShareALayer) {
   const MakeNet make = [] {
     torch::nn::Linear shared(6, 6);
