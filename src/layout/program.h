@@ -34,7 +34,7 @@ inline constexpr int kComputeLane = 0;
 struct Action {
   Verb verb = Verb::kLoad;
   int lane = kComputeLane;
-  std::optional<int> stage{};        ///< of a pipeline
+  std::optional<int> stage{};        ///< of forward and backward, if the model has several
   std::optional<int> micro_batch{};  ///< of load, forward and backward
   std::optional<int> unit{};         ///< part of a model that is gathered or computed again as a whole
   std::optional<int> bucket{};       ///< of fill, reduce, update, apply and gather
@@ -77,6 +77,7 @@ enum class Copies {
 /// The shape of a step of synchronous data-parallel training.
 struct StepShape {
   std::vector<int> micro_batches{};  ///< of this rank
+  int num_stages = 1;                ///< parts of the model; with one, actions name no stage
   int num_buckets = 0;
   int bucket_lanes = 1;  ///< buckets in flight at once: bucket b belongs to lane 1 + b modulo this
   UpdateTime update = UpdateTime::kWhenReduced;

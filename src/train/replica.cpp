@@ -55,11 +55,12 @@ class WhileOpen {
 }  // namespace
 
 Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
-                 Objective objective, std::vector<ParameterUpdate> updates, const ReplicaSettings& settings)
+                 Computation computation, std::vector<ParameterUpdate> updates,
+                 const ReplicaSettings& settings)
     : group_(group),
       arena_(arena),
       module_(std::move(module)),
-      objective_(std::move(objective)),
+      computation_(std::move(computation)),
       settings_(settings),
       tensors_(tensors_of(*module_)),
       lanes_(group_, near_groups(settings_.summation)),
@@ -86,7 +87,7 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
   intake_ = std::make_unique<GradientIntake>(
       *buckets_, *store_, sums_micro_batches ? ReportFull::kAtEnd : ReportFull::kDuringBackward);
   micro_batches_ = std::make_unique<MicroBatches>(MicroBatches::Parts{.module = *module_,
-                                                                      .objective = objective_,
+                                                                      .computation = computation_,
                                                                       .buffers = buffers_,
                                                                       .buckets = *buckets_,
                                                                       .intake = *intake_,
@@ -139,6 +140,7 @@ BucketLayout Replica::planned_layout(const std::vector<at::Tensor>& parameters,
 Verdict Replica::step(const StepInfo& info, const Load& load) {
   const Program program =
       data_parallel_program({.micro_batches = info.micro_batches,
+                             .num_stages = computation_.num_stages(),
                              .num_buckets = static_cast<int>(buckets_->layout().buckets.size()),
                              .bucket_lanes = lanes_.num_bucket_lanes(),
                              .update = update_time(),

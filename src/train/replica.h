@@ -3,6 +3,7 @@
 #include "layout/program.h"
 #include "reduce/lanes.h"
 #include "train/buffers.h"
+#include "train/computation.h"
 #include "train/engine.h"
 #include "train/gradient_store.h"
 #include "train/lock_step.h"
@@ -50,8 +51,8 @@ UpdateTime update_time(const ReplicaSettings& settings);
 /// Cost: parameters and gradients in the arena, the moments of one slice.
 class Replica {
  public:
-  Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
-          std::vector<ParameterUpdate> updates, const ReplicaSettings& settings);
+  Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
+          Computation computation, std::vector<ParameterUpdate> updates, const ReplicaSettings& settings);
   ~Replica();
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
@@ -95,7 +96,7 @@ class Replica {
   Communicator& group_;
   Arena& arena_;
   const std::shared_ptr<torch::nn::Module> module_;
-  const Objective objective_;
+  const Computation computation_;
   const ReplicaSettings settings_;
   const ModuleTensors tensors_;
   Lanes lanes_;
