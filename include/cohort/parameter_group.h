@@ -17,6 +17,11 @@ struct ParameterGroup {
   std::optional<double> learning_rate{};
   std::optional<double> weight_decay{};
   bool frozen = false;  ///< no gradient is computed and no update is made
+  /// How the gradients of the ranks are added: `dense`, in the order of ranks, or `tree`, in the order of a
+  /// binary tree over ranks. If not set, `tree` with Deterministic::kAnyWorld, and otherwise `dense`.
+  std::optional<std::string> reducer{};
+  /// How the ranks keep these parameters equal: `lock_step`, which is the only way so far.
+  std::optional<std::string> synchronizer{};
 
   bool operator==(const ParameterGroup&) const = default;
 };

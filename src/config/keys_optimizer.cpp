@@ -27,7 +27,8 @@ std::vector<Key> update_keys() {
                   "The weight decay: added to the gradient in sgd and adam, decoupled from it in adamw."),
       text_list("optimizer.groups", COHORT_FIELD(optimizer.groups),
                 R"(["*.bias: weight_decay=0, learning_rate=1e-4"])",
-                "Other settings (learning_rate, weight_decay, frozen) for parameters whose names match a "
+                "Other settings (learning_rate, weight_decay, frozen, reducer, synchronizer) for parameters "
+                "whose names match a "
                 "pattern; the first matching group counts."),
   };
 }

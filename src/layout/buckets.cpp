@@ -3,6 +3,7 @@
 #include "base/check.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace cohort {
 namespace {
@@ -59,6 +60,43 @@ BucketLayout layout_for(std::span<const std::size_t> sizes, std::span<const std:
                       {.world = world,
                        .first_elements = std::max<std::size_t>(elements / 4, 1),
                        .elements = std::max<std::size_t>(elements, 1)});
+}
+
+BucketLayout layout_by_part(std::span<const std::size_t> sizes, std::span<const std::size_t> order,
+                            std::span<const int> part_of, int world, std::size_t elements) {
+  COHORT_CHECK_EQ(sizes.size(), part_of.size());
+  const int num_parts = part_of.empty() ? 0 : *std::max_element(part_of.begin(), part_of.end()) + 1;
+  std::vector<std::size_t> turn(sizes.size());  // of each parameter, in the order
+  for (std::size_t i = 0; i < order.size(); ++i) turn[order[i]] = i;
+  std::vector<Bucket> buckets;
+  for (int part = 0; part < num_parts; ++part) {
+    std::vector<std::size_t> of_part, sizes_of_part;
+    for (const std::size_t parameter : order) {
+      if (part_of[parameter] == part) of_part.push_back(parameter);
+    }
+    std::vector<std::size_t> in_order(of_part.size());
+    for (std::size_t i = 0; i < of_part.size(); ++i) {
+      in_order[i] = i;
+      sizes_of_part.push_back(sizes[of_part[i]]);
+    }
+    for (Bucket& bucket : layout_for(sizes_of_part, in_order, world, elements).buckets) {
+      for (BucketEntry& entry : bucket.entries) entry.parameter = of_part[entry.parameter];
+      bucket.part = part;
+      buckets.push_back(std::move(bucket));
+    }
+  }
+  // The pieces of a large parameter stay side by side: no other bucket ends with it.
+  std::stable_sort(buckets.begin(), buckets.end(), [&](const Bucket& a, const Bucket& b) {
+    return turn[a.entries.back().parameter] < turn[b.entries.back().parameter];
+  });
+  BucketLayout layout;
+  for (Bucket& bucket : buckets) {
+    for (BucketEntry& entry : bucket.entries) entry.first = layout.count + (entry.first - bucket.first);
+    bucket.first = layout.count;
+    layout.count += bucket.count;
+    layout.buckets.push_back(std::move(bucket));
+  }
+  return layout;
 }
 
 BucketSlice slice_of(const Bucket& bucket, int rank, int world) {

@@ -20,6 +20,7 @@ struct Bucket {
   std::size_t first = 0;  ///< from the start of the flat memory
   std::size_t count = 0;  ///< with padding; a multiple of the number of ranks
   std::vector<BucketEntry> entries;
+  int part = 0;  ///< of all its parameters
 };
 
 struct BucketOptions {
@@ -48,6 +49,11 @@ BucketLayout plan_buckets(std::span<const std::size_t> sizes, std::span<const st
 /// plan_buckets() with buckets of about `elements`, and a first one of a quarter of that.
 BucketLayout layout_for(std::span<const std::size_t> sizes, std::span<const std::size_t> order, int world,
                         std::size_t elements);
+
+/// The same for parameters that are divided into parts: no bucket has parameters of two parts. Buckets are in
+/// the order in which backward completes them. `part_of`: the part of each parameter, from 0 on.
+BucketLayout layout_by_part(std::span<const std::size_t> sizes, std::span<const std::size_t> order,
+                            std::span<const int> part_of, int world, std::size_t elements);
 
 /// The elements of a bucket that one rank reduces and updates.
 struct BucketSlice {

@@ -14,7 +14,8 @@ struct HostGrid {
   int per_host = 1;  ///< ranks of each host
   int host = 0;      ///< of this rank; hosts are ordered by their first ranks
   int place = 0;     ///< of this rank, among the ranks of its host
-  /// The ranks of each host follow each other: a tree over all ranks is a tree over hosts of trees inside them.
+  /// The ranks of each host follow each other: a tree over all ranks is a tree over hosts of trees inside
+  /// them.
   bool is_in_order = true;
 
   int num_shards() const { return num_hosts * per_host; }

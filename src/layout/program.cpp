@@ -1,6 +1,7 @@
 #include "layout/program.h"
 
 #include "base/checksum.h"
+#include "layout/step_builder.h"
 
 #include <algorithm>
 #include <array>
@@ -17,106 +18,6 @@ bool is_common(const Action& action) {
   return !action.micro_batch && action.verb != Verb::kFill && action.verb != Verb::kUpdate &&
          action.verb != Verb::kOptimize;
 }
-
-/// Adds the actions of a step; remembers what later actions wait for.
-class StepBuilder {
- public:
-  explicit StepBuilder(const StepShape& shape) : shape_(shape) {
-    program_.num_lanes = 1 + std::max(shape.bucket_lanes, 1);
-    last_of_lane_.resize(static_cast<std::size_t>(program_.num_lanes));
-  }
-
-  Program build() {
-    compute();
-    if (shape_.update == UpdateTime::kWhenReduced) weigh();  // otherwise the vote adds up the weights
-    for (int bucket = 0; bucket < shape_.num_buckets; ++bucket) reduce(bucket);
-    const std::size_t vote =
-        program_.add({.verb = Verb::kVote, .lane = kComputeLane, .after = ends_of_lanes()});
-    if (shape_.update == UpdateTime::kAfterVote) update_after(vote);
-    if (shape_.update == UpdateTime::kByEveryRank) optimize_after(vote);
-    // Under kWhenReduced a rank votes after its updates, so the vote is a barrier too.
-    return std::move(program_);
-  }
-
- private:
-  int lane_of(int bucket) const { return 1 + bucket % (program_.num_lanes - 1); }
-
-  std::optional<int> named(int stage) const {
-    return shape_.num_stages > 1 ? std::optional(stage) : std::nullopt;
-  }
-
-  std::size_t add(Action action) {
-    const auto lane = static_cast<std::size_t>(action.lane);
-    last_of_lane_[lane] = program_.add(std::move(action));
-    return *last_of_lane_[lane];
-  }
-
-  // The last actions of all lanes but that of computation.
-  std::vector<std::size_t> ends_of_lanes() const {
-    std::vector<std::size_t> ends;
-    for (std::size_t lane = 1; lane < last_of_lane_.size(); ++lane) {
-      if (last_of_lane_[lane]) ends.push_back(*last_of_lane_[lane]);
-    }
-    return ends;
-  }
-
-  void compute() {
-    for (const int micro_batch : shape_.micro_batches) {
-      add({.verb = Verb::kLoad, .micro_batch = micro_batch});
-      for (int stage = 0; stage < shape_.num_stages; ++stage) {
-        last_forward_ = add({.verb = Verb::kForward, .stage = named(stage), .micro_batch = micro_batch});
-      }
-      for (int stage = shape_.num_stages - 1; stage >= 0; --stage) {
-        add({.verb = Verb::kBackward, .stage = named(stage), .micro_batch = micro_batch});
-      }
-    }
-  }
-
-  void weigh() {
-    Action action{.verb = Verb::kWeigh, .lane = 1};
-    if (last_forward_) action.after = {*last_forward_};
-    weighed_ = add(std::move(action));
-  }
-
-  void reduce(int bucket) {
-    const int lane = lane_of(bucket);
-    const bool at_once = shape_.update == UpdateTime::kWhenReduced;
-    Action action{.verb = at_once ? Verb::kApply : Verb::kReduce, .lane = lane, .bucket = bucket};
-    action.after = {program_.add({.verb = Verb::kFill, .lane = lane, .bucket = bucket})};
-    if (at_once && lane != 1) action.after.push_back(weighed_);
-    add(std::move(action));
-    if (at_once && shape_.copies != Copies::kOne) {
-      add({.verb = Verb::kGather, .lane = lane, .bucket = bucket});
-    }
-  }
-
-  void update_after(std::size_t vote) {
-    for (int bucket = 0; bucket < shape_.num_buckets; ++bucket) {
-      add({.verb = Verb::kUpdate, .lane = lane_of(bucket), .bucket = bucket, .after = {vote}});
-      if (shape_.copies != Copies::kOne) {
-        add({.verb = Verb::kGather, .lane = lane_of(bucket), .bucket = bucket});
-      }
-    }
-    if (shape_.copies != Copies::kPerRank) {
-      std::vector<std::size_t> others = ends_of_lanes();
-      std::erase(others, *last_of_lane_[1]);
-      add({.verb = Verb::kMeet, .lane = 1, .after = others});
-    }
-  }
-
-  void optimize_after(std::size_t vote) {
-    for (int bucket = 0; bucket < shape_.num_buckets; ++bucket) {
-      add({.verb = Verb::kGatherGradients, .lane = lane_of(bucket), .bucket = bucket, .after = {vote}});
-    }
-    program_.add({.verb = Verb::kOptimize, .lane = kComputeLane, .after = ends_of_lanes()});
-  }
-
-  const StepShape& shape_;
-  Program program_;
-  std::vector<std::optional<std::size_t>> last_of_lane_;  // per lane: its last action, fill not counted
-  std::optional<std::size_t> last_forward_;
-  std::size_t weighed_ = 0;
-};
 
 }  // namespace
 

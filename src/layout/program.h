@@ -74,6 +74,8 @@ enum class Copies {
   kPerRank,  ///< each rank has its own
 };
 
+struct BucketActions;
+
 /// The shape of a step of synchronous data-parallel training.
 struct StepShape {
   std::vector<int> micro_batches{};  ///< of this rank
@@ -82,6 +84,8 @@ struct StepShape {
   int bucket_lanes = 1;  ///< buckets in flight at once: bucket b belongs to lane 1 + b modulo this
   UpdateTime update = UpdateTime::kWhenReduced;
   Copies copies = Copies::kPerRank;
+  /// For each bucket, the actions of its synchronizer; empty: lock step for all.
+  std::vector<const BucketActions*> actions{};
 };
 
 /// The step of one rank of synchronous data-parallel training.

@@ -15,18 +15,16 @@ void ReduceJob::throw_unless(Status status) const {
   value_or_throw(std::move(status).within(fmt::format("bucket {} was not reduced", bucket)));
 }
 
-std::unique_ptr<Reducer> make_reducer(Summation summation, const Company& groups, int num_lanes) {
-  switch (summation) {
-    case Summation::kByRank:
-      return make_dense_reducer(groups, num_lanes);
-    case Summation::kByTree:
-      return make_tree_reducer(num_lanes);
-  }
-  return nullptr;
+std::span<const ReducerKind> reducer_kinds() {
+  static constexpr ReducerKind kKinds[] = {
+      {"dense", NearGroups::kByHost, false, make_dense_reducer},
+      {"tree", NearGroups::kInOrder, true, make_tree_reducer},
+  };
+  return kKinds;
 }
 
-NearGroups near_groups(Summation summation) {
-  return summation == Summation::kByTree ? NearGroups::kInOrder : NearGroups::kByHost;
+const ReducerKind& default_reducer(Summation summation) {
+  return reducer_kinds()[summation == Summation::kByTree ? 1 : 0];
 }
 
 }  // namespace cohort

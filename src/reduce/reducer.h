@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace cohort {
@@ -28,7 +30,7 @@ struct ReduceJob {
 };
 
 /// A way in which the gradients of all ranks become their sum: each rank gets the sum of its slice of a
-/// bucket. A new way is a class of its own and a line in make_reducer().
+/// bucket. A new way is a class of its own and a line in reducer_kinds().
 ///
 /// Threads: one job at a time for each lane; jobs of different lanes at the same time.
 /// Failure: throws what the group reports.
@@ -47,8 +49,18 @@ class Reducer {
   virtual std::size_t size_bytes() const = 0;
 };
 
-/// `num_lanes`: numbers of lanes are below this. All lanes have groups as `groups`.
-std::unique_ptr<Reducer> make_reducer(Summation summation, const Company& groups, int num_lanes);
+/// A reducer by the name under which groups of parameters ask for it.
+struct ReducerKind {
+  std::string_view name;
+  NearGroups near;     ///< the groups that it sums by
+  bool sums_in_place;  ///< in a group of several ranks
+  /// `num_lanes`: numbers of lanes are below this. All lanes have groups as `groups`.
+  std::unique_ptr<Reducer> (*make)(const Company& groups, int num_lanes);
+};
+/// All reducers.
+std::span<const ReducerKind> reducer_kinds();
+/// The reducer that adds gradients in this order.
+const ReducerKind& default_reducer(Summation summation);
 
 /// Sums in the order of ranks, by a reduce-scatter; on several hosts in the order of the ranks of each host,
 /// and then of hosts.
@@ -61,9 +73,6 @@ std::unique_ptr<Reducer> make_dense_reducer(const Company& groups, int num_lanes
 /// gradients must not be read by others: sums replace them.
 ///
 /// Cost: one bucket per lane.
-std::unique_ptr<Reducer> make_tree_reducer(int num_lanes);
-
-/// The groups by which gradients are summed in this order.
-NearGroups near_groups(Summation summation);
+std::unique_ptr<Reducer> make_tree_reducer(const Company& groups, int num_lanes);
 
 }  // namespace cohort

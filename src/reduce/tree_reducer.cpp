@@ -52,7 +52,7 @@ class TreeReducer final : public Reducer {
 
 }  // namespace
 
-std::unique_ptr<Reducer> make_tree_reducer(int num_lanes) {
+std::unique_ptr<Reducer> make_tree_reducer(const Company& /*groups*/, int num_lanes) {
   return std::make_unique<TreeReducer>(num_lanes);
 }
 

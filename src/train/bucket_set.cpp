@@ -203,13 +203,15 @@ void BucketSet::move_to(BucketLayout layout, ParameterMemory values) {
   old_values.give_back();
 }
 
-std::optional<std::size_t> BucketSet::first_detached() const {
-  if (!values_) return std::nullopt;
-  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+void BucketSet::check_attached(const std::vector<NamedTensor>& names) const {
+  for (std::size_t p = 0; values_ && p < parameters_.size(); ++p) {
     if (parameters_[p].numel() == 0) continue;  // an empty tensor has no address
-    if (parameters_[p].const_data_ptr() != all_values().slice(elements_of(p).first, 0).data) return p;
+    if (parameters_[p].const_data_ptr() == all_values().slice(elements_of(p).first, 0).data) continue;
+    throw UsageError(
+        UsageError(
+            fmt::format("the memory of parameter '{}' was replaced while a trainer uses it", names[p].name))
+            .with_remedy("Copy values into a parameter, with copy_(), or make the trainer afterwards."));
   }
-  return std::nullopt;
 }
 
 }  // namespace cohort::train

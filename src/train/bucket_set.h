@@ -3,6 +3,7 @@
 #include "comm/shared_memory/arena.h"
 #include "layout/buckets.h"
 #include "train/gradient_pool.h"
+#include "train/module_tensors.h"
 #include "train/parameter_memory.h"
 #include <cohort/numbers.h>
 
@@ -55,6 +56,8 @@ class BucketSet {
   const std::vector<std::size_t>& buckets_of(std::size_t parameter) const {
     return locations_[parameter].buckets;
   }
+  /// The part of the model that a parameter belongs to, as its bucket's.
+  int part_of(std::size_t parameter) const { return layout_.buckets[buckets_of(parameter).front()].part; }
   /// True for a parameter with several buckets of its own: its gradient is better computed in memory that can
   /// be reduced than copied there.
   bool is_large(std::size_t parameter) const { return locations_[parameter].is_large; }
@@ -90,8 +93,9 @@ class BucketSet {
   /// memory for the parameters, if this holds them.
   void move_to(BucketLayout layout, ParameterMemory values = {});
 
-  /// The first parameter whose memory was replaced by other code, such as a change of type or torch::load.
-  std::optional<std::size_t> first_detached() const;
+  /// Failure: throws UsageError that names the first parameter whose memory was replaced by other code, such as a
+  /// change of type or torch::load.
+  void check_attached(const std::vector<NamedTensor>& names) const;
 
  private:
   struct Location {

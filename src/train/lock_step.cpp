@@ -1,11 +1,12 @@
-#include "train/lock_step.h"
-
 #include "base/check.h"
 #include "train/abort.h"
+#include "train/synchronizer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <fmt/format.h>
+#include <functional>
 
 namespace cohort::train {
 namespace {
@@ -14,50 +15,80 @@ const float* floats(const ConstNumbers& numbers) {
   return reinterpret_cast<const float*>(numbers.data);
 }
 
-}  // namespace
+class LockStep final : public Synchronizer {
+ public:
+  explicit LockStep(const SynchronizerInputs& inputs);
 
-LockStep::LockStep(Lanes& lanes, BucketSet& buckets, std::vector<ParameterUpdate> updates,
-                   Summation summation)
-    : lanes_(lanes),
-      buckets_(buckets),
-      update_(buckets, std::move(updates), lanes[1].shard(), lanes.size()),
-      reducer_(make_reducer(summation, lanes[1], lanes.num_lanes())),
-      touched_(buckets.parameters().size(), 0),
-      num_unreleased_(buckets.parameters().size()) {
-  fit_to_layout();
+  void open() override;
+  void touched(std::size_t parameter) noexcept override { touched_[parameter] = 1; }
+  /// kApply is kReduce and kUpdate, in one pass over memory if ranks share memory.
+  void perform(const Action& action) override;
+  /// Adds the sum of squares of the reduced gradients, of this rank's slices.
+  void add_to(Tally& tally) override;
+  bool is_used(std::size_t parameter) const override;
+  void fit_to_layout() override;
+  std::size_t size_bytes() const override;
+
+ private:
+  struct Reduction {
+    std::vector<std::uint8_t> used{};  // per entry of the bucket: a rank has a gradient of it
+    std::vector<float> sum{};          // of this rank's slice, from reduce to update
+  };
+
+  void reduce(const Action& action);
+  void update(const Action& action);
+  void apply(const Action& action);
+  void gather(const Action& action);
+  void gather_gradients(const Action& action);
+  void clear_untouched(const Bucket& bucket);
+  comm::Work agree_on_use(const Action& action);
+  void with_flags(const Action& action, const std::function<void(const comm::Work& agreed)>& reduce);
+  void release_gradients(const Bucket& bucket);
+  ReduceJob job_of(const Action& action);
+  const Bucket& bucket_of(const Action& action) const;
+  const float* reduced(std::size_t bucket);
+
+  Lanes& lanes_;
+  BucketSet& buckets_;
+  ShardedUpdate& update_;
+  const int part_;
+  const std::unique_ptr<Reducer> reducer_;
+  std::vector<std::uint8_t> touched_;                     // parameters with a gradient on this rank
+  std::vector<Reduction> reductions_;                     // per bucket; empty for those of other parts
+  std::vector<std::atomic<std::size_t>> num_unreleased_;  // per parameter: buckets whose gradients are needed
+};
+
+LockStep::LockStep(const SynchronizerInputs& inputs)
+    : lanes_(inputs.lanes),
+      buckets_(inputs.buckets),
+      update_(inputs.update),
+      part_(inputs.part),
+      reducer_(inputs.reducer.make(lanes_[1], lanes_.num_lanes())),
+      touched_(buckets_.parameters().size(), 0),
+      num_unreleased_(buckets_.parameters().size()) {
+  LockStep::fit_to_layout();
 }
 
 void LockStep::fit_to_layout() {
   reductions_.assign(buckets_.layout().buckets.size(), {});
   for (std::size_t b = 0; b < reductions_.size(); ++b) {
-    reductions_[b].used.assign(buckets_.layout().buckets[b].entries.size(), 0);
+    const Bucket& bucket = buckets_.layout().buckets[b];
+    if (bucket.part == part_) reductions_[b].used.assign(bucket.entries.size(), 0);
   }
 }
 
-void LockStep::move_to(BucketLayout layout, ParameterMemory values, Arena& arena) {
-  update_.move_to(layout, lanes_.group(), arena);
-  buckets_.move_to(std::move(layout), std::move(values));
-  fit_to_layout();
-}
-
-std::size_t LockStep::reduced_bytes() const {
+std::size_t LockStep::size_bytes() const {
   std::size_t count = 0;
   for (const Reduction& reduction : reductions_) count += reduction.sum.capacity();
   return count * sizeof(float) + reducer_->size_bytes();
 }
 
-void LockStep::open(const StepTerms& terms) {
-  update_.set_terms(terms);
+void LockStep::open() {
   std::fill(touched_.begin(), touched_.end(), std::uint8_t{0});
   for (std::size_t p = 0; p < touched_.size(); ++p) {
+    if (buckets_.part_of(p) != part_) continue;
     buckets_.release(p);  // a skipped step leaves gradients
     num_unreleased_[p] = buckets_.buckets_of(p).size();
-  }
-}
-
-void LockStep::close() {
-  for (std::size_t p = 0; p < touched_.size(); ++p) {
-    if (is_used(p)) update_.count_step(p);
   }
 }
 
@@ -94,8 +125,6 @@ void LockStep::perform(const Action& action) {
       return gather(action);
     case Verb::kGatherGradients:
       return gather_gradients(action);
-    case Verb::kMeet:
-      return value_or_throw(lanes_[action.lane].near()->run(barrier()));
     default:
       COHORT_CHECK(false, "{}", action.text());
   }
@@ -192,12 +221,11 @@ void LockStep::gather(const Action& action) {
 
 // Slices and parameters begin at multiples of 16 elements, and elements between parameters are 0: the sum is
 // the same for every layout and every number of ranks.
-ExactSum LockStep::square_sum() {
-  ExactSum sum;
+void LockStep::add_to(Tally& tally) {
   for (std::size_t b = 0; b < buckets_.layout().buckets.size(); ++b) {
-    add_squares({reduced(b), update_.own_slice(buckets_.layout().buckets[b]).count}, sum);
+    const Bucket& bucket = buckets_.layout().buckets[b];
+    if (bucket.part == part_) add_squares({reduced(b), update_.own_slice(bucket).count}, tally.square_sum);
   }
-  return sum;
 }
 
 void LockStep::gather_gradients(const Action& action) {
@@ -207,6 +235,12 @@ void LockStep::gather_gradients(const Action& action) {
   value_or_throw(lanes_[action.lane]
                      .all_gather(std::span<const float>(sum, count), buckets_.gradients(bucket))
                      .within(fmt::format("the gradients of bucket {} were not gathered", *action.bucket)));
+}
+
+}  // namespace
+
+std::unique_ptr<Synchronizer> make_lock_step(const SynchronizerInputs& inputs) {
+  return std::make_unique<LockStep>(inputs);
 }
 
 }  // namespace cohort::train

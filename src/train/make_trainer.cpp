@@ -74,6 +74,7 @@ Trainer::Trainer(Communicator& group, Arena& arena, Order order) {
     train::Frozen frozen(options, module);
     std::vector<train::ParameterUpdate> updates = train::updates_of(options, module);
     train::ReplicaSettings settings = train::replica_settings(options);
+    settings.sync = train::sync_plan(options, module);
     std::unique_ptr<train::TorchOptimizer> torch_optimizer;
     if (order.optimizer != nullptr) {
       train::check_torch_options(options);

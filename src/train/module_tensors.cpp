@@ -84,4 +84,19 @@ void send_from_first(Communicator& group, const std::vector<NamedTensor>& tensor
   }
 }
 
+void check_trainable(const ModuleTensors& tensors) {
+  if (tensors.parameters.empty()) {
+    throw UsageError("the module has no parameter to train").with_remedy("Register one, or unfreeze one.");
+  }
+  for (const NamedTensor& named : tensors.parameters) {
+    if (named.tensor.scalar_type() == at::kFloat && named.tensor.device().is_cpu()) continue;
+    throw UsageError(
+        Error(ErrorCode::kUsage,
+              fmt::format("parameter '{}' is a {} tensor on {}", named.name,
+                          at::toString(named.tensor.scalar_type()), named.tensor.device().str()))
+            .with_remedy("The trainer updates f32 parameters in CPU memory; convert the module with "
+                         "module->to(torch::kFloat)."));
+  }
+}
+
 }  // namespace cohort::train

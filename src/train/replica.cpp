@@ -4,6 +4,7 @@
 #include "reduce/slot_tree.h"
 #include "train/abort.h"
 #include "train/action_trace.h"
+#include "train/divergence.h"
 #include "train/evaluator.h"
 #include "train/module_tensors.h"
 #include "train/tensor_pieces.h"
@@ -16,21 +17,6 @@
 
 namespace cohort::train {
 namespace {
-
-void check_types(const ModuleTensors& tensors) {
-  if (tensors.parameters.empty()) {
-    throw UsageError("the module has no parameter to train").with_remedy("Register one, or unfreeze one.");
-  }
-  for (const NamedTensor& named : tensors.parameters) {
-    if (named.tensor.scalar_type() == at::kFloat && named.tensor.device().is_cpu()) continue;
-    throw UsageError(
-        Error(ErrorCode::kUsage,
-              fmt::format("parameter '{}' is a {} tensor on {}", named.name,
-                          at::toString(named.tensor.scalar_type()), named.tensor.device().str()))
-            .with_remedy("The trainer updates f32 parameters in CPU memory; convert the module with "
-                         "module->to(torch::kFloat)."));
-  }
-}
 
 /// Gradients belong to the current step while this lives.
 class WhileOpen {
@@ -63,18 +49,18 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
       computation_(std::move(computation)),
       settings_(settings),
       tensors_(tensors_of(*module_)),
-      lanes_(group_, near_groups(settings_.summation)),
+      lanes_(group_, settings_.sync.near_groups()),
       buffers_(group_, tensors_) {
-  check_types(tensors_);
+  check_trainable(tensors_);
   check_same_module(group_, tensors_);
   std::vector<at::Tensor> parameters = plain(tensors_.parameters);
   BucketLayout layout = planned_layout(parameters, expected_order(parameters.size()));
   ParameterMemory memory = memory_for(layout);
   const bool sums_micro_batches = settings_.summation == Summation::kByTree;
-  const bool is_flat = sums_micro_batches || settings_.torch_optimizer != nullptr;
+  const bool is_flat = settings_.sync.sums_in_place() || settings_.torch_optimizer != nullptr;
   buckets_ = std::make_unique<BucketSet>(arena_, parameters, std::move(layout), std::move(memory),
                                          is_flat ? GradientMemory::kFlat : GradientMemory::kPooled);
-  lock_step_ = std::make_unique<LockStep>(lanes_, *buckets_, std::move(updates), settings_.summation);
+  synchronizers_ = std::make_unique<Synchronizers>(lanes_, *buckets_, std::move(updates), settings_.sync);
   send_parameters();
   for (const auto* each : {&tensors_.frozen, &tensors_.buffers, &tensors_.counters}) {
     send_from_first(group_, *each);
@@ -82,7 +68,7 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
   store_ = std::make_unique<GradientStore>(
       *buckets_, tensors_.parameters,
       GradientStore::Listener{
-          .stored = [this](std::size_t parameter) { lock_step_->touched(parameter); },
+          .stored = [this](std::size_t parameter) { synchronizers_->touched(parameter); },
           .full = [this](std::size_t bucket) { engine_->filled(static_cast<int>(bucket)); }});
   intake_ = std::make_unique<GradientIntake>(
       *buckets_, *store_, sums_micro_batches ? ReportFull::kAtEnd : ReportFull::kDuringBackward);
@@ -118,7 +104,7 @@ void Replica::set_trace(ActionTrace* trace) {
 }
 
 std::size_t Replica::gradient_bytes() const {
-  return buckets_->gradient_bytes() + lock_step_->reduced_bytes() + micro_batches_->size_bytes();
+  return buckets_->gradient_bytes() + synchronizers_->size_bytes() + micro_batches_->size_bytes();
 }
 
 ParameterMemory Replica::memory_for(const BucketLayout& layout) {
@@ -134,7 +120,8 @@ UpdateTime update_time(const ReplicaSettings& settings) {
 
 BucketLayout Replica::planned_layout(const std::vector<at::Tensor>& parameters,
                                      const std::vector<std::size_t>& order) const {
-  return layout_for(element_counts(parameters), order, group_.size(), settings_.bucket_bytes / sizeof(float));
+  return layout_by_part(element_counts(parameters), order, settings_.sync.part_of, group_.size(),
+                        settings_.bucket_bytes / sizeof(float));
 }
 
 Verdict Replica::step(const StepInfo& info, const Load& load) {
@@ -144,32 +131,24 @@ Verdict Replica::step(const StepInfo& info, const Load& load) {
                              .num_buckets = static_cast<int>(buckets_->layout().buckets.size()),
                              .bucket_lanes = lanes_.num_bucket_lanes(),
                              .update = update_time(),
-                             .copies = copies()});
+                             .copies = copies(),
+                             .actions = settings_.sync.actions(buckets_->layout())});
   program_hash_ = common_hash(program);
   open(info, load);
   const WhileOpen is_open(*store_, info_,
                           info);  // after a failure, too, later gradients stay at their parameters
   engine_->run(program);
-  if (verdict_.kind == Verdict::Kind::kApply) lock_step_->close();
+  if (verdict_.kind == Verdict::Kind::kApply) synchronizers_->close();
   if (!intake_->order_is_known()) follow_observed_order();
   return verdict_;
 }
 
-void Replica::check_memory() const {
-  if (const auto detached = buckets_->first_detached()) {
-    throw UsageError(
-        UsageError(fmt::format("the memory of parameter '{}' was replaced while a trainer uses it",
-                               tensors_.parameters[*detached].name))
-            .with_remedy("Copy values into a parameter, with copy_(), or make the trainer afterwards."));
-  }
-}
-
 void Replica::open(const StepInfo& info, const Load& load) {
-  check_memory();
+  buckets_->check_attached(tensors_.parameters);
   if (trace_ != nullptr) trace_->begin_step(info.step);
   micro_batches_->open(info.step, info.micro_batches.size(), load);
   for (const at::Tensor& parameter : buckets_->parameters()) parameter.mutable_grad() = at::Tensor();
-  lock_step_->open({.learning_rate = info.learning_rate, .clip_value = settings_.clip_value});
+  synchronizers_->open({.learning_rate = info.learning_rate, .clip_value = settings_.clip_value});
   verdict_ = {};
   replica_hash_ = 0;
   if (info.hash_replica &&
@@ -203,11 +182,11 @@ void Replica::perform(const Action& action) {
     case Verb::kReduce:
     case Verb::kApply:
     case Verb::kMeet:
-      return lock_step_->perform(action);
+      return synchronizers_->perform(action);
     case Verb::kUpdate:
     case Verb::kGather:
     case Verb::kGatherGradients:
-      if (counts) lock_step_->perform(action);
+      if (counts) synchronizers_->perform(action);
       return;
     case Verb::kOptimize:
       if (counts) optimize();
@@ -229,24 +208,7 @@ void Replica::weigh(const Action& action) {
       lanes_[action.lane].all().run(all_gather(std::span<const double>(&mine, 1), std::span(all))));
   const double weight = sum_as_tree(all);
   check_weight(group_, weight, fmt::format("of step {}", info_->step));
-  lock_step_->set_terms(terms(1 / weight));
-}
-
-// All ranks know of the loss by the vote and throw the same error.
-void Replica::refuse(const BadLoss& bad) const {
-  raise(Error(ErrorCode::kDiverged, fmt::format("the loss is {} on rank {}, step {}, micro-batch {}",
-                                                bad.loss, bad.rank, info_->step, bad.slot))
-            .with_rank(bad.rank)
-            .with_remedy("Lower TrainerOptions::optimizer.learning_rate, clip gradients with "
-                         "TrainerOptions::clip_grad_norm, look for bad samples, or set "
-                         "TrainerOptions::skip_non_finite = true."));
-}
-
-void Replica::refuse_norm() const {
-  raise(Error(ErrorCode::kDiverged,
-              fmt::format("the norm of the gradient is {} in step {}", verdict_.gradient_norm, info_->step))
-            .with_remedy("Lower TrainerOptions::optimizer.learning_rate, look for bad samples, or set "
-                         "TrainerOptions::skip_non_finite = true."));
+  synchronizers_->update().set_terms(terms(1 / weight));
 }
 
 void Replica::settle() {
@@ -256,34 +218,35 @@ void Replica::settle() {
   tally.has_hash = info_->hash_replica && copies() != Copies::kOne ? 1 : 0;
   tally.wants_to_stop = info_->wants_to_stop ? 1 : 0;
   const bool is_before_update = update_time() != UpdateTime::kWhenReduced;
-  if (is_before_update) tally.square_sum = lock_step_->square_sum();
+  if (is_before_update) synchronizers_->add_to(tally);
   verdict_ = vote(group_, tally);
-  if (verdict_.bad_loss && !settings_.skip_non_finite) refuse(*verdict_.bad_loss);
+  if (verdict_.bad_loss && !settings_.skip_non_finite) refuse_loss(*verdict_.bad_loss, info_->step);
   check_weight(group_, verdict_.weight, fmt::format("of step {}", info_->step));
   if (settings_.skip_non_finite && !std::isfinite(verdict_.gradient_norm + verdict_.loss)) {
     verdict_.kind = Verdict::Kind::kSkip;
     buffers_.drop();
     return;
   }
-  if (is_before_update && !std::isfinite(verdict_.gradient_norm)) refuse_norm();
+  if (is_before_update && !std::isfinite(verdict_.gradient_norm))
+    refuse_norm(verdict_.gradient_norm, info_->step);
   buffers_.merge();
   double scale = 1 / verdict_.weight;
   if (settings_.clip_norm > 0 && verdict_.gradient_norm > settings_.clip_norm) {
     scale *= settings_.clip_norm / verdict_.gradient_norm;
   }
-  if (is_before_update) lock_step_->set_terms(terms(scale));
+  if (is_before_update) synchronizers_->update().set_terms(terms(scale));
 }
 
 void Replica::optimize() {
   std::vector<bool> used;
-  for (std::size_t p = 0; p < buckets_->parameters().size(); ++p) used.push_back(lock_step_->is_used(p));
-  settings_.torch_optimizer->step(*buckets_, used, lock_step_->terms());
+  for (std::size_t p = 0; p < buckets_->parameters().size(); ++p) used.push_back(synchronizers_->is_used(p));
+  settings_.torch_optimizer->step(*buckets_, used, synchronizers_->update().terms());
 }
 
 void Replica::visit(const StateVisitor& visitor) {
   visit_module(tensors_, visitor);
   if (settings_.torch_optimizer != nullptr) return settings_.torch_optimizer->visit(tensors_, visitor);
-  lock_step_->visit(tensors_.parameters, visitor);
+  synchronizers_->update().visit(tensors_.parameters, visitor);
 }
 
 void Replica::follow_observed_order() {
@@ -291,7 +254,7 @@ void Replica::follow_observed_order() {
   if (!order) return;
   BucketLayout layout = planned_layout(buckets_->parameters(), *order);
   ParameterMemory memory = memory_for(layout);
-  lock_step_->move_to(std::move(layout), std::move(memory), arena_);
+  synchronizers_->move_to(std::move(layout), std::move(memory), arena_);
 }
 
 }  // namespace cohort::train

@@ -6,8 +6,8 @@
 #include "train/computation.h"
 #include "train/engine.h"
 #include "train/gradient_store.h"
-#include "train/lock_step.h"
 #include "train/micro_batches.h"
+#include "train/synchronizers.h"
 #include "train/torch_optimizer.h"
 #include "train/vote.h"
 #include <cohort/trainer.h>
@@ -36,6 +36,7 @@ struct ReplicaSettings {
   Sharing sharing = Sharing::kWherePossible;
   /// Updates the parameters instead of Cohort's optimizers. Must outlive the replica.
   TorchOptimizer* torch_optimizer = nullptr;
+  SyncPlan sync{};
 };
 
 /// The earliest time at which parameters may change under these settings.
@@ -68,7 +69,7 @@ class Replica {
   int num_sharers() const { return buckets_->has_common_values() ? lanes_[1].near()->size() : 1; }
   const BucketSet& buckets() const { return *buckets_; }
   const ModuleTensors& tensors() const { return tensors_; }
-  std::size_t moment_bytes() const { return lock_step_->moment_bytes(); }
+  std::size_t moment_bytes() const { return synchronizers_->update().moment_bytes(); }
   std::size_t gradient_bytes() const;
   UpdateTime update_time() const { return train::update_time(settings_); }
   /// Visits the module and the state of the optimizer, between steps.
@@ -80,13 +81,10 @@ class Replica {
   void perform(const Action& action);
   void perform_for_all(const Action& action);
   void open(const StepInfo& info, const Load& load);
-  void check_memory() const;
   void weigh(const Action& action);
   void settle();
   void optimize();
   StepTerms terms(double scale) const;
-  [[noreturn]] void refuse_norm() const;
-  [[noreturn]] void refuse(const BadLoss& bad) const;
   void follow_observed_order();
   void send_parameters();
   ParameterMemory memory_for(const BucketLayout& layout);
@@ -101,7 +99,7 @@ class Replica {
   const ModuleTensors tensors_;
   Lanes lanes_;
   std::unique_ptr<BucketSet> buckets_;
-  std::unique_ptr<LockStep> lock_step_;
+  std::unique_ptr<Synchronizers> synchronizers_;
   Buffers buffers_;
   std::unique_ptr<GradientStore> store_;
   std::unique_ptr<GradientIntake> intake_;

@@ -42,7 +42,8 @@ bool matches(std::string_view pattern, std::string_view name) {
 namespace cohort {
 namespace {
 
-constexpr std::string_view kForm = "'pattern, pattern: learning_rate=NUMBER, weight_decay=NUMBER, frozen'";
+constexpr std::string_view kForm =
+    "'pattern, pattern: learning_rate=NUMBER, weight_decay=NUMBER, frozen, reducer=NAME, synchronizer=NAME'";
 
 Error mistake(const std::string& text, const std::string& reason) {
   return Error(ErrorCode::kUsage, fmt::format("group '{}' of optimizer.groups {}", text, reason))
@@ -88,8 +89,13 @@ Status set(ParameterGroup& settings, const std::string& key, const std::string& 
     COHORT_ASSIGN_OR_RETURN(settings.weight_decay, number(key, value));
   } else if (key == "frozen") {
     COHORT_ASSIGN_OR_RETURN(settings.frozen, truth(key, value));
+  } else if (key == "reducer") {
+    settings.reducer = value;
+  } else if (key == "synchronizer") {
+    settings.synchronizer = value;
   } else {
-    const std::vector<std::string> known = {"learning_rate", "weight_decay", "frozen"};
+    const std::vector<std::string> known = {"learning_rate", "weight_decay", "frozen", "reducer",
+                                            "synchronizer"};
     const auto meant = nearest(key, known);
     return Error(
         ErrorCode::kUsage,
@@ -165,8 +171,11 @@ std::size_t first_match(std::span<const ParameterGroup> groups, const std::strin
 }
 
 GroupSettings settings_in(const ParameterGroup& group) {
-  return {
-      .learning_rate = group.learning_rate, .weight_decay = group.weight_decay, .is_frozen = group.frozen};
+  return {.learning_rate = group.learning_rate,
+          .weight_decay = group.weight_decay,
+          .is_frozen = group.frozen,
+          .reducer = group.reducer,
+          .synchronizer = group.synchronizer};
 }
 
 Status check_numbers(const ParameterGroup& group) {
@@ -216,6 +225,8 @@ std::string text_of(const ParameterGroup& group) {
   std::vector<std::string> settings;
   if (group.learning_rate) settings.push_back(fmt::format("learning_rate={}", *group.learning_rate));
   if (group.weight_decay) settings.push_back(fmt::format("weight_decay={}", *group.weight_decay));
+  if (group.reducer) settings.push_back(fmt::format("reducer={}", *group.reducer));
+  if (group.synchronizer) settings.push_back(fmt::format("synchronizer={}", *group.synchronizer));
   if (group.frozen || settings.empty()) settings.push_back(fmt::format("frozen={}", group.frozen));
   return fmt::format("{}: {}", fmt::join(group.patterns, ", "), fmt::join(settings, ", "));
 }

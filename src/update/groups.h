@@ -23,13 +23,15 @@ struct GroupSettings {
   std::optional<double> learning_rate;
   std::optional<double> weight_decay;
   bool is_frozen = false;  ///< no gradient is computed and no update is made
+  std::optional<std::string> reducer{};
+  std::optional<std::string> synchronizer{};
 
   bool operator==(const GroupSettings&) const = default;
 };
 
 /// Parses a group: patterns, a colon, settings, as in `*.bias, norm?.*: weight_decay=0, learning_rate=1e-4`
-/// or `embedding.*: frozen`. The settings are learning_rate, weight_decay and frozen (alone, or =true,
-/// =false).
+/// or `embedding.*: frozen`. The settings are learning_rate, weight_decay, frozen (alone, or =true, =false),
+/// reducer and synchronizer.
 ///
 /// Failure: kUsage, quoting the group.
 Result<ParameterGroup> parse_group(const std::string& text);

@@ -42,6 +42,53 @@ TEST(Buckets, HoldEveryElementOfEveryParameterOnce) {
   }
 }
 
+TEST(Buckets, OfOnePartAreAsWithoutParts) {
+  const std::vector<std::size_t> sizes{0, 1, 15, 16, 17, 100, 1000, 4097, 3, 50000};
+  const BucketLayout plain = layout_for(sizes, in_order(sizes.size()), 2, 1024);
+  const BucketLayout parts =
+      layout_by_part(sizes, in_order(sizes.size()), std::vector<int>(sizes.size(), 0), 2, 1024);
+  ASSERT_EQ(parts.buckets.size(), plain.buckets.size());
+  EXPECT_EQ(parts.count, plain.count);
+  for (std::size_t b = 0; b < plain.buckets.size(); ++b) {
+    EXPECT_EQ(parts.buckets[b].first, plain.buckets[b].first);
+    EXPECT_EQ(parts.buckets[b].count, plain.buckets[b].count);
+    ASSERT_EQ(parts.buckets[b].entries.size(), plain.buckets[b].entries.size());
+    for (std::size_t e = 0; e < plain.buckets[b].entries.size(); ++e) {
+      EXPECT_EQ(parts.buckets[b].entries[e].first, plain.buckets[b].entries[e].first);
+      EXPECT_EQ(parts.buckets[b].entries[e].parameter, plain.buckets[b].entries[e].parameter);
+    }
+  }
+}
+
+TEST(Buckets, HoldParametersOfOnePartInTheOrderOfBackward) {
+  const std::vector<std::size_t> sizes{100, 200, 5000, 40, 0, 300, 2500};
+  const std::vector<std::size_t> order{6, 5, 4, 3, 2, 1, 0};
+  const std::vector<int> part_of{0, 1, 0, 1, 0, 1, 1};
+  for (const int world : {1, 2, 3}) {
+    const BucketLayout layout = layout_by_part(sizes, order, part_of, world, 512);
+    std::vector<std::size_t> held(sizes.size(), 0), seen(sizes.size(), 0), next(sizes.size(), 0);
+    std::size_t first = 0, last_turn = 0;
+    for (const Bucket& bucket : layout.buckets) {
+      EXPECT_EQ(bucket.first, first);
+      first += bucket.count;
+      for (const BucketEntry& entry : bucket.entries) {
+        EXPECT_EQ(part_of[entry.parameter], bucket.part);
+        EXPECT_GE(entry.first, bucket.first);
+        EXPECT_LE(entry.first + entry.count, bucket.first + bucket.count);
+        EXPECT_EQ(entry.from, held[entry.parameter]);
+        if (seen[entry.parameter]++ > 0) EXPECT_EQ(entry.first, next[entry.parameter]);
+        held[entry.parameter] += entry.count;
+        next[entry.parameter] = entry.first + entry.count;
+      }
+      const std::size_t turn = sizes.size() - 1 - bucket.entries.back().parameter;
+      EXPECT_GE(turn, last_turn);
+      last_turn = turn;
+    }
+    EXPECT_EQ(layout.count, first);
+    EXPECT_EQ(held, sizes);
+  }
+}
+
 TEST(Buckets, PiecesOfALargeParameterFollowEachOtherWithoutAGap) {
   const std::vector<std::size_t> sizes{10, 100000, 10};
   const BucketLayout layout = layout_for(sizes, in_order(3), 3, 1000);

@@ -1,5 +1,7 @@
 #include "layout/program.h"
 
+#include "layout/step_builder.h"
+
 #include <gtest/gtest.h>
 #include <set>
 
@@ -53,6 +55,32 @@ TEST(Program, GathersNothingIfThereIsOneCopy) {
             (std::vector<std::string>{"load micro-batch 0", "forward micro-batch 0", "backward micro-batch 0",
                                       "fill bucket 0", "reduce bucket 0", "fill bucket 1", "reduce bucket 1",
                                       "vote", "update bucket 0", "update bucket 1", "meet"}));
+}
+
+TEST(Program, GathersAndMeetsIfTheRanksOfAHostShareACopy) {
+  StepShape shape{.micro_batches = {0}, .num_buckets = 1, .copies = Copies::kPerHost};
+  EXPECT_EQ(
+      texts(data_parallel_program(shape)),
+      (std::vector<std::string>{"load micro-batch 0", "forward micro-batch 0", "backward micro-batch 0",
+                                "weigh", "fill bucket 0", "apply bucket 0", "gather bucket 0", "vote"}));
+  shape.update = UpdateTime::kAfterVote;
+  EXPECT_EQ(texts(data_parallel_program(shape)),
+            (std::vector<std::string>{"load micro-batch 0", "forward micro-batch 0", "backward micro-batch 0",
+                                      "fill bucket 0", "reduce bucket 0", "vote", "update bucket 0",
+                                      "gather bucket 0", "meet"}));
+}
+
+TEST(Program, AsksTheSynchronizerOfEachBucketForItsActions) {
+  static const BucketActions kMeetOnly = {
+      [](StepBuilder& step, int bucket) { step.add_fill(bucket); },
+      [](StepBuilder& step, int bucket, std::size_t vote) {
+        step.add({.verb = Verb::kUpdate, .lane = step.lane_of(bucket), .bucket = bucket, .after = {vote}});
+      }};
+  EXPECT_EQ(texts(data_parallel_program(
+                {.micro_batches = {0}, .num_buckets = 2, .actions = {&kMeetOnly, &kLockStepActions}})),
+            (std::vector<std::string>{"load micro-batch 0", "forward micro-batch 0", "backward micro-batch 0",
+                                      "weigh", "fill bucket 0", "fill bucket 1", "apply bucket 1",
+                                      "gather bucket 1", "vote", "update bucket 0"}));
 }
 
 TEST(Program, GivesEveryRankAllGradientsForAnOptimizerOfItsOwn) {

@@ -124,7 +124,8 @@ TEST(Groups, SayWhatIsWrong) {
   EXPECT_EQ(reason("a: weight_deacy=0"),
             "has an unknown setting 'weight_deacy'; did you mean 'weight_decay'?");
   EXPECT_EQ(reason("a: x=0"),
-            "has an unknown setting 'x'; the settings are learning_rate, weight_decay, frozen");
+            "has an unknown setting 'x'; the settings are learning_rate, weight_decay, frozen, "
+            "reducer, synchronizer");
 }
 
 }  // namespace

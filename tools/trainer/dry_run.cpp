@@ -9,6 +9,7 @@
 #include "train/gradient_intake.h"
 #include "train/module_tensors.h"
 #include "train/settings.h"
+#include "train/sync_plan.h"
 
 #include <cohort/link_settings.h>
 
@@ -35,11 +36,12 @@ void add_slots(PlanReport& plan, const Job& job, int world) {
   for (int rank = 0; rank < world; ++rank) plan.slots_of_rank.push_back(deal(slots, world, rank));
 }
 
-BucketLayout layout_of(const std::vector<train::NamedTensor>& parameters, const Job& job, int world) {
+BucketLayout layout_of(const std::vector<train::NamedTensor>& parameters, const Job& job,
+                       const train::SyncPlan& sync, int world) {
   std::vector<std::size_t> counts;
   for (const auto& named : parameters) counts.push_back(static_cast<std::size_t>(named.tensor.numel()));
-  return layout_for(counts, train::expected_order(counts.size()), world,
-                    job.options.bucket_bytes / sizeof(float));
+  return layout_by_part(counts, train::expected_order(counts.size()), sync.part_of, world,
+                        job.options.bucket_bytes / sizeof(float));
 }
 
 void add_buckets(PlanReport& plan, const BucketLayout& layout,
@@ -54,7 +56,7 @@ void add_buckets(PlanReport& plan, const BucketLayout& layout,
 
 // The ranks by host, as the trainer will find them; ranks share no memory by MPI, or by an algorithm of
 // messages.
-HostGrid grid_of(const Job& job, const JobOrder& order) {
+HostGrid grid_of(const Job& job, const train::SyncPlan& sync, const JobOrder& order) {
   std::vector<int> hosts;
   const bool is_mpi = job.config.communication.backend == name(Backend::kMpi);
   if (!is_mpi && !job.config.communication.algorithm) {
@@ -62,7 +64,7 @@ HostGrid grid_of(const Job& job, const JobOrder& order) {
       hosts.insert(hosts.end(), static_cast<std::size_t>(order.host_ranks[host]), static_cast<int>(host));
     }
   }
-  return company_grid(hosts, 0, order.world, near_groups(train::replica_settings(job.options).summation));
+  return company_grid(hosts, 0, order.world, sync.near_groups());
 }
 
 Copies copies_of(const Job& job, const HostGrid& grid) {
@@ -92,14 +94,16 @@ std::uint64_t gradient_copies(const BucketLayout& layout, const PlanReport& plan
   return near_sums + (grid.num_hosts > 1 ? lanes * largest / world : 0);
 }
 
-void add_programs(PlanReport& plan, const BucketLayout& layout, const Job& job, const HostGrid& grid) {
+void add_programs(PlanReport& plan, const BucketLayout& layout, const Job& job, const train::SyncPlan& sync,
+                  const HostGrid& grid) {
   for (const std::vector<int>& micro_batches : plan.slots_of_rank) {
     plan.programs.push_back(
         data_parallel_program({.micro_batches = micro_batches,
                                .num_buckets = static_cast<int>(layout.buckets.size()),
                                .bucket_lanes = num_bucket_lanes(grid),
                                .update = train::update_time(train::replica_settings(job.options)),
-                               .copies = copies_of(job, grid)}));
+                               .copies = copies_of(job, grid),
+                               .actions = sync.actions(layout)}));
   }
 }
 
@@ -131,7 +135,8 @@ void show_plan(const JobOrder& order) {
   train::check_options(job.options, order.world);
   const train::Frozen frozen(job.options, *job.model);
   const auto parameters = train::tensors_of(*job.model).parameters;
-  const BucketLayout layout = layout_of(parameters, job, order.world);
+  const train::SyncPlan sync = train::sync_plan(job.options, *job.model);
+  const BucketLayout layout = layout_of(parameters, job, sync, order.world);
   PlanReport plan{
       .data = job.data.facts.description,
       .model = job.config.model.kind,
@@ -145,8 +150,8 @@ void show_plan(const JobOrder& order) {
   plan.steps = static_cast<std::uint64_t>(length.steps);
   add_slots(plan, job, order.world);
   add_buckets(plan, layout, parameters);
-  const HostGrid grid = grid_of(job, order);
-  add_programs(plan, layout, job, grid);
+  const HostGrid grid = grid_of(job, sync, order);
+  add_programs(plan, layout, job, sync, grid);
   plan.bytes_per_step = bytes_per_step(layout, copies_of(job, grid), grid);
   add_memory(plan, layout, job, grid);
   const observe::Screen screen{.columns = order.terminal_columns.value_or(100)};

@@ -10,8 +10,8 @@
 
 namespace cohort::comm {
 
-/// The numbers of new groups. Every member of a job proposes other numbers; the first rank of a new group gives
-/// the group the number that it has proposed.
+/// The numbers of new groups. Every member of a job proposes other numbers; the first rank of a new group
+/// gives the group the number that it has proposed.
 ///
 /// Threads: every method from any thread.
 class GroupNumbers {

@@ -21,7 +21,8 @@ struct HostParts {
 class SharedMemoryGroups final : public HostGroups {
  public:
   /// `near`: members of the job on this host, in the order of their numbers on the host.
-  SharedMemoryGroups(HostParts host, std::vector<int> near) : host_(std::move(host)), near_(std::move(near)) {}
+  SharedMemoryGroups(HostParts host, std::vector<int> near)
+      : host_(std::move(host)), near_(std::move(near)) {}
 
   bool cover(std::span<const int> members) const override;
   Result<std::unique_ptr<PendingHostGroup>> begin(const GroupFacts& facts) override;

@@ -92,6 +92,23 @@ TEST_P(Training, SeveralRanksAreOneRankOnTheWhole) {
   }
 }
 
+TEST_P(Training, AGroupOfParametersHasAReducerOfItsOwn) {
+  for (const int world : {2, 3, 4}) {
+    run(world, with_arena([](Communicator& group, Arena& arena) {
+          for (const bool waits : {false, true}) {
+            TrainerOptions options = exact_options();
+            options.epochs = 2;  // from the second step on, buckets are reduced during backward
+            if (waits) options.clip_grad_norm = 1e6;
+            const Trained alone = train_alone(group, arena, exact_pair(), options, 32);
+            options.groups = {{.patterns = {"bias"}, .reducer = "tree", .synchronizer = "lock_step"}};
+            const Trained together = train(group, arena, exact_pair(), options, 32);
+            EXPECT_EQ(together.numbers, alone.numbers);
+            EXPECT_NE(together.numbers, numbers_of(*exact_pair().first));
+          }
+        }));
+  }
+}
+
 TEST_P(Training, AnOptimizerOfTorch) {
   // Four ranks on two hosts are a grid.
   for (const int world : {2, 4})
