@@ -31,18 +31,19 @@ struct Signals : cohort::Dataset {
   }
 };
 
-cohort::Sample with_noise(cohort::Sample sample, std::int64_t index) {
+// The stream is another one for each sample and epoch, and the same on all ranks.
+cohort::Sample with_noise(cohort::Sample sample, const cohort::RandomStream& random) {
   at::Tensor noise = at::empty_like(sample.input);
-  cohort::fill_normal(noise, cohort::RandomStream(/*seed=*/8, static_cast<std::uint64_t>(index)), /*mean=*/0,
-                      /*deviation=*/0.2);
-  return {sample.input + noise, sample.target};
+  cohort::fill_normal(noise, random, /*mean=*/0, /*deviation=*/0.2);
+  sample.input = sample.input + noise;
+  return sample;
 }
 
 int main() try {
   torch::manual_seed(1);
   cohort::Context context;
-  // Views can be nested: transform() adds noise, cache() keeps the result, subset() divides it.
-  const auto signals = cohort::cache(cohort::transform(std::make_shared<Signals>(), with_noise));
+  // Views can be nested: cache() keeps the signals, augment() adds new noise in each epoch, subset() divides.
+  const auto signals = cohort::augment(cohort::cache(std::make_shared<Signals>()), with_noise);
   const auto train = cohort::subset(signals, 0, 2500), test = cohort::subset(signals, 2500, 3000);
 
   torch::nn::Sequential net(torch::nn::Linear(kPoints, 32), torch::nn::ReLU(),

@@ -27,6 +27,7 @@
 #include <cohort/reduce_op.h>
 #include <cohort/run.h>
 #include <cohort/slice.h>
+#include <cohort/stages.h>
 #include <cohort/state.h>
 #include <cohort/step_report.h>
 #include <cohort/tensor.h>

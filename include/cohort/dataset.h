@@ -5,24 +5,61 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cohort {
 
-/// One training example: the input of the model and the output it should give.
-struct Sample {
+/// Tensors by name, in a fixed order.
+using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+
+/// One training example: the input of the model, the output it should give, and any other tensors by name,
+/// such as a mask, a weight or a length.
+///
+///     return {tokens, next_tokens, {{"mask", mask}}};
+struct COHORT_EXPORT Sample {
   at::Tensor input;
   at::Tensor target;
+  NamedTensors others{};
+
+  /// The tensor of this name: `input`, `target` or one of the others.
+  ///
+  /// Failure: throws UsageError that lists the names there are.
+  at::Tensor operator[](std::string_view name) const;
+  /// All tensors: input, target, then the others.
+  NamedTensors tensors() const;
 };
 
-/// Several samples, stacked along a new first dim.
+/// Several samples, stacked: each tensor has the samples along a new first dim.
 ///
 /// Targets are i64 [n] for classes, i64 [n, context] for tokens, f32 [n, outputs] for numbers.
-struct Batch {
+struct COHORT_EXPORT Batch {
   at::Tensor input;
   at::Tensor target;
-  /// Indices of the samples in the data set. Their number is the weight of the batch in a mean over batches.
-  std::vector<std::int64_t> samples;
+  std::vector<std::int64_t> samples;  ///< indices of the samples in the data set
+  NamedTensors others{};              ///< as those of the samples
+
+  /// As those of Sample.
+  at::Tensor operator[](std::string_view name) const;
+  NamedTensors tensors() const;
+  /// The sample in row `row` of the tensors; it shares their memory.
+  Sample at(std::int64_t row) const;
+};
+
+/// The samples, which have these indices in their data set, as one batch.
+///
+/// Failure: throws UsageError, naming a sample whose tensors have other names, shapes or types than those of
+/// the first one.
+/// Cost: a copy, on the calling thread alone.
+COHORT_EXPORT Batch stacked(std::span<const Sample> samples, std::span<const std::int64_t> indices);
+
+/// The facts that random changes of a sample depend on, beside its index. The same draw gives the same
+/// samples on every rank.
+struct Draw {
+  std::uint64_t seed = 0;   ///< TrainerOptions::seed in training; 0 in evaluation
+  std::uint64_t epoch = 0;  ///< counts from 1 in training; 0 in evaluation
 };
 
 /// A map-style data set, as torch.utils.data.Dataset: a size, and a sample for each index. Derive from it to
@@ -35,8 +72,12 @@ struct Batch {
 ///       }
 ///     };
 ///
-/// Threads: at() and batch() are called from several threads at once.
-/// Failure: at() and batch() may throw. The reader of the batch gets the exception, with the sample indices.
+/// Samples that are to differ from epoch to epoch are made by cohort::augment() of <cohort/views.h>, or by a
+/// data set that overrides drawn().
+///
+/// Threads: at(), drawn() and batch() are called from several threads at once.
+/// Failure: at(), drawn() and batch() may throw. The reader of the batch gets the exception, with the sample
+/// indices.
 class COHORT_EXPORT Dataset {
  public:
   virtual ~Dataset();
@@ -44,8 +85,13 @@ class COHORT_EXPORT Dataset {
   virtual std::int64_t size() const = 0;
   /// The sample at `index`, 0 <= index < size(). Every call with the same index must return the same sample.
   virtual Sample at(std::int64_t index) const = 0;
-  /// The samples at these indices, stacked in this order. The default calls at() for each index and copies.
-  virtual Batch batch(std::span<const std::int64_t> indices) const;
+  /// The sample as it is in this draw: a function of (seed, epoch, index) alone. The default is at(index).
+  virtual Sample drawn(std::int64_t index, const Draw& draw) const;
+  /// The samples at these indices in this draw, stacked in this order. The default calls drawn() for each
+  /// index.
+  virtual Batch batch(std::span<const std::int64_t> indices, const Draw& draw) const;
+  /// The same in the draw of evaluations.
+  Batch batch(std::span<const std::int64_t> indices) const { return batch(indices, Draw{}); }
 };
 
 }  // namespace cohort

@@ -3,7 +3,6 @@
 #include <cohort/dataset.h>
 #include <cohort/error.h>
 
-#include <ATen/ops/stack.h>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -57,13 +56,8 @@ class ByIndex final : public Dataset {
 
   std::int64_t size() const override { return static_cast<std::int64_t>(size_); }
   Sample at(std::int64_t index) const override { return read({&index, 1}).front(); }
-  Batch batch(std::span<const std::int64_t> indices) const override {
-    std::vector<at::Tensor> inputs, targets;
-    for (Sample& sample : read(indices)) {
-      inputs.push_back(std::move(sample.input));
-      targets.push_back(std::move(sample.target));
-    }
-    return {at::stack(inputs), at::stack(targets), {indices.begin(), indices.end()}};
+  Batch batch(std::span<const std::int64_t> indices, const Draw&) const override {
+    return stacked(read(indices), indices);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <cohort/model_facts.h>
 #include <cohort/optimizer.h>
 #include <cohort/parameter_group.h>
+#include <cohort/stages.h>
 #include <cohort/state.h>
 #include <cohort/step_report.h>
 #include <cohort/trace.h>
@@ -32,12 +33,16 @@ class Arena;
 class Communicator;
 class Group;
 
-/// A function that computes the loss of a batch: the differentiable sum of the losses of its samples, and
-/// their number.
+/// A function that computes the loss of a batch: the differentiable sum of the losses of its samples or
+/// tokens, and their number.
 using Objective = std::function<Evaluation(const Batch&)>;
+/// The same for a model in stages, from the output of the last one.
+using OutputLoss = std::function<Evaluation(const at::Tensor& output, const Batch&)>;
 
-/// An objective from a function that returns the mean loss of a batch, as the losses of torch do.
+/// An objective from a function that returns the mean loss over the samples of a batch, as the losses of
+/// torch do.
 COHORT_EXPORT Objective mean_loss(std::function<at::Tensor(const Batch&)> loss);
+COHORT_EXPORT OutputLoss mean_loss(std::function<at::Tensor(const at::Tensor& output, const Batch&)> loss);
 
 /// The runs that give the same parameters to the last bit.
 enum class Deterministic {
@@ -129,6 +134,11 @@ struct TrainerMemory {
 ///     }), {.epochs = 10});
 ///     const cohort::TrainingReport report = trainer.fit(train, test);
 ///
+/// A model may also be given as stages and the loss of their output. Forward and backward of each stage are
+/// actions of their own; parameters are named as in Stages::module(). They have the bits that the same layers
+/// have with an objective, but random layers of torch draw anew in each stage, and sums of a parameter that
+/// several stages share may be rounded otherwise.
+///
 /// Threads: one thread at a time.
 /// Lifetime: the trainer keeps what it needs of its group alive. While the trainer lives, the parameters of
 /// the module lie in memory shared with the other ranks. A gradient that one of your hooks keeps must not
@@ -145,9 +155,14 @@ class COHORT_EXPORT Trainer {
   /// optimizer must outlive the trainer.
   Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Objective objective,
           torch::optim::Optimizer& optimizer, TrainerOptions options = {});
+  Trainer(Group& group, Stages stages, OutputLoss loss, TrainerOptions options = {});
+  Trainer(Group& group, Stages stages, OutputLoss loss, torch::optim::Optimizer& optimizer,
+          TrainerOptions options = {});
   Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
           TrainerOptions options = {});
   Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
+          torch::optim::Optimizer* optimizer, TrainerOptions options);
+  Trainer(Communicator& group, Arena& arena, Stages stages, OutputLoss loss,
           torch::optim::Optimizer* optimizer, TrainerOptions options);
   ~Trainer();
   Trainer(const Trainer&) = delete;
@@ -170,6 +185,9 @@ class COHORT_EXPORT Trainer {
 
  private:
   struct Parts;
+  struct Order;
+  Trainer(Communicator& group, Arena& arena, Order order);
+
   std::unique_ptr<Parts> parts_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cohort/dataset.h>
+#include <cohort/random.h>
 
 #include <functional>
 #include <memory>
@@ -10,22 +11,38 @@ namespace cohort {
 /// Views are data sets made from other data sets. They can be stacked, and except for cache() they hold no
 /// samples of their own.
 ///
-///     auto train = cohort::shuffle(cohort::cache(cohort::transform(files, decode)), seed);
+///     auto train = cohort::augment(cohort::cache(cohort::transform(files, decode)), flip);
 ///
-/// Threads: a view is as thread-safe as Dataset requires, if its source and its transform are.
+/// Threads: a view is as thread-safe as Dataset requires, if its source and its functions are.
 /// Lifetime: a view shares ownership of its source.
 /// Failure: UsageError for an index or a range outside of the data set.
 
-/// A function applied to every sample. `index` is the sample's index in the source data set: random
-/// augmentation keyed by it gives the same result on every rank.
+/// A function applied to every sample. `index` is the sample's index in the source data set.
 using SampleTransform = std::function<Sample(Sample sample, std::int64_t index)>;
 
 /// The samples of `source`, each passed through `change` whenever it is read.
 COHORT_EXPORT std::shared_ptr<Dataset> transform(std::shared_ptr<const Dataset> source,
                                                  SampleTransform change);
 
-/// The samples of `source`, each kept in memory once it was read. The returned tensors are shared: do not
-/// write to them.
+/// A random change of a sample. `random` is a stream of its own for each (seed, epoch, index), where `index`
+/// is the sample's index in the source data set.
+using SampleAugmentation = std::function<Sample(Sample sample, const RandomStream& random)>;
+
+/// The samples of `source`, each changed at random whenever it is read: otherwise in each epoch of a
+/// training, the same on any number of ranks and in a repetition. Evaluations always see the same change.
+///
+///     cohort::augment(images, [](cohort::Sample sample, const cohort::RandomStream& random) {
+///       if (random.uniform(0) < 0.5) sample.input = sample.input.flip(-1);
+///       return sample;
+///     });
+///
+/// Augmentations that lie over each other draw independent numbers.
+COHORT_EXPORT std::shared_ptr<Dataset> augment(std::shared_ptr<const Dataset> source,
+                                               SampleAugmentation change);
+
+/// The samples of `source`, each kept in memory once it was read. A cache over augment() keeps the samples
+/// that evaluations see, in every epoch: augment what is cached instead. The returned tensors are shared: do
+/// not write to them.
 COHORT_EXPORT std::shared_ptr<Dataset> cache(std::shared_ptr<const Dataset> source);
 
 /// The samples first … last-1 of `source`, with indices from 0.

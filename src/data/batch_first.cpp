@@ -16,11 +16,10 @@ void require_samples(std::span<const std::int64_t> indices, std::int64_t size) {
 }
 
 Sample BatchFirst::at(std::int64_t index) const {
-  const Batch one = batch(std::span(&index, 1));
-  return {one.input.select(0, 0), one.target.select(0, 0)};
+  return batch(std::span(&index, 1)).at(0);
 }
 
-Batch BatchFirst::batch(std::span<const std::int64_t> indices) const {
+Batch BatchFirst::batch(std::span<const std::int64_t> indices, const Draw&) const {
   require_samples(indices, size());
   Batch batch = allocate(static_cast<std::int64_t>(indices.size()));
   batch.samples.assign(indices.begin(), indices.end());

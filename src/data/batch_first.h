@@ -11,11 +11,13 @@ namespace cohort::data {
 void require_sample(std::int64_t index, std::int64_t size);
 void require_samples(std::span<const std::int64_t> indices, std::int64_t size);
 
-/// A data set that makes whole batches at once; a single sample is a batch of one.
+/// A data set that makes whole batches at once; a single sample is a batch of one. Its samples are the same
+/// in every draw.
 class BatchFirst : public Dataset {
  public:
+  using Dataset::batch;
   Sample at(std::int64_t index) const final;
-  Batch batch(std::span<const std::int64_t> indices) const final;
+  Batch batch(std::span<const std::int64_t> indices, const Draw& draw) const final;
 
  protected:
   /// Tensors for `count` samples.

@@ -50,6 +50,16 @@ std::string text_of(const std::vector<std::int64_t>& samples) {
   }
 }
 
+void check_rows(const Batch& batch, std::int64_t count) {
+  for (const auto& [name, tensor] : batch.tensors()) {
+    if (tensor.defined() && tensor.dim() >= 1 && tensor.size(0) == count) continue;
+    throw UsageError(fmt::format(
+        "the data set returned a batch in which the first dimension of '{}' is not {}, the number "
+        "of samples",
+        name, count));
+  }
+}
+
 /// Measures the time since its construction.
 class Stopwatch {
  public:
@@ -213,14 +223,8 @@ Batch SlotLoader::load(const SlotAddress& address) const {
   std::vector<std::int64_t> samples = samples_of(address);
   if (samples.empty()) return {};
   try {
-    Batch batch = dataset_->batch(samples);
-    const auto count = static_cast<std::int64_t>(samples.size());
-    for (const at::Tensor* tensor : {&batch.input, &batch.target}) {
-      if (!tensor->defined() || tensor->dim() < 1 || tensor->size(0) != count) {
-        throw UsageError(fmt::format(
-            "the data set returned a batch whose first dimension is not {}, the number of samples", count));
-      }
-    }
+    Batch batch = dataset_->batch(samples, {.seed = options_.seed, .epoch = address.epoch + 1});
+    check_rows(batch, static_cast<std::int64_t>(samples.size()));
     batch.samples = std::move(samples);
     return batch;
   } catch (...) {

@@ -19,14 +19,16 @@
 namespace cohort {
 
 struct SlotLoaderOptions {
-  int threads = 1;  ///< threads that load ahead; 0: take() loads
-  int depth = 4;    ///< most slots that are loaded, or being loaded, ahead of take()
+  int threads = 1;         ///< threads that load ahead; 0: take() loads
+  int depth = 4;           ///< most slots that are loaded, or being loaded, ahead of take()
+  std::uint64_t seed = 0;  ///< of the draws
   /// The timeout of take() for a slot that a thread is loading.
   std::chrono::nanoseconds limit = std::chrono::minutes(10);
   std::shared_ptr<Clock> clock = std::make_shared<RealClock>();  ///< for stall()
 };
 
-/// Loads the batches of slots, ahead of time for slots that were announced.
+/// Loads the batches of slots, ahead of time for slots that were announced. Samples are those of the draw of
+/// their epoch.
 ///
 ///     loader.expect(slots_of_the_next_steps);
 ///     const Batch batch = loader.take(address);

@@ -19,10 +19,35 @@ class Transformed final : public Dataset {
 
   std::int64_t size() const override { return source_->size(); }
   Sample at(std::int64_t index) const override { return change_(source_->at(index), index); }
+  Sample drawn(std::int64_t index, const Draw& draw) const override {
+    return change_(source_->drawn(index, draw), index);
+  }
 
  private:
   const std::shared_ptr<const Dataset> source_;
   const SampleTransform change_;
+};
+
+class Augmented final : public Dataset {
+ public:
+  Augmented(std::shared_ptr<const Dataset> source, SampleAugmentation change)
+      : source_(std::move(source)), change_(std::move(change)) {}
+
+  std::int64_t size() const override { return source_->size(); }
+  Sample at(std::int64_t index) const override { return drawn(index, Draw{}); }
+  Sample drawn(std::int64_t index, const Draw& draw) const override {
+    const RandomStream of_draw = RandomStream(draw.seed, kAugmentStream).substream(draw.epoch);
+    // The source gets another seed, so that augmentations below this one draw other numbers.
+    const Draw below{.seed = RandomStream(draw.seed, kSourceStream).bits(0), .epoch = draw.epoch};
+    return change_(source_->drawn(index, below), of_draw.substream(static_cast<std::uint64_t>(index)));
+  }
+
+ private:
+  static constexpr std::uint64_t kAugmentStream = 0x6175676D656E74;
+  static constexpr std::uint64_t kSourceStream = 0x736F75726365;
+
+  const std::shared_ptr<const Dataset> source_;
+  const SampleAugmentation change_;
 };
 
 class Cached final : public Dataset {
@@ -32,6 +57,7 @@ class Cached final : public Dataset {
 
   std::int64_t size() const override { return static_cast<std::int64_t>(kept_.size()); }
 
+  // Every draw gets the sample of evaluations: the draw that happens to come first would depend on the rank.
   // Two threads may load the same sample at the same time; the first result is kept.
   Sample at(std::int64_t index) const override {
     data::require_sample(index, size());
@@ -62,12 +88,17 @@ class Renumbered : public Dataset {
     return source_->at(number(index));
   }
 
-  Batch batch(std::span<const std::int64_t> indices) const final {
+  Sample drawn(std::int64_t index, const Draw& draw) const final {
+    data::require_sample(index, size());
+    return source_->drawn(number(index), draw);
+  }
+
+  Batch batch(std::span<const std::int64_t> indices, const Draw& draw) const final {
     data::require_samples(indices, size());
     std::vector<std::int64_t> numbers;
     numbers.reserve(indices.size());
     for (std::int64_t index : indices) numbers.push_back(number(index));
-    Batch batch = source_->batch(numbers);
+    Batch batch = source_->batch(numbers, draw);
     batch.samples.assign(indices.begin(), indices.end());
     return batch;
   }
@@ -120,6 +151,12 @@ std::shared_ptr<Dataset> transform(std::shared_ptr<const Dataset> source, Sample
   require_source(source);
   if (change == nullptr) throw UsageError("transform() needs a function");
   return std::make_shared<Transformed>(std::move(source), std::move(change));
+}
+
+std::shared_ptr<Dataset> augment(std::shared_ptr<const Dataset> source, SampleAugmentation change) {
+  require_source(source);
+  if (change == nullptr) throw UsageError("augment() needs a function");
+  return std::make_shared<Augmented>(std::move(source), std::move(change));
 }
 
 std::shared_ptr<Dataset> cache(std::shared_ptr<const Dataset> source) {

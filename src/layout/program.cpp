@@ -41,6 +41,10 @@ class StepBuilder {
  private:
   int lane_of(int bucket) const { return 1 + bucket % (program_.num_lanes - 1); }
 
+  std::optional<int> named(int stage) const {
+    return shape_.num_stages > 1 ? std::optional(stage) : std::nullopt;
+  }
+
   std::size_t add(Action action) {
     const auto lane = static_cast<std::size_t>(action.lane);
     last_of_lane_[lane] = program_.add(std::move(action));
@@ -59,8 +63,12 @@ class StepBuilder {
   void compute() {
     for (const int micro_batch : shape_.micro_batches) {
       add({.verb = Verb::kLoad, .micro_batch = micro_batch});
-      last_forward_ = add({.verb = Verb::kForward, .micro_batch = micro_batch});
-      add({.verb = Verb::kBackward, .micro_batch = micro_batch});
+      for (int stage = 0; stage < shape_.num_stages; ++stage) {
+        last_forward_ = add({.verb = Verb::kForward, .stage = named(stage), .micro_batch = micro_batch});
+      }
+      for (int stage = shape_.num_stages - 1; stage >= 0; --stage) {
+        add({.verb = Verb::kBackward, .stage = named(stage), .micro_batch = micro_batch});
+      }
     }
   }
 
@@ -77,7 +85,7 @@ class StepBuilder {
     action.after = {program_.add({.verb = Verb::kFill, .lane = lane, .bucket = bucket})};
     if (at_once && lane != 1) action.after.push_back(weighed_);
     add(std::move(action));
-    if (at_once && shape_.copies == Copies::kPerRank) {
+    if (at_once && shape_.copies != Copies::kOne) {
       add({.verb = Verb::kGather, .lane = lane, .bucket = bucket});
     }
   }
@@ -85,11 +93,11 @@ class StepBuilder {
   void update_after(std::size_t vote) {
     for (int bucket = 0; bucket < shape_.num_buckets; ++bucket) {
       add({.verb = Verb::kUpdate, .lane = lane_of(bucket), .bucket = bucket, .after = {vote}});
-      if (shape_.copies == Copies::kPerRank) {
+      if (shape_.copies != Copies::kOne) {
         add({.verb = Verb::kGather, .lane = lane_of(bucket), .bucket = bucket});
       }
     }
-    if (shape_.copies == Copies::kOne) {
+    if (shape_.copies != Copies::kPerRank) {
       std::vector<std::size_t> others = ends_of_lanes();
       std::erase(others, *last_of_lane_[1]);
       add({.verb = Verb::kMeet, .lane = 1, .after = others});

@@ -21,7 +21,7 @@ enum class Verb : std::uint8_t {
   kUpdate,    ///< updates the parameters of this rank's slice of a bucket
   kApply,     ///< reduce and update in one pass over memory
   kGather,    ///< all-gather of the updated slices of a bucket
-  kMeet,      ///< barrier: every rank has updated
+  kMeet,      ///< barrier of the ranks that share a copy of the parameters: each has updated its part
   kGatherGradients,  ///< all-gather of the reduced gradients of a bucket
   kOptimize,         ///< every rank updates all parameters by itself, with an optimizer of torch
 };
@@ -34,7 +34,7 @@ inline constexpr int kComputeLane = 0;
 struct Action {
   Verb verb = Verb::kLoad;
   int lane = kComputeLane;
-  std::optional<int> stage{};        ///< of a pipeline
+  std::optional<int> stage{};        ///< of forward and backward, if the model has several
   std::optional<int> micro_batch{};  ///< of load, forward and backward
   std::optional<int> unit{};         ///< part of a model that is gathered or computed again as a whole
   std::optional<int> bucket{};       ///< of fill, reduce, update, apply and gather
@@ -67,15 +67,17 @@ enum class UpdateTime {
   kByEveryRank,  ///< after the vote every rank gets all gradients and updates all parameters
 };
 
-/// How many copies of the parameters the ranks of a host keep.
+/// How many copies of the parameters the ranks keep.
 enum class Copies {
   kOne,      ///< ranks that share memory read the same copy, and each writes its slices of it
+  kPerHost,  ///< the ranks of each host share a copy, of which each writes and gathers a part
   kPerRank,  ///< each rank has its own
 };
 
 /// The shape of a step of synchronous data-parallel training.
 struct StepShape {
   std::vector<int> micro_batches{};  ///< of this rank
+  int num_stages = 1;                ///< parts of the model; with one, actions name no stage
   int num_buckets = 0;
   int bucket_lanes = 1;  ///< buckets in flight at once: bucket b belongs to lane 1 + b modulo this
   UpdateTime update = UpdateTime::kWhenReduced;

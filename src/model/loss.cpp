@@ -1,5 +1,7 @@
 #include "model/loss.h"
 
+#include "model/weighted_loss.h"
+
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +13,9 @@ std::string shape_text(const at::Tensor& tensor) {
   return fmt::format("[{}]", fmt::join(tensor.sizes().vec(), ", "));
 }
 
-[[noreturn]] void refuse(LossKind kind, const at::Tensor& output, const at::Tensor& target) {
+void check_fit(LossKind kind, const at::Tensor& output, const at::Tensor& target) {
+  const bool has_classes = kind == LossKind::kCrossEntropy;  // the last dimension of the output
+  if (target.numel() == (has_classes ? output.numel() / output.size(-1) : output.numel())) return;
   raise(Error(ErrorCode::kUsage, fmt::format("a target of shape {} does not fit an output of shape {} for {}",
                                              shape_text(target), shape_text(output), name(kind)))
             .with_remedy("Check that the model's kind is one for this data."));
@@ -22,7 +26,6 @@ double count_true(const at::Tensor& answers) {
 }
 
 Evaluation squared_error_of(const at::Tensor& output, const at::Tensor& target) {
-  if (output.numel() != target.numel()) refuse(LossKind::kSquaredError, output, target);
   const double outputs = static_cast<double>(output.numel()) / static_cast<double>(output.size(0));
   at::Tensor loss = at::mse_loss(output, target.to(output.scalar_type()).view_as(output), at::Reduction::Sum);
   return {.loss = outputs == 1 ? loss : loss / outputs};
@@ -30,7 +33,6 @@ Evaluation squared_error_of(const at::Tensor& output, const at::Tensor& target) 
 
 Evaluation cross_entropy_of(const at::Tensor& output, const at::Tensor& target) {
   const std::int64_t answers = output.numel() / output.size(-1);
-  if (target.numel() != answers) refuse(LossKind::kCrossEntropy, output, target);
   const at::Tensor logits = output.view({answers, output.size(-1)});
   const at::Tensor classes = target.reshape({answers}).to(at::kLong);
   const double per_sample = static_cast<double>(answers) / static_cast<double>(output.size(0));
@@ -41,7 +43,6 @@ Evaluation cross_entropy_of(const at::Tensor& output, const at::Tensor& target) 
 }
 
 Evaluation binary_cross_entropy_of(const at::Tensor& output, const at::Tensor& target) {
-  if (output.numel() != target.numel()) refuse(LossKind::kBinaryCrossEntropy, output, target);
   const at::Tensor logits = output.view({output.numel()});
   const at::Tensor classes = target.reshape({target.numel()}).to(output.scalar_type());
   return {.loss = at::binary_cross_entropy_with_logits(logits, classes, /*weight=*/{}, /*pos_weight=*/{},
@@ -70,6 +71,10 @@ LossKind loss_of(const ModelConfig& config, const DataFacts& facts) {
 }
 
 Evaluation judge(LossKind kind, const at::Tensor& output, const Batch& batch) {
+  check_fit(kind, output, batch.target);
+  for (const auto& [key, tensor] : batch.others) {
+    if (key == "weight") return model::weighted_loss(kind, output, batch.target, tensor);
+  }
   Evaluation evaluation = kind == LossKind::kSquaredError   ? squared_error_of(output, batch.target)
                           : kind == LossKind::kCrossEntropy ? cross_entropy_of(output, batch.target)
                                                             : binary_cross_entropy_of(output, batch.target);

@@ -11,6 +11,10 @@
 namespace cohort {
 
 /// The loss of a sample.
+///
+/// A batch may have a tensor `weight`, a number for each answer: for each sample or, if the target has
+/// tokens, for each token. Then the loss is the weighted sum over answers, its weight is the sum of these
+/// numbers, and answers of weight 0 count neither as right nor as wrong.
 enum class LossKind {
   kSquaredError,        ///< squared difference, mean over the outputs of the sample
   kCrossEntropy,        ///< −log of the probability of the class, mean over the tokens of the sample

@@ -22,16 +22,16 @@ inline Error failure_of(int rank, const std::exception& cause) {
 }
 
 /// Ends the calls of all other ranks with failure_of() this rank, so that no rank waits for this one; if this
-/// rank has noticed that a peer is lost or late, with that error. Does nothing if `cause` is the failure of
-/// another rank, which has told all ranks already, or a divergence, which all ranks know by the same vote.
-/// `group` is a Communicator, or Lanes.
+/// rank has noticed that a peer is lost or late, or was told of the failure of another rank, with that error:
+/// the group in which it was told may not have all ranks. Does nothing for a divergence, which all ranks know
+/// by the same vote. `group` is a Communicator, or Lanes.
 template <class Group>
 void abort_with(Group& group, const std::exception& cause) {
   const Error* error = as_error(cause);
-  if (error != nullptr && error->root().code() == ErrorCode::kAborted) return;
   if (error != nullptr && error->code() == ErrorCode::kDiverged) return;
-  const bool is_about_a_peer = error != nullptr && (error->root().code() == ErrorCode::kPeerLost ||
-                                                    error->root().code() == ErrorCode::kTimedOut);
+  const ErrorCode root = error != nullptr ? error->root().code() : ErrorCode::kBug;
+  const bool is_about_a_peer =
+      root == ErrorCode::kPeerLost || root == ErrorCode::kTimedOut || root == ErrorCode::kAborted;
   group.abort(is_about_a_peer ? *error : failure_of(group.rank(), cause));
 }
 

@@ -5,6 +5,7 @@
 #include "comm/group/communicator.h"
 #include "comm/group/rank_text.h"
 #include "comm/shared_memory/arena.h"
+#include "reduce/company.h"
 #include "tensor/scalar_type.h"
 #include "train/abort.h"
 #include "train/buffers.h"
@@ -28,12 +29,12 @@
 namespace cohort {
 
 struct DataParallel::Parts {
-  std::shared_ptr<void> keeps{};              // before the rest, to be destroyed after it; may be null
-  const std::unique_ptr<Communicator> group;  // not shared: other code may use the caller's group meanwhile
+  std::shared_ptr<void> keeps{};  // before the rest, to be destroyed after it; may be null
+  Company groups;                 // not shared: other code may use the caller's group meanwhile
   const train::ModuleTensors tensors;
   const train::ModuleChanges changes;
   const std::optional<std::int64_t> hash_every;
-  train::Buffers buffers{*group, tensors};
+  train::Buffers buffers{groups.all(), tensors};
   std::vector<std::unique_ptr<train::MeanGradients>> sets{};  // one per element type
   std::unique_ptr<train::GradientPool> pool{};
   train::WorkThread thread{};
@@ -96,7 +97,7 @@ void DataParallel::Parts::sort_by_type(Arena& arena, std::size_t bucket_bytes) {
     const train::ReportFull report =
         sets.empty() ? train::ReportFull::kDuringBackward : train::ReportFull::kAtEnd;
     sets.push_back(std::make_unique<train::MeanGradients>(
-        *group, arena, by_type[dtype], bucket_bytes,
+        groups, arena, by_type[dtype], bucket_bytes,
         train::AveragingRound{thread, [this] { return join_round(); }}, report));
   }
 }
@@ -116,7 +117,7 @@ void DataParallel::Parts::watch_frozen() {
 }
 
 void DataParallel::Parts::check_module() {
-  train::or_abort(*group, [this] { changes.check(); });
+  train::or_abort(groups, [this] { changes.check(); });
 }
 
 bool DataParallel::Parts::join_round() {
@@ -154,7 +155,7 @@ void DataParallel::Parts::compare_replicas() {
     const at::Tensor whole = named.tensor.detach().contiguous();
     hash = content_hash({static_cast<const std::byte*>(whole.const_data_ptr()), whole.nbytes()}, hash);
   }
-  const std::vector<int> ranks = train::deviating_ranks(*group, hash);
+  const std::vector<int> ranks = train::deviating_ranks(groups.all(), hash);
   if (ranks.empty()) return;
   raise(Error(ErrorCode::kCorrupt,
               fmt::format("before step {} the parameters of {} differ from those of the others", num_rounds,
@@ -171,14 +172,15 @@ DataParallel::DataParallel(Group& group, torch::nn::Module& module, const DataPa
 
 DataParallel::DataParallel(Communicator& group, Arena& arena, torch::nn::Module& module,
                            const DataParallelOptions& options)
-    : parts_(new Parts{.group = value_or_throw(group.split(0, group.rank(), "data parallel")),
+    : parts_(new Parts{.groups = {group, "data parallel", NearGroups::kByHost},
                        .tensors = train::tensors_of(module),
                        .changes = {module, train::tensors_of(module)},
                        .hash_every = options.hash_every}) {
   const train::ModuleTensors& tensors = parts_->tensors;
-  train::or_abort(*parts_->group, [&] { train::check_same_module(*parts_->group, tensors); });
+  Communicator& all = parts_->groups.all();
+  train::or_abort(parts_->groups, [&] { train::check_same_module(all, tensors); });
   for (const auto* each : {&tensors.parameters, &tensors.frozen, &tensors.buffers, &tensors.counters}) {
-    train::send_from_first(*parts_->group, *each);
+    train::send_from_first(all, *each);
   }
   if (group.size() == 1) return;  // there is nothing to average
   parts_->watch_frozen();

@@ -59,7 +59,7 @@ void check_weight(const Communicator& group, double weight, const std::string& o
 }
 
 std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module& module,
-                                         const Objective& objective, const Dataset& data,
+                                         const Computation& computation, const Dataset& data,
                                          const EvaluationOptions& options) {
   const at::NoGradGuard no_grad;
   const EvaluationMode mode(module);
@@ -74,7 +74,7 @@ std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module&
       break;
     }
     const Evaluation part =
-        objective(batch_of(data, b * options.batch, std::min(size, (b + 1) * options.batch)));
+        computation(batch_of(data, b * options.batch, std::min(size, (b + 1) * options.batch)));
     double* numbers = sums.data() + static_cast<std::size_t>(b) * kNumbers;
     check_is_one_number(part.loss);
     numbers[0] = part.loss.item<double>();
@@ -85,17 +85,16 @@ std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module&
   value_or_throw(
       group.run(all_reduce(std::span(sums))));  // one rank adds the numbers of a batch, the others add 0
   if (num_stopped > 0) return std::nullopt;
-  double loss = 0, weight = 0, correct = 0, counted = 0;
+  EvaluationSum all;
   for (std::size_t i = 0; i + 1 < sums.size(); i += kNumbers) {
-    loss += sums[i];
-    weight += sums[i + 1];
-    correct += sums[i + 2];
-    counted += sums[i + 3];
+    all.loss += sums[i];
+    all.weight += sums[i + 1];
+    all.correct += sums[i + 2];
+    all.counted += sums[i + 3];
   }
-  if (size > 0) check_weight(group, weight, "of the evaluation");
-  EvaluationReport report{.loss = size > 0 ? loss / weight : 0};
-  if (counted > 0) report.accuracy = correct / counted;
-  return report;
+  if (size == 0) return EvaluationReport{};
+  check_weight(group, all.weight, "of the evaluation");
+  return EvaluationReport{.loss = all.mean_loss(), .accuracy = all.accuracy()};
 }
 
 }  // namespace cohort::train

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "comm/group/communicator.h"
+#include "train/computation.h"
 #include <cohort/trainer.h>
 
 #include <optional>
@@ -14,11 +15,12 @@ struct EvaluationOptions {
 };
 
 /// Mean loss and share of right answers over a data set. Ranks take batches in turn; sums are made in the
-/// order of batches, so that they do not depend on the number of ranks. Nothing if a rank was asked to stop.
+/// order of batches, so that they do not depend on the number of ranks. Every evaluation sees the same draw
+/// of the data. Nothing if a rank was asked to stop.
 ///
 /// Failure: throws; the first failure of a rank ends the evaluation of all ranks.
 std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module& module,
-                                         const Objective& objective, const Dataset& data,
+                                         const Computation& computation, const Dataset& data,
                                          const EvaluationOptions& options);
 
 /// Failure: throws UsageError if the loss that an objective returned is not one number.

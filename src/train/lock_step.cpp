@@ -1,6 +1,7 @@
 #include "train/lock_step.h"
 
 #include "base/check.h"
+#include "train/abort.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,8 +20,8 @@ LockStep::LockStep(Lanes& lanes, BucketSet& buckets, std::vector<ParameterUpdate
                    Summation summation)
     : lanes_(lanes),
       buckets_(buckets),
-      update_(buckets, std::move(updates), lanes.rank(), lanes.size()),
-      reducer_(make_reducer(summation, lanes[0], lanes.num_lanes())),
+      update_(buckets, std::move(updates), lanes[1].shard(), lanes.size()),
+      reducer_(make_reducer(summation, lanes[1], lanes.num_lanes())),
       touched_(buckets.parameters().size(), 0),
       num_unreleased_(buckets.parameters().size()) {
   fit_to_layout();
@@ -34,7 +35,7 @@ void LockStep::fit_to_layout() {
 }
 
 void LockStep::move_to(BucketLayout layout, ParameterMemory values, Arena& arena) {
-  update_.move_to(layout, lanes_[0], arena);
+  update_.move_to(layout, lanes_.group(), arena);
   buckets_.move_to(std::move(layout), std::move(values));
   fit_to_layout();
 }
@@ -75,7 +76,7 @@ const Bucket& LockStep::bucket_of(const Action& action) const {
 }
 
 ReduceJob LockStep::job_of(const Action& action) {
-  return {.group = lanes_[action.lane],
+  return {.groups = lanes_[action.lane],
           .lane = action.lane,
           .gradients = buckets_.gradients(bucket_of(action)),
           .bucket = static_cast<std::size_t>(*action.bucket)};
@@ -94,7 +95,7 @@ void LockStep::perform(const Action& action) {
     case Verb::kGatherGradients:
       return gather_gradients(action);
     case Verb::kMeet:
-      return value_or_throw(lanes_[action.lane].run(barrier()));
+      return value_or_throw(lanes_[action.lane].near()->run(barrier()));
     default:
       COHORT_CHECK(false, "{}", action.text());
   }
@@ -109,21 +110,39 @@ void LockStep::clear_untouched(const Bucket& bucket) {
   }
 }
 
-// A parameter without a gradient on any rank is not updated: neither weight decay nor momentum moves it.
-void LockStep::agree_on_use(const Action& action) {
+// A parameter without a gradient on any rank is not updated: neither weight decay nor momentum moves it. In
+// shared memory the flags are agreed on at once. Between hosts they travel while the gradients do, and cost
+// no latency of their own.
+comm::Work LockStep::agree_on_use(const Action& action) {
   const Bucket& bucket = bucket_of(action);
+  const Company& groups = lanes_[action.lane];
   std::vector<std::uint8_t>& used = reductions_[static_cast<std::size_t>(*action.bucket)].used;
   for (std::size_t e = 0; e < used.size(); ++e) used[e] = touched_[bucket.entries[e].parameter];
-  value_or_throw(lanes_[action.lane].run(all_reduce(std::span(used), ReduceOp::kMax)));
+  const Call call = all_reduce(std::span(used), ReduceOp::kMax);
+  if (!groups.is_on_one_host()) return groups.all().start(call);
+  value_or_throw(groups.all().run(call));
+  return comm::Work::finished({});
+}
+
+// A call in flight writes to the flags: a failed reduction must not leave it behind.
+void LockStep::with_flags(const Action& action, const std::function<void(const comm::Work& agreed)>& reduce) {
+  clear_untouched(bucket_of(action));
+  const comm::Work agreed = agree_on_use(action);
+  try {
+    reduce(agreed);
+    value_or_throw(agreed.wait());
+  } catch (const std::exception& error) {
+    abort_with(lanes_, error);
+    (void)agreed.wait();
+    throw;
+  }
 }
 
 void LockStep::reduce(const Action& action) {
   const Bucket& bucket = bucket_of(action);
-  clear_untouched(bucket);
-  agree_on_use(action);
   std::vector<float>& sum = reductions_[static_cast<std::size_t>(*action.bucket)].sum;
   if (!reducer_->sums_in_place()) sum.resize(update_.own_slice(bucket).count);
-  reducer_->reduce(job_of(action), Numbers(std::span(sum)));
+  with_flags(action, [&](const comm::Work&) { reducer_->reduce(job_of(action), Numbers(std::span(sum))); });
   if (!reducer_->sums_in_place()) release_gradients(bucket);
 }
 
@@ -143,11 +162,12 @@ void LockStep::update(const Action& action) {
 void LockStep::apply(const Action& action) {
   const auto b = static_cast<std::size_t>(*action.bucket);
   const Bucket& bucket = bucket_of(action);
-  clear_untouched(bucket);
-  agree_on_use(action);
   const std::size_t first_of_slice = update_.own_slice(bucket).first;
-  reducer_->reduce(job_of(action), [&](std::size_t first, ConstNumbers piece) {
-    update_.update(b, {first_of_slice + first, piece.count}, floats(piece), reductions_[b].used);
+  with_flags(action, [&](const comm::Work& agreed) {
+    reducer_->reduce(job_of(action), [&](std::size_t first, ConstNumbers piece) {
+      value_or_throw(agreed.wait());
+      update_.update(b, {first_of_slice + first, piece.count}, floats(piece), reductions_[b].used);
+    });
   });
   release_gradients(bucket);
 }
@@ -159,11 +179,15 @@ void LockStep::release_gradients(const Bucket& bucket) {
   if (--num_unreleased_[parameter] == 0) buckets_.release(parameter);
 }
 
+// Ranks of a host that share one copy gather the parts of it that they have updated, each its own.
 void LockStep::gather(const Action& action) {
   const Bucket& bucket = bucket_of(action);
-  value_or_throw(lanes_[action.lane]
-                     .run(all_gather(buckets_.values(update_.own_slice(bucket)), buckets_.values(bucket)))
-                     .within(fmt::format("bucket {} was not gathered", *action.bucket)));
+  const Company& groups = lanes_[action.lane];
+  const Numbers own = buckets_.values(update_.own_slice(bucket)), whole = buckets_.values(bucket);
+  Status gathered = buckets_.has_common_values()
+                        ? groups.across()->run(all_gather(own, groups.near_part(whole)))
+                        : groups.all_gather(own, whole);
+  value_or_throw(std::move(gathered).within(fmt::format("bucket {} was not gathered", *action.bucket)));
 }
 
 // Slices and parameters begin at multiples of 16 elements, and elements between parameters are 0: the sum is
@@ -181,7 +205,7 @@ void LockStep::gather_gradients(const Action& action) {
   const std::size_t count = update_.own_slice(bucket).count;
   const float* sum = reduced(static_cast<std::size_t>(*action.bucket));
   value_or_throw(lanes_[action.lane]
-                     .run(all_gather(std::span<const float>(sum, count), buckets_.gradients(bucket)))
+                     .all_gather(std::span<const float>(sum, count), buckets_.gradients(bucket))
                      .within(fmt::format("the gradients of bucket {} were not gathered", *action.bucket)));
 }
 

@@ -3,21 +3,23 @@
 #include "base/result.h"
 #include "comm/group/communicator.h"
 #include "layout/program.h"
+#include "reduce/lanes.h"
+#include "reduce/reducer.h"
 #include "train/bucket_set.h"
-#include "train/lanes.h"
-#include "train/reducer.h"
 #include "train/sharded_update.h"
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 namespace cohort::train {
 
 /// Synchronous updates, sharded over the ranks. Each rank reduces its slice of all gradients, updates its
-/// slice of the parameters and all-gathers the result, unless all ranks share one copy. So the ranks share
-/// the work of the optimizer and the memory of its moments.
+/// slice of the parameters and all-gathers the result, unless all ranks share one copy; if the ranks of each
+/// host share one, only across hosts. So the ranks share the work of the optimizer and the memory of its
+/// moments.
 ///
 /// Threads: actions of different lanes at the same time; the other methods while no action runs.
 /// Lifetime: lanes and buckets must outlive it.
@@ -68,7 +70,8 @@ class LockStep {
   void gather_gradients(const Action& action);
   void fit_to_layout();
   void clear_untouched(const Bucket& bucket);
-  void agree_on_use(const Action& action);
+  comm::Work agree_on_use(const Action& action);
+  void with_flags(const Action& action, const std::function<void(const comm::Work& agreed)>& reduce);
   void release_gradients(const Bucket& bucket);
   ReduceJob job_of(const Action& action);
   const Bucket& bucket_of(const Action& action) const;

@@ -18,16 +18,19 @@ Objective mean_loss(std::function<at::Tensor(const Batch&)> loss) {
   };
 }
 
+OutputLoss mean_loss(std::function<at::Tensor(const at::Tensor&, const Batch&)> loss) {
+  return [loss = std::move(loss)](const at::Tensor& output, const Batch& batch) {
+    const auto weight = static_cast<double>(batch.samples.size());
+    return Evaluation{.loss = loss(output, batch) * weight, .weight = weight};
+  };
+}
+
 Trainer::Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Objective objective,
                  TrainerOptions options)
-    : Trainer(group.communicator(), group.arena(), std::move(module), std::move(objective),
+    : Trainer(group.communicator(), group.arena(), std::move(module), std::move(objective), nullptr,
               std::move(options)) {
   parts_->keeps = group.hold();
 }
-
-Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
-                 Objective objective, TrainerOptions options)
-    : Trainer(group, arena, std::move(module), std::move(objective), nullptr, std::move(options)) {}
 
 Trainer::Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Objective objective,
                  torch::optim::Optimizer& optimizer, TrainerOptions options)
@@ -36,30 +39,59 @@ Trainer::Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Object
   parts_->keeps = group.hold();
 }
 
+Trainer::Trainer(Group& group, Stages stages, OutputLoss loss, TrainerOptions options)
+    : Trainer(group.communicator(), group.arena(), std::move(stages), std::move(loss), nullptr,
+              std::move(options)) {
+  parts_->keeps = group.hold();
+}
+
+Trainer::Trainer(Group& group, Stages stages, OutputLoss loss, torch::optim::Optimizer& optimizer,
+                 TrainerOptions options)
+    : Trainer(group.communicator(), group.arena(), std::move(stages), std::move(loss), &optimizer,
+              std::move(options)) {
+  parts_->keeps = group.hold();
+}
+
 Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
-                 Objective objective, torch::optim::Optimizer* optimizer, TrainerOptions options) {
+                 Objective objective, TrainerOptions options)
+    : Trainer(group, arena, std::move(module), std::move(objective), nullptr, std::move(options)) {}
+
+Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
+                 Objective objective, torch::optim::Optimizer* optimizer, TrainerOptions options)
+    : Trainer(group, arena, Order{std::move(module), std::move(objective), optimizer, std::move(options)}) {}
+
+Trainer::Trainer(Communicator& group, Arena& arena, Stages stages, OutputLoss loss,
+                 torch::optim::Optimizer* optimizer, TrainerOptions options)
+    : Trainer(group, arena,
+              Order{stages.module(), train::Computation(stages, std::move(loss)), optimizer,
+                    std::move(options)}) {}
+
+Trainer::Trainer(Communicator& group, Arena& arena, Order order) {
+  const TrainerOptions& options = order.options;
+  torch::nn::Module& module = *order.module;
   train::or_abort(group, [&] {
     train::check_options(options, group.size());
-    train::Frozen frozen(options, *module);
-    std::vector<train::ParameterUpdate> updates = train::updates_of(options, *module);
+    train::Frozen frozen(options, module);
+    std::vector<train::ParameterUpdate> updates = train::updates_of(options, module);
     train::ReplicaSettings settings = train::replica_settings(options);
     std::unique_ptr<train::TorchOptimizer> torch_optimizer;
-    if (optimizer != nullptr) {
+    if (order.optimizer != nullptr) {
       train::check_torch_options(options);
-      torch_optimizer = std::make_unique<train::TorchOptimizer>(*optimizer, train::tensors_of(*module));
+      torch_optimizer = std::make_unique<train::TorchOptimizer>(*order.optimizer, train::tensors_of(module));
       settings.torch_optimizer = torch_optimizer.get();
-      settings.copies = Copies::kPerRank;                              // every rank updates a copy of its own
+      settings.sharing = train::Sharing::kNone;                        // every rank updates a copy of its own
       updates.assign(updates.size(), {.optimizer = {.momentum = 0}});  // without moments
     }
     parts_ = std::unique_ptr<Parts>(
         new Parts{.group = group,
-                  .module = module,
-                  .objective = objective,
-                  .options = std::move(options),
+                  .module = order.module,
+                  .computation = order.computation,
+                  .options = options,
                   .frozen = std::move(frozen),
                   .torch_optimizer = std::move(torch_optimizer),
                   .trace = nullptr,
-                  .replica = {group, arena, module, objective, std::move(updates), settings}});
+                  .replica = {group, arena, order.module, order.computation, std::move(updates), settings},
+                  .directory = {group, options.directory}});
     if (parts_->options.trace) {
       parts_->trace = std::make_unique<train::TrainerTrace>(parts_->replica, *parts_->options.trace);
     }
@@ -84,7 +116,7 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   train::or_abort(parts_->replica.lanes(), [&] {
     train::check_same_training(parts_->group, parts_->options, *data, test.get(),
                                parts_->torch_optimizer.get());
-    parts_->prepare_directory();
+    parts_->directory.prepare(parts_->options.facts);
     parts_->fit(std::move(data), test.get());
   });
   parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());
@@ -94,7 +126,7 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
 EvaluationReport Trainer::evaluate(const Dataset& data) {
   std::optional<EvaluationReport> report;
   train::or_abort(parts_->replica.lanes(), [&] {
-    report = train::evaluate(parts_->group, *parts_->module, parts_->objective, data, {});
+    report = train::evaluate(parts_->group, *parts_->module, parts_->computation, data, {});
   });
   return *report;
 }
@@ -115,7 +147,7 @@ Trace Trainer::trace() const {
 
 TrainerMemory Trainer::memory() const {
   const train::BucketSet& buckets = parts_->replica.buckets();
-  const auto sharers = static_cast<std::size_t>(buckets.has_common_values() ? parts_->group.size() : 1);
+  const auto sharers = static_cast<std::size_t>(parts_->replica.num_sharers());
   return {.parameters = buckets.all_values().size_bytes() / sharers,
           .gradients = parts_->replica.gradient_bytes(),
           .moments = parts_->replica.moment_bytes()};

@@ -5,9 +5,9 @@
 
 namespace cohort::train {
 
-MeanGradients::MeanGradients(Communicator& group, Arena& arena, std::vector<NamedTensor> named,
+MeanGradients::MeanGradients(const Company& groups, Arena& arena, std::vector<NamedTensor> named,
                              std::size_t bucket_bytes, AveragingRound round, ReportFull report)
-    : group_(group),
+    : groups_(groups),
       named_(std::move(named)),
       bucket_bytes_(bucket_bytes),
       round_(std::move(round)),
@@ -21,7 +21,7 @@ BucketLayout MeanGradients::layout(const std::vector<at::Tensor>& parameters,
                                    const std::vector<std::size_t>& order) const {
   const std::size_t element_bytes =
       parameters.empty() ? 4 : static_cast<std::size_t>(parameters.front().element_size());
-  return layout_for(element_counts(parameters), order, group_.size(), bucket_bytes_ / element_bytes);
+  return layout_for(element_counts(parameters), order, groups_.size(), bucket_bytes_ / element_bytes);
 }
 
 std::set<std::size_t> MeanGradients::pooled_sizes() const {
@@ -109,7 +109,7 @@ void MeanGradients::average(std::size_t index) {
   const BucketEntry& entry = bucket.entries.front();
   const Numbers whole = buckets_.gradients(bucket);
   if (!buckets_.is_large(entry.parameter)) {
-    value_or_throw(group_.run(all_reduce(whole, ReduceOp::kMean)));
+    value_or_throw(groups_.mean(whole, whole));
     return;
   }
   // Ranks may have a large gradient in different memory: in the pool, or in its bucket.
@@ -120,7 +120,7 @@ void MeanGradients::average(std::size_t index) {
     from = ConstNumbers(stayed.const_data_ptr(), static_cast<std::size_t>(stayed.numel()), buckets_.dtype())
                .slice(entry.from, entry.count);
   }
-  value_or_throw(group_.run(all_reduce(from, home, ReduceOp::kMean)));
+  value_or_throw(groups_.mean(from, home));
   if (buckets_.buckets_of(entry.parameter).back() == index) stayed = at::Tensor();
 }
 
@@ -132,7 +132,7 @@ void MeanGradients::agree() {
     const bool is_used = intake_.has_arrived(p) || buckets_.parameters()[p].grad().defined();
     states.push_back(is_late_[p] ? kLate : is_used ? kUsed : kUnused);
   }
-  value_or_throw(group_.run(all_reduce(std::span(states), ReduceOp::kMax)));
+  value_or_throw(groups_.all().run(all_reduce(std::span(states), ReduceOp::kMax)));
   std::set<std::size_t> again;
   for (std::size_t p = 0; p < states.size(); ++p) {
     if (states[p] != kUnused) show(p);
@@ -142,7 +142,7 @@ void MeanGradients::agree() {
 }
 
 void MeanGradients::follow_observed_order() {
-  const auto order = intake_.learn_order(group_);
+  const auto order = intake_.learn_order(groups_.all());
   if (!order) return;
   buckets_.move_to(layout(buckets_.parameters(), *order));
   for (std::size_t p = 0; p < named_.size(); ++p) {

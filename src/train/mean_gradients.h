@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/group/communicator.h"
+#include "reduce/company.h"
 #include "train/gradient_intake.h"
 #include "train/module_tensors.h"
 #include "train/work_thread.h"
@@ -31,13 +31,13 @@ struct AveragingRound {
 /// The first round averages nothing before its end: it shows in which order gradients arrive.
 ///
 /// Threads: one at a time; the jobs of the work thread touch only buckets that are full.
-/// Lifetime: group, arena and work thread must outlive it; no round is going on when it is destroyed.
+/// Lifetime: groups, arena and work thread must outlive it; no round is going on when it is destroyed.
 /// Failure: throws what the group reports. After that only the destructor may be called.
 /// Cost: the padded size of the gradients, and in the pool the large gradients that are in use at once. Each
 /// gradient is read once and written once, and once more each if it has to be copied to its bucket.
 class MeanGradients : private GradientSink {
  public:
-  MeanGradients(Communicator& group, Arena& arena, std::vector<NamedTensor> named, std::size_t bucket_bytes,
+  MeanGradients(const Company& groups, Arena& arena, std::vector<NamedTensor> named, std::size_t bucket_bytes,
                 AveragingRound round, ReportFull report);
 
   /// The sizes in bytes of the gradients that are large enough to be computed in a pool.
@@ -63,7 +63,7 @@ class MeanGradients : private GradientSink {
   void agree();
   void follow_observed_order();
 
-  Communicator& group_;
+  const Company& groups_;
   const std::vector<NamedTensor> named_;
   const std::size_t bucket_bytes_;
   const AveragingRound round_;

@@ -56,55 +56,89 @@ void MicroBatches::perform(const Action& action) {
       carried_[key].batch = (*load_)(*action.micro_batch);
       return;
     case Verb::kForward:
-      return forward(action, carried_[key]);
+      return forward(key);
     case Verb::kBackward:
-      backward(carried_[key]);
-      carried_.erase(key);
-      return;
+      return backward(key);
     default:
       COHORT_CHECK(false, "{}", action.text());
   }
 }
 
-void MicroBatches::forward(const Action& action, Carried& carried) {
+void MicroBatches::begin_micro_batch(Carried& first) {
   if (sums_) {
     parts_.intake.begin_round();  // the gradients of each micro-batch are summed on their own
   } else {
     parts_.intake.begin_backward();
   }
-  const Batch& batch = carried.batch;
+  first.position = losses_.size();
   losses_.push_back(0);
   weights_.push_back(0);
-  if (batch.samples.empty()) return;
-  const auto step = static_cast<std::uint64_t>(step_);
-  // Random layers of Cohort draw by position; random layers of torch share one generator.
-  torch::manual_seed(RandomStream(parts_.seed, step).bits(static_cast<std::uint64_t>(*action.micro_batch)));
-  set_step(parts_.module, {.seed = parts_.seed, .step = step, .samples = batch.samples});
+  if (first.batch.samples.empty()) return;
+  first.input = first.batch.input;
   parts_.buffers.open_slot();
-  const Evaluation evaluation = parts_.objective(batch);
+}
+
+void MicroBatches::forward(Key key) {
+  Carried& here = carried_[key];
+  if (key.first == 0) begin_micro_batch(here);
+  if (!here.batch.samples.empty()) {
+    seed_random_layers(key, here.batch);
+    here.output = parts_.computation.forward(key.first, here.input);
+    if (is_last(key)) judge(key);
+  }
+  if (!is_last(key)) hand_on(key);
+}
+
+// Random layers of Cohort draw by position; random layers of torch share one generator.
+void MicroBatches::seed_random_layers(Key key, const Batch& batch) {
+  const auto step = static_cast<std::uint64_t>(step_);
+  RandomStream stream(parts_.seed, step);
+  if (key.first > 0) stream = stream.substream(static_cast<std::uint64_t>(key.first));
+  torch::manual_seed(stream.bits(static_cast<std::uint64_t>(key.second)));
+  set_step(parts_.module, {.seed = parts_.seed, .step = step, .samples = batch.samples});
+}
+
+// The next stage begins a graph of its own, so that its backward can run apart from that of this stage.
+void MicroBatches::hand_on(Key key) {
+  Carried& here = carried_[key];
+  Carried& next = carried_[{key.first + 1, key.second}];
+  next.position = here.position;
+  next.batch = std::move(here.batch);
+  if (!here.output.defined()) return;
+  next.input = here.output.detach().set_requires_grad(here.output.requires_grad());
+}
+
+void MicroBatches::judge(Key key) {
+  Carried& here = carried_[key];
+  const Evaluation evaluation = parts_.computation.loss(here.output, here.batch);
   check_loss(evaluation.loss);
-  carried.loss = evaluation.loss;
-  const double loss = carried.loss.item<double>();
+  here.output = evaluation.loss;
+  const double loss = here.output.item<double>();
   if (!std::isfinite(loss) && tally_.bad_slot < 0) {
-    tally_.bad_slot = *action.micro_batch;
+    tally_.bad_slot = key.second;
     bad_loss_ = loss;
   }
-  losses_.back() = loss;
-  weights_.back() = evaluation.weight;
-  tally_.samples += static_cast<double>(batch.samples.size());
+  losses_[here.position] = loss;
+  weights_[here.position] = evaluation.weight;
+  tally_.samples += static_cast<double>(here.batch.samples.size());
   tally_.correct += evaluation.correct;
   tally_.counted += evaluation.counted;
   parts_.buffers.slot_done(evaluation.weight);
 }
 
-void MicroBatches::backward(Carried& carried) {
-  const bool is_empty = carried.batch.samples.empty();
-  if (--num_left_ == 0) parts_.intake.expect_last();
-  if (!is_empty) {
+void MicroBatches::backward(Key key) {
+  Carried& here = carried_[key];
+  if (is_last(key) && --num_left_ == 0) parts_.intake.expect_last();
+  const bool is_empty = !here.output.defined();
+  const bool is_used = is_last(key) || here.gradient.defined();
+  if (!is_empty && is_used) {
     const GradientPool::Use use(parts_.buckets.pool());
-    carried.loss.backward();
-    carried.loss = at::Tensor();
+    here.output.backward(here.gradient);
+    here.output = at::Tensor();
+    if (key.first > 0) carried_[{key.first - 1, key.second}].gradient = here.input.grad();
   }
+  carried_.erase(key);
+  if (key.first > 0) return;
   if (sums_) add_to_sums(is_empty);
   if (num_left_ == 0) parts_.intake.end_round();
 }

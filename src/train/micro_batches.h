@@ -1,10 +1,11 @@
 #pragma once
 
 #include "layout/program.h"
+#include "reduce/reducer.h"
+#include "reduce/slot_tree.h"
 #include "train/buffers.h"
+#include "train/computation.h"
 #include "train/gradient_intake.h"
-#include "train/reducer.h"
-#include "train/slot_tree.h"
 #include "train/vote.h"
 #include <cohort/dataset.h>
 #include <cohort/trainer.h>
@@ -21,7 +22,10 @@ namespace cohort::train {
 /// Returns the batch of a micro-batch.
 using Load = std::function<Batch(int micro_batch)>;
 
-/// Computes the micro-batches of a rank: load, forward, backward.
+/// Computes the micro-batches of a rank: load, forward of each stage, backward of each stage.
+///
+/// A stage leaves its output to the next one and gets the gradient of its output from it, by way of the data
+/// that is carried for (stage, micro-batch). Each stage has a graph of its own.
 ///
 /// Threads: one at a time; gradients reach the intake's sink on the thread of backward.
 /// Lifetime: everything it was made of must outlive it.
@@ -31,7 +35,7 @@ class MicroBatches {
  public:
   struct Parts {
     torch::nn::Module& module;
-    const Objective& objective;
+    const Computation& computation;
     Buffers& buffers;
     BucketSet& buckets;
     GradientIntake& intake;
@@ -53,15 +57,23 @@ class MicroBatches {
   std::size_t size_bytes() const { return sums_ ? sums_->size_bytes() : 0; }
 
  private:
-  /// The data of a micro-batch that one of its actions leaves for the next.
+  /// The data that one action of a stage and a micro-batch leaves for another.
   struct Carried {
-    Batch batch{};
-    at::Tensor loss{};
+    std::size_t position = 0;  // of the micro-batch among those of the rank
+    Batch batch{};             // without samples: nothing is computed
+    at::Tensor input{};        // a leaf of the stage's graph
+    at::Tensor output{};       // of the last stage, the loss; undefined if nothing was computed
+    at::Tensor gradient{};     // of the output, from the next stage
   };
   using Key = std::pair<int, int>;  // stage and micro-batch
 
-  void forward(const Action& action, Carried& carried);
-  void backward(Carried& carried);
+  bool is_last(Key key) const { return key.first + 1 == parts_.computation.num_stages(); }
+  void begin_micro_batch(Carried& first);
+  void forward(Key key);
+  void seed_random_layers(Key key, const Batch& batch);
+  void hand_on(Key key);
+  void judge(Key key);
+  void backward(Key key);
   void add_to_sums(bool is_empty);
 
   const Parts parts_;

@@ -12,11 +12,11 @@ ArenaBlock allocate(Arena& arena, std::size_t size_bytes) {
 
 }  // namespace
 
-ParameterMemory::ParameterMemory(Communicator& group, Arena& arena, std::size_t size_bytes, Copies copies)
-    : group_(&group), arena_(&arena) {
-  if (copies == Copies::kOne && group.size() > 1) {
-    if (group.rank() == 0) block_ = allocate(arena, size_bytes);
-    data_ = value_or_throw(group.see(0, block_.bytes()));
+ParameterMemory::ParameterMemory(const Company& groups, Arena& arena, std::size_t size_bytes, Sharing sharing)
+    : near_(groups.near()), arena_(&arena) {
+  if (sharing == Sharing::kWherePossible && near_ != nullptr) {
+    if (near_->rank() == 0) block_ = allocate(arena, size_bytes);
+    data_ = value_or_throw(near_->see(0, block_.bytes()));
     is_common_ = data_ != nullptr;
     if (is_common_) return;
   }
@@ -25,14 +25,14 @@ ParameterMemory::ParameterMemory(Communicator& group, Arena& arena, std::size_t 
 }
 
 ParameterMemory::ParameterMemory(ParameterMemory&& other) noexcept
-    : group_(other.group_),
+    : near_(other.near_),
       arena_(other.arena_),
       block_(std::move(other.block_)),
       data_(std::exchange(other.data_, nullptr)),
       is_common_(std::exchange(other.is_common_, false)) {}
 
 ParameterMemory& ParameterMemory::operator=(ParameterMemory&& other) noexcept {
-  std::swap(group_, other.group_);
+  std::swap(near_, other.near_);
   std::swap(arena_, other.arena_);
   std::swap(block_, other.block_);
   std::swap(data_, other.data_);
@@ -45,7 +45,7 @@ ParameterMemory::~ParameterMemory() {
 }
 
 void ParameterMemory::settle() {
-  if (is_common_) value_or_throw(group_->run(barrier()));
+  if (is_common_) value_or_throw(near_->run(barrier()));
 }
 
 void ParameterMemory::give_back() {

@@ -1,11 +1,11 @@
 #include "train/replica.h"
 
 #include "base/checksum.h"
+#include "reduce/slot_tree.h"
 #include "train/abort.h"
 #include "train/action_trace.h"
 #include "train/evaluator.h"
 #include "train/module_tensors.h"
-#include "train/slot_tree.h"
 #include "train/tensor_pieces.h"
 #include <cohort/tensor.h>
 
@@ -55,14 +55,15 @@ class WhileOpen {
 }  // namespace
 
 Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
-                 Objective objective, std::vector<ParameterUpdate> updates, const ReplicaSettings& settings)
+                 Computation computation, std::vector<ParameterUpdate> updates,
+                 const ReplicaSettings& settings)
     : group_(group),
       arena_(arena),
       module_(std::move(module)),
-      objective_(std::move(objective)),
+      computation_(std::move(computation)),
       settings_(settings),
       tensors_(tensors_of(*module_)),
-      lanes_(group_),
+      lanes_(group_, near_groups(settings_.summation)),
       buffers_(group_, tensors_) {
   check_types(tensors_);
   check_same_module(group_, tensors_);
@@ -74,7 +75,7 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
   buckets_ = std::make_unique<BucketSet>(arena_, parameters, std::move(layout), std::move(memory),
                                          is_flat ? GradientMemory::kFlat : GradientMemory::kPooled);
   lock_step_ = std::make_unique<LockStep>(lanes_, *buckets_, std::move(updates), settings_.summation);
-  if (copies() == Copies::kPerRank) send_from_first(group_, tensors_.parameters);
+  send_parameters();
   for (const auto* each : {&tensors_.frozen, &tensors_.buffers, &tensors_.counters}) {
     send_from_first(group_, *each);
   }
@@ -86,7 +87,7 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
   intake_ = std::make_unique<GradientIntake>(
       *buckets_, *store_, sums_micro_batches ? ReportFull::kAtEnd : ReportFull::kDuringBackward);
   micro_batches_ = std::make_unique<MicroBatches>(MicroBatches::Parts{.module = *module_,
-                                                                      .objective = objective_,
+                                                                      .computation = computation_,
                                                                       .buffers = buffers_,
                                                                       .buckets = *buckets_,
                                                                       .intake = *intake_,
@@ -97,6 +98,19 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
 }
 
 Replica::~Replica() = default;
+
+Copies Replica::copies() const {
+  if (!buckets_->has_common_values()) return Copies::kPerRank;
+  return lanes_[1].is_on_one_host() ? Copies::kOne : Copies::kPerHost;
+}
+
+// Rank 0 has the first place on its host, and sends to those in the first place on the others.
+void Replica::send_parameters() {
+  if (copies() == Copies::kPerRank) return send_from_first(group_, tensors_.parameters);
+  if (copies() == Copies::kOne) return;
+  if (lanes_[1].near()->rank() == 0) send_from_first(*lanes_[1].across(), tensors_.parameters);
+  value_or_throw(lanes_[1].near()->run(barrier()));
+}
 
 void Replica::set_trace(ActionTrace* trace) {
   trace_ = trace;
@@ -109,7 +123,7 @@ std::size_t Replica::gradient_bytes() const {
 
 ParameterMemory Replica::memory_for(const BucketLayout& layout) {
   const std::size_t size_bytes = std::max<std::size_t>(layout.count, 1) * sizeof(float);
-  return {group_, arena_, size_bytes, settings_.copies};
+  return {lanes_[1], arena_, size_bytes, settings_.sharing};
 }
 
 UpdateTime update_time(const ReplicaSettings& settings) {
@@ -126,6 +140,7 @@ BucketLayout Replica::planned_layout(const std::vector<at::Tensor>& parameters,
 Verdict Replica::step(const StepInfo& info, const Load& load) {
   const Program program =
       data_parallel_program({.micro_batches = info.micro_batches,
+                             .num_stages = computation_.num_stages(),
                              .num_buckets = static_cast<int>(buckets_->layout().buckets.size()),
                              .bucket_lanes = lanes_.num_bucket_lanes(),
                              .update = update_time(),
@@ -158,7 +173,7 @@ void Replica::open(const StepInfo& info, const Load& load) {
   verdict_ = {};
   replica_hash_ = 0;
   if (info.hash_replica &&
-      copies() == Copies::kPerRank) {  // before the update, which would hide or spread a difference
+      copies() != Copies::kOne) {  // before the update, which would hide or spread a difference
     const Numbers values = buckets_->all_values();
     replica_hash_ = content_hash({values.data, values.size_bytes()});
   }
@@ -210,7 +225,8 @@ StepTerms Replica::terms(double scale) const {
 void Replica::weigh(const Action& action) {
   const double mine = micro_batches_->weight();
   std::vector<double> all(static_cast<std::size_t>(lanes_.size()));
-  value_or_throw(lanes_[action.lane].run(all_gather(std::span<const double>(&mine, 1), std::span(all))));
+  value_or_throw(
+      lanes_[action.lane].all().run(all_gather(std::span<const double>(&mine, 1), std::span(all))));
   const double weight = sum_as_tree(all);
   check_weight(group_, weight, fmt::format("of step {}", info_->step));
   lock_step_->set_terms(terms(1 / weight));
@@ -237,7 +253,7 @@ void Replica::settle() {
   Tally tally = micro_batches_->tally();
   tally.program_hash = program_hash_;
   tally.replica_hash = replica_hash_;
-  tally.has_hash = info_->hash_replica && copies() == Copies::kPerRank ? 1 : 0;
+  tally.has_hash = info_->hash_replica && copies() != Copies::kOne ? 1 : 0;
   tally.wants_to_stop = info_->wants_to_stop ? 1 : 0;
   const bool is_before_update = update_time() != UpdateTime::kWhenReduced;
   if (is_before_update) tally.square_sum = lock_step_->square_sum();

@@ -1,10 +1,11 @@
 #pragma once
 
 #include "layout/program.h"
+#include "reduce/lanes.h"
 #include "train/buffers.h"
+#include "train/computation.h"
 #include "train/engine.h"
 #include "train/gradient_store.h"
-#include "train/lanes.h"
 #include "train/lock_step.h"
 #include "train/micro_batches.h"
 #include "train/torch_optimizer.h"
@@ -32,7 +33,7 @@ struct ReplicaSettings {
   double clip_value = 0;  ///< 0: no clipping
   bool skip_non_finite = false;
   std::size_t bucket_bytes = std::size_t{4} << 20;
-  Copies copies = Copies::kOne;  ///< kOne has effect only where ranks share memory
+  Sharing sharing = Sharing::kWherePossible;
   /// Updates the parameters instead of Cohort's optimizers. Must outlive the replica.
   TorchOptimizer* torch_optimizer = nullptr;
 };
@@ -50,8 +51,8 @@ UpdateTime update_time(const ReplicaSettings& settings);
 /// Cost: parameters and gradients in the arena, the moments of one slice.
 class Replica {
  public:
-  Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
-          std::vector<ParameterUpdate> updates, const ReplicaSettings& settings);
+  Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
+          Computation computation, std::vector<ParameterUpdate> updates, const ReplicaSettings& settings);
   ~Replica();
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
@@ -62,7 +63,9 @@ class Replica {
 
   /// The communicators that steps use: a failure outside of a step ends them all.
   Lanes& lanes() { return lanes_; }
-  Copies copies() const { return buckets_->has_common_values() ? Copies::kOne : Copies::kPerRank; }
+  Copies copies() const;
+  /// The ranks that share this rank's copy of the parameters.
+  int num_sharers() const { return buckets_->has_common_values() ? lanes_[1].near()->size() : 1; }
   const BucketSet& buckets() const { return *buckets_; }
   const ModuleTensors& tensors() const { return tensors_; }
   std::size_t moment_bytes() const { return lock_step_->moment_bytes(); }
@@ -85,6 +88,7 @@ class Replica {
   [[noreturn]] void refuse_norm() const;
   [[noreturn]] void refuse(const BadLoss& bad) const;
   void follow_observed_order();
+  void send_parameters();
   ParameterMemory memory_for(const BucketLayout& layout);
   BucketLayout planned_layout(const std::vector<at::Tensor>& parameters,
                               const std::vector<std::size_t>& order) const;
@@ -92,7 +96,7 @@ class Replica {
   Communicator& group_;
   Arena& arena_;
   const std::shared_ptr<torch::nn::Module> module_;
-  const Objective objective_;
+  const Computation computation_;
   const ReplicaSettings settings_;
   const ModuleTensors tensors_;
   Lanes lanes_;

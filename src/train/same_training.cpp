@@ -67,7 +67,7 @@ Values with_prefix(Values values) {
 
 std::uint64_t hash_of(const at::Tensor& tensor, std::uint64_t seed) {
   if (!tensor.defined()) return seed;
-  const at::Tensor whole = tensor.detach().cpu().contiguous();
+  const at::Tensor whole = tensor.detach().cpu().to_dense().contiguous();
   const std::string shape =
       fmt::format("{} {}", at::toString(whole.scalar_type()), fmt::join(whole.sizes(), ","));
   seed = content_hash(std::as_bytes(std::span(shape)), seed);
@@ -80,8 +80,7 @@ std::uint64_t hash_of_samples(const Dataset& data) {
   const std::int64_t size = data.size();
   for (const std::int64_t index : {std::int64_t{0}, size / 2, size - 1}) {
     if (size == 0) break;
-    const Sample sample = data.at(index);
-    hash = hash_of(sample.target, hash_of(sample.input, hash));
+    for (const auto& [name, tensor] : data.at(index).tensors()) hash = hash_of(tensor, hash);
   }
   return hash;
 }

@@ -111,7 +111,7 @@ ReplicaSettings replica_settings(const TrainerOptions& options) {
           .clip_value = options.clip_grad_value.value_or(0),
           .skip_non_finite = options.skip_non_finite,
           .bucket_bytes = options.bucket_bytes,
-          .copies = options.one_copy ? Copies::kOne : Copies::kPerRank};
+          .sharing = options.one_copy ? Sharing::kWherePossible : Sharing::kNone};
 }
 
 std::vector<GroupSettings> check_groups(const TrainerOptions& options, const torch::nn::Module& module) {

@@ -1,24 +1,17 @@
 #include "layout/batch_plan.h"
-#include "state/model_facts.h"
 #include "state/run_directory.h"
-#include "storage/path.h"
 #include "train/evaluator.h"
-#include "train/keep_model.h"
 #include "train/settings.h"
 #include "train/trainer_parts.h"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <torch/nn/module.h>
 
 namespace cohort {
 
 using train::Verdict;
 using Seconds = std::chrono::duration<double>;
-
-// A slow disk is no reason to end the job: ranks wait for rank 0 for as long as it is alive.
-constexpr std::chrono::hours kLongestWrite{24};
 
 // Trains epoch by epoch, evaluates on the test data, and writes the best and the last model.
 void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* test) {
@@ -28,7 +21,7 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
   SlotLoader loader(
       std::move(data),
       SampleOrder(num_samples, options.shuffle ? Shuffle::kEveryEpoch : Shuffle::kNone, options.seed), plan,
-      {.threads = options.loader_threads, .depth = options.prefetch});
+      {.threads = options.loader_threads, .depth = options.prefetch, .seed = options.seed});
   while (report.epochs < options.epochs && report.end == TrainingEnd::kDone) {
     if (!epoch(loader, plan)) break;
     const bool due = options.evaluate_every && report.epochs % *options.evaluate_every == 0;
@@ -111,7 +104,7 @@ void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTime
 
 // False if training ends: the loss has not improved for `patience` evaluations, or a rank wants to stop.
 bool Trainer::Parts::look_at(const Dataset& test) {
-  const auto found = train::evaluate(group, *module, objective, test,
+  const auto found = train::evaluate(group, *module, computation, test,
                                      {.batch = std::max<std::int64_t>(options.batch_size.value_or(0), 64),
                                       .wants_to_stop = options.wants_to_stop});
   if (!found) {
@@ -135,31 +128,11 @@ bool Trainer::Parts::look_at(const Dataset& test) {
   return false;
 }
 
-// Called before the first step: a folder that cannot be written to must not be noticed after hours of
-// training.
-void Trainer::Parts::prepare_directory() {
-  if (options.directory.empty()) return;
-  if (group.rank() == 0) {
-    value_or_throw(state::metadata_of(options.facts));
-    directory = std::filesystem::absolute(options.directory).lexically_normal().string();
-    constexpr std::string_view kResults[] = {kBestModel, kLastModel};
-    const Status ready = prepare_run_directory(files, directory, kResults);
-    if (!ready) raise(ready.error().with_remedy("Set TrainerOptions::directory to another folder."));
-  }
-  value_or_throw(group.run(barrier().within(kLongestWrite)));
-}
-
 void Trainer::Parts::keep(std::string_view name) {
-  if (options.directory.empty()) return;
-  if (group.rank() == 0) {
-    ModelFacts facts = options.facts;
-    facts.others["step"] = std::to_string(report.steps);
-    facts.others["epoch"] = std::to_string(report.epochs);
-    value_or_throw(train::keep_model(files,
-                                     {.path = storage::joined(directory, name), .refuges = {".", "/tmp"}},
-                                     replica.tensors(), facts));
-  }
-  value_or_throw(group.run(barrier().within(kLongestWrite)));
+  ModelFacts facts = options.facts;
+  facts.others["step"] = std::to_string(report.steps);
+  facts.others["epoch"] = std::to_string(report.epochs);
+  directory.keep(name, replica.tensors(), facts);
 }
 
 }  // namespace cohort

@@ -3,16 +3,24 @@
 #include "base/home_process.h"
 #include "data/slot_loader.h"
 #include "state/position.h"
-#include "storage/local_file_system.h"
+#include "train/computation.h"
+#include "train/model_directory.h"
 #include "train/replica.h"
 #include "train/settings.h"
 #include "train/trainer_trace.h"
 #include <cohort/trainer.h>
 
-#include <string>
 #include <string_view>
 
 namespace cohort {
+
+/// The arguments of the constructors, however a model was given.
+struct Trainer::Order {
+  std::shared_ptr<torch::nn::Module> module;
+  train::Computation computation;
+  torch::optim::Optimizer* optimizer = nullptr;  // null: an optimizer of Cohort
+  TrainerOptions options;
+};
 
 /// The state of a trainer.
 struct Trainer::Parts {
@@ -26,19 +34,17 @@ struct Trainer::Parts {
   std::shared_ptr<void> keeps{};  // before the rest, to be destroyed after it; may be null
   Communicator& group;
   std::shared_ptr<torch::nn::Module> module;
-  Objective objective;
+  train::Computation computation;
   TrainerOptions options;
   train::Frozen frozen;
   std::unique_ptr<train::TorchOptimizer> torch_optimizer;  // null: an optimizer of Cohort
   std::unique_ptr<train::TrainerTrace> trace;              // null: nothing is recorded
   train::Replica replica;
-  LocalFileSystem files{};
-  std::string directory{};  // options.directory as an absolute path, on rank 0
+  train::ModelDirectory directory;
   TrainingReport report{};
   state::Position position{};
   HomeProcess home{};
 
-  void prepare_directory();
   void fit(std::shared_ptr<const Dataset> data, const Dataset* test);
   bool epoch(SlotLoader& loader, const BatchPlan& plan);
   train::Verdict step(SlotLoader& loader, std::uint64_t step_in_epoch);

@@ -1,7 +1,7 @@
 #include "train/vote.h"
 
 #include "comm/group/rank_text.h"
-#include "train/slot_tree.h"
+#include "reduce/slot_tree.h"
 
 #include <algorithm>
 #include <cmath>

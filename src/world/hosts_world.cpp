@@ -4,6 +4,7 @@
 #include "comm/message_passing/communicator.h"
 #include "comm/progress/relayed_doorbell.h"
 #include "comm/shared_memory/communicator.h"
+#include "comm/shared_memory/host_groups.h"
 #include "comm/shared_memory/transport.h"
 #include "comm/transport/joined.h"
 #include "storage/local_file_system.h"
@@ -133,6 +134,7 @@ Result<std::unique_ptr<comm::Neighbours>> HostsWorld::meet_neighbours(std::uint3
                .facts = {.rank = static_cast<int>(position),
                          .world = static_cast<int>(near.size()),
                          .generation = generation},
+               .job_ranks = near,
                .liveness = options_.liveness,
                .meeting_limit = options_.meeting_limit,
                .warn = options_.warn});
@@ -200,6 +202,20 @@ Result<std::unique_ptr<Communicator>> HostsWorld::share_memory(std::uint32_t gen
                                                  .warn = options_.warn});
 }
 
+// Groups of ranks of this host share memory, unless the user has asked for an algorithm of messages.
+std::shared_ptr<comm::HostGroups> HostsWorld::host_groups(const std::shared_ptr<Foundation>& foundation,
+                                                          const Roster& roster,
+                                                          std::shared_ptr<comm::GroupNumbers> numbers) const {
+  if (options_.links.algorithm) return nullptr;
+  return std::make_shared<comm::SharedMemoryGroups>(
+      comm::HostParts{
+          .neighbours = std::shared_ptr<comm::Neighbours>(foundation, foundation->neighbours.get()),
+          .messages = std::make_shared<comm::JobMessages>(foundation, *foundation->exchange,
+                                                          *foundation->progress, roster.near),
+          .numbers = std::move(numbers)},
+      roster.near);
+}
+
 Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation) {
   COHORT_RETURN_IF_ERROR(check_links(options_.links));
   COHORT_ASSIGN_OR_RETURN(auto port, open_port());
@@ -227,13 +243,17 @@ Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation)
            .hosts = roster.hosts,
            .chunk_bytes = options_.links.chunk_bytes,
            .wire = options_.links.wire.value_or(WireDType::kSame)};
+  const auto numbers = std::make_shared<comm::GroupNumbers>(
+      comm::MessagePassingCommunicator::kFirstSplitGroup, options_.rank, options_.world);
   return comm::MessagePassingCommunicator::make_world(
       *foundation->exchange, *foundation->progress,
       {.generation = generation,
        .limit = options_.limit,
        .kind = options_.links.backend == Backend::kUcx ? "hosts over ucx" : "hosts",
        .message_passing = {.plan = plan_},
-       .foundation = foundation});
+       .foundation = foundation,
+       .host_groups = host_groups(foundation, roster, numbers),
+       .numbers = numbers});
 }
 
 }  // namespace cohort::world

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "comm/group/communicator.h"
+#include "comm/group/group_numbers.h"
+#include "comm/group/host_groups.h"
 #include "comm/message_passing/plan.h"
 #include "comm/shared_memory/arena.h"
 #include "comm/shared_memory/neighbours.h"
@@ -59,6 +61,9 @@ class HostsWorld {
   Result<Pricing> find_prices(const std::shared_ptr<Foundation>& foundation, std::uint32_t generation,
                               const Roster& roster, int rails) const;
   int rails_between(const Roster& roster) const;
+  std::shared_ptr<comm::HostGroups> host_groups(const std::shared_ptr<Foundation>& foundation,
+                                                const Roster& roster,
+                                                std::shared_ptr<comm::GroupNumbers> numbers) const;
 
   net::Meeting& meeting_;
   Arena& arena_;

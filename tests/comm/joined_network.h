@@ -1,6 +1,7 @@
 #pragma once
 
 #include "comm/progress/relayed_doorbell.h"
+#include "comm/shared_memory/host_groups.h"
 #include "comm/shared_memory/ring_network.h"
 #include "comm/transport/joined.h"
 
@@ -22,7 +23,8 @@ class JoinedNetwork {
       : hosts_(std::move(hosts)), far_(hosts_, options...) {
     const int num_hosts = 1 + *std::max_element(hosts_.begin(), hosts_.end());
     for (int host = 0; host < num_hosts; ++host) {
-      rings_.push_back(std::make_unique<RingNetwork>(static_cast<int>(members_of(host).size())));
+      const std::vector<int> members = members_of(host);
+      rings_.push_back(std::make_unique<RingNetwork>(static_cast<int>(members.size()), members));
     }
   }
 
@@ -35,6 +37,18 @@ class JoinedNetwork {
                                   far_.make_doorbell(member));
   }
   Clock& clock() { return far_.clock(); }
+  Arena& arena(int member) { return rings_of(member).arena(number_of(member)); }
+  /// The groups of the member's host. Exchange and progress thread must outlive them.
+  std::shared_ptr<comm::HostGroups> host_groups(int member, comm::Exchange& exchange,
+                                                comm::Progress& progress,
+                                                std::shared_ptr<comm::GroupNumbers> numbers) {
+    const std::vector<int> near = members_of(host_of(member));
+    return std::make_shared<comm::SharedMemoryGroups>(
+        comm::HostParts{.neighbours = rings_of(member).neighbours(number_of(member)),
+                        .messages = std::make_shared<comm::JobMessages>(nullptr, exchange, progress, near),
+                        .numbers = std::move(numbers)},
+        near);
+  }
   const std::vector<int>& hosts() const { return hosts_; }
 
  private:

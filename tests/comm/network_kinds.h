@@ -21,6 +21,11 @@ struct Network {
   std::function<Clock&()> clock{};
   std::function<std::unique_ptr<comm::Doorbell>(int member)> make_doorbell{};
   std::vector<int> hosts{};  ///< the host of each member; empty: all on one host
+  /// The groups of the member's host, and its arena; null: members share no memory.
+  std::function<std::shared_ptr<comm::HostGroups>(int member, comm::Exchange&, comm::Progress&,
+                                                  std::shared_ptr<comm::GroupNumbers>)>
+      host_groups{};
+  std::function<Arena&(int member)> arena{};
 };
 
 struct NetworkKind {
@@ -72,7 +77,13 @@ inline Network joined_network(std::vector<int> hosts, net::Secrecy secrecy) {
       std::make_shared<JoinedNetwork<TcpNetwork>>(std::move(hosts), net::TcpOptions{.secrecy = secrecy});
   return {[network](int member) { return network->take(member); },
           [network]() -> Clock& { return network->clock(); },
-          [network](int member) { return network->make_doorbell(member); }, network->hosts()};
+          [network](int member) { return network->make_doorbell(member); },
+          network->hosts(),
+          [network](int member, comm::Exchange& exchange, comm::Progress& progress,
+                    std::shared_ptr<comm::GroupNumbers> numbers) {
+            return network->host_groups(member, exchange, progress, std::move(numbers));
+          },
+          [network](int member) -> Arena& { return network->arena(member); }};
 }
 
 /// The hosts of members, two adjacent members on each.

@@ -39,7 +39,7 @@ std::vector<std::int64_t> expected_samples(const BatchPlan& plan, const SampleOr
 struct Gated : Counting {
   using Counting::Counting;
 
-  Batch batch(std::span<const std::int64_t> indices) const override {
+  Batch batch(std::span<const std::int64_t> indices, const Draw& draw) const override {
     {
       std::unique_lock lock(mutex);
       ++begun;
@@ -47,7 +47,7 @@ struct Gated : Counting {
       changed.wait(lock, [&] { return allowed > 0; });
       --allowed;
     }
-    return Counting::batch(indices);
+    return Counting::batch(indices, draw);
   }
   void allow(int count) {
     const std::lock_guard lock(mutex);
@@ -215,14 +215,57 @@ TEST(SlotLoader, ThrowsWhatLoadingThrewAndNamesTheSamples) {
 
 struct Short : Counting {
   using Counting::Counting;
-  Batch batch(std::span<const std::int64_t> indices) const override {
-    return Counting::batch(indices.first(1));
+  Batch batch(std::span<const std::int64_t> indices, const Draw& draw) const override {
+    return Counting::batch(indices.first(1), draw);
   }
 };
 
 TEST(SlotLoader, RefusesABatchOfAnotherSize) {
   SlotLoader loader(std::make_shared<Short>(4), order_of(4), BatchPlan(4, 2, 1));
   EXPECT_THROW(loader.take({0, 0, 0}), UsageError);
+}
+
+/// Its targets tell the draw.
+struct Drawn : Counting {
+  using Counting::Counting;
+  Sample drawn(std::int64_t index, const Draw& draw) const override {
+    Sample sample = Counting::at(index);
+    sample.target = at::scalar_tensor(static_cast<std::int64_t>(draw.seed * 100 + draw.epoch), at::kLong);
+    return sample;
+  }
+};
+
+TEST(SlotLoader, SamplesAreThoseOfTheDrawOfTheirEpoch) {
+  const BatchPlan plan(4, 2, 1);
+  for (const int threads : {0, 2}) {
+    SlotLoader loader(std::make_shared<Drawn>(4), order_of(4), plan, {.threads = threads, .seed = 7});
+    for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+      loader.expect(slots_of(plan, epoch));
+      for (const SlotAddress& address : slots_of(plan, epoch)) {
+        const auto expected = static_cast<std::int64_t>(701 + epoch);  // epochs of a training count from 1
+        EXPECT_EQ(values<std::int64_t>(loader.take(address).target), std::vector<std::int64_t>(2, expected));
+      }
+    }
+  }
+}
+
+struct ShortMask : Counting {
+  using Counting::Counting;
+  Batch batch(std::span<const std::int64_t> indices, const Draw& draw) const override {
+    Batch batch = Counting::batch(indices, draw);
+    batch.others = {{"mask", at::zeros({1})}};
+    return batch;
+  }
+};
+
+TEST(SlotLoader, RefusesATensorOfAnotherNumberOfRows) {
+  SlotLoader loader(std::make_shared<ShortMask>(4), order_of(4), BatchPlan(4, 2, 1));
+  try {
+    loader.take({0, 0, 0});
+    ADD_FAILURE() << "the mask has one row";
+  } catch (const UsageError& error) {
+    EXPECT_NE(error.text().find("the first dimension of 'mask' is not 2"), std::string::npos) << error.text();
+  }
 }
 
 TEST(SlotLoader, AWaitEndsWithTheLimit) {
@@ -244,9 +287,9 @@ TEST(SlotLoader, AWaitEndsWithTheLimit) {
 /// Takes a second on a clock for each batch.
 struct Slow : Counting {
   Slow(std::int64_t size, std::shared_ptr<ManualClock> time) : Counting(size), clock(std::move(time)) {}
-  Batch batch(std::span<const std::int64_t> indices) const override {
+  Batch batch(std::span<const std::int64_t> indices, const Draw& draw) const override {
     clock->advance(std::chrono::seconds(1));
-    return Counting::batch(indices);
+    return Counting::batch(indices, draw);
   }
   const std::shared_ptr<ManualClock> clock;
 };

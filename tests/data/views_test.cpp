@@ -34,6 +34,64 @@ TEST(Views, TransformChangesEverySample) {
   EXPECT_TRUE(is_consistent(*doubled, 3));
 }
 
+// Appends a random number to each input.
+std::shared_ptr<Dataset> with_number(std::shared_ptr<const Dataset> source) {
+  return augment(std::move(source), [](Sample sample, const RandomStream& random) {
+    sample.input = at::cat({sample.input, at::full({1}, random.uniform(0), at::kDouble)});
+    return sample;
+  });
+}
+
+std::vector<double> numbers(const Dataset& data, const Draw& draw) {
+  return values<double>(data.batch(test::up_to(data.size()), draw).input.select(1, -1));
+}
+
+TEST(Views, AugmentIsAFunctionOfSeedEpochAndIndex) {
+  const auto data = with_number(std::make_shared<Counting>(50));
+  const std::vector<double> first = numbers(*data, {.seed = 3, .epoch = 1});
+  EXPECT_EQ(std::set<double>(first.begin(), first.end()).size(), 50u);
+  EXPECT_EQ(first, numbers(*with_number(std::make_shared<Counting>(50)), {.seed = 3, .epoch = 1}));
+  EXPECT_NE(first, numbers(*data, {.seed = 3, .epoch = 2}));
+  EXPECT_NE(first, numbers(*data, {.seed = 4, .epoch = 1}));
+  for (std::int64_t i = 0; i < 50; ++i) {  // alone as in company
+    EXPECT_EQ(data->drawn(i, {.seed = 3, .epoch = 1}).input[2].item<double>(),
+              first[static_cast<std::size_t>(i)]);
+  }
+}
+
+TEST(Views, EvaluationsSeeOneDraw) {
+  const auto data = with_number(std::make_shared<Counting>(5));
+  EXPECT_TRUE(is_consistent(*data, 5));
+  EXPECT_EQ(values<double>(data->batch(test::up_to(5)).input.select(1, -1)), numbers(*data, Draw{}));
+}
+
+TEST(Views, AugmentationsOverEachOtherAreIndependent) {
+  const Batch batch = with_number(with_number(std::make_shared<Counting>(20)))
+                          ->batch(test::up_to(20), {.seed = 1, .epoch = 1});
+  EXPECT_FALSE(batch.input.select(1, 2).eq(batch.input.select(1, 3)).any().item<bool>());
+}
+
+TEST(Views, OtherViewsPassTheDrawOn) {
+  const Draw one{.seed = 1, .epoch = 1}, two{.seed = 1, .epoch = 2};
+  const auto source = with_number(std::make_shared<Counting>(6));
+  const auto same = transform(source, [](Sample sample, std::int64_t) { return sample; });
+  EXPECT_EQ(numbers(*same, one), numbers(*source, one));
+  EXPECT_NE(numbers(*same, one), numbers(*same, two));
+  const auto part = subset(source, 2, 5);
+  const std::vector<double> all = numbers(*source, two);
+  EXPECT_EQ(numbers(*part, two), std::vector<double>(all.begin() + 2, all.begin() + 5));
+  EXPECT_EQ(part->drawn(0, two).input[2].item<double>(), all[2]);
+  EXPECT_NE(numbers(*shuffle(source, 1), one), numbers(*shuffle(source, 1), two));
+}
+
+TEST(Views, ACacheKeepsTheSamplesOfEvaluations) {
+  const auto source = with_number(std::make_shared<Counting>(6));
+  const auto cached = cache(source);
+  EXPECT_EQ(numbers(*cached, {.seed = 1, .epoch = 2}), numbers(*source, Draw{}));
+  const auto over = with_number(cache(std::make_shared<Counting>(6)));
+  EXPECT_NE(numbers(*over, {.seed = 1, .epoch = 1}), numbers(*over, {.seed = 1, .epoch = 2}));
+}
+
 TEST(Views, CacheAsksForASampleOnce) {
   const auto source = std::make_shared<Asked>(5);
   const auto cached = cache(source);
@@ -92,6 +150,8 @@ TEST(Views, NeedSomethingToLookAt) {
   EXPECT_THROW(subset(nullptr, 0, 0), UsageError);
   EXPECT_THROW(transform(nullptr, [](Sample sample, std::int64_t) { return sample; }), UsageError);
   EXPECT_THROW(transform(std::make_shared<Counting>(1), nullptr), UsageError);
+  EXPECT_THROW(with_number(nullptr), UsageError);
+  EXPECT_THROW(augment(std::make_shared<Counting>(1), nullptr), UsageError);
 }
 
 }  // namespace

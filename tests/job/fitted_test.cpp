@@ -5,6 +5,7 @@
 #include "storage/memory_file_system.h"
 
 #include <ATen/ATen.h>
+#include <cohort/views.h>
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -105,6 +106,20 @@ TEST_F(Fitted, WholeNumbersArePredictedAsNumbersIfTheModelDoes) {
   EXPECT_EQ(score.samples, 2);
   EXPECT_EQ(score.loss, 0.5);
   EXPECT_FALSE(score.accuracy.has_value());
+}
+
+TEST_F(Fitted, AnEvaluationWeighsAsTheTrainingDoes) {
+  const OpenedData opened = open("csv", "x,y\n1,2\n3,5\n0,9\n", false, "number");
+  const ModelFacts facts{
+      .kind = "linear", .input_shape = {1}, .features = {"x"}, .outputs = 1, .loss = "squared_error"};
+  LoadedModel model{.module = value_or_throw(make_model(facts)), .facts = facts};
+  const at::NoGradGuard no_grad;
+  for (at::Tensor& parameter : model.module->parameters()) parameter.fill_(1);  // predicts x + 1
+  const auto weighted = transform(opened.train, [](Sample sample, std::int64_t index) {
+    sample.others = {{"weight", at::full({}, index == 2 ? 0.0 : static_cast<double>(index + 2))}};
+    return sample;
+  });
+  EXPECT_DOUBLE_EQ(job::evaluate_on(model, *weighted).loss, 3.0 / 5);  // (2·0 + 3·1) / (2 + 3)
 }
 
 }  // namespace

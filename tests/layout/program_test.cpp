@@ -29,6 +29,19 @@ TEST(Program, UpdatesAfterTheVoteIfTheStepMayBeSkipped) {
                                       "gather bucket 1"}));
 }
 
+TEST(Program, ComputesStagesForwardsAndThenBackwards) {
+  const Program program = data_parallel_program({.micro_batches = {4, 5}, .num_stages = 2, .num_buckets = 1});
+  EXPECT_EQ(texts(program),
+            (std::vector<std::string>{
+                "load micro-batch 4", "forward micro-batch 4 stage 0", "forward micro-batch 4 stage 1",
+                "backward micro-batch 4 stage 1", "backward micro-batch 4 stage 0", "load micro-batch 5",
+                "forward micro-batch 5 stage 0", "forward micro-batch 5 stage 1",
+                "backward micro-batch 5 stage 1", "backward micro-batch 5 stage 0", "weigh", "fill bucket 0",
+                "apply bucket 0", "gather bucket 0", "vote"}));
+  EXPECT_EQ(program.actions[10].after, std::vector<std::size_t>{7})
+      << "weights are known after the last forward";
+}
+
 TEST(Program, GathersNothingIfThereIsOneCopy) {
   StepShape shape{.micro_batches = {0}, .num_buckets = 2, .copies = Copies::kOne};
   EXPECT_EQ(texts(data_parallel_program(shape)),

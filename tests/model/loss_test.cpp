@@ -63,6 +63,78 @@ TEST(Loss, SumsBinaryCrossEntropy) {
   EXPECT_EQ(got.counted, 3);
 }
 
+Batch with_weight(Batch batch, at::Tensor weight) {
+  batch.others = {{"weight", std::move(weight)}};
+  return batch;
+}
+
+TEST(Loss, WeighsTokens) {
+  const double e = std::exp(1.0), infinity = std::numeric_limits<double>::infinity();
+  const at::Tensor output = rows({0, 1, 0, 1, 0, infinity, 0, 0}, 2).view({2, 2, 2});
+  const at::Tensor target = at::tensor({1, 0, 0, 1}, at::kLong).view({2, 2});
+  const at::Tensor weight = at::tensor({1.0, 2.0, 0.0, 0.5}).view({2, 2});
+  const Evaluation got = judge(LossKind::kCrossEntropy, output, with_weight(with_target(target, 2), weight));
+  EXPECT_NEAR(got.loss.item<double>(), (std::log(1 + e) - 1) + 2 * std::log(1 + e) + 0.5 * std::log(2.0),
+              1e-12);
+  EXPECT_EQ(got.weight, 3.5);
+  EXPECT_EQ(got.correct, 1);
+  EXPECT_EQ(got.counted, 3);
+}
+
+TEST(Loss, WeighsSamples) {
+  const at::Tensor weight = at::tensor({2.0, 0.0});
+  const Evaluation square = judge(LossKind::kSquaredError, rows({1, 2, 5, 5}, 2),
+                                  with_weight(with_target(rows({0, 4, 5, 8}, 2), 2), weight));
+  EXPECT_EQ(square.loss.item<double>(), 2 * (1 + 4) / 2.0);
+  EXPECT_EQ(square.weight, 2);
+  EXPECT_EQ(square.counted, 0);
+  const Evaluation binary = judge(LossKind::kBinaryCrossEntropy, rows({-1, 4}, 1),
+                                  with_weight(with_target(at::tensor({0, 1}, at::kLong), 2), weight));
+  EXPECT_NEAR(binary.loss.item<double>(), 2 * std::log1p(std::exp(-1.0)), 1e-12);
+  EXPECT_EQ(binary.correct, 1);
+  EXPECT_EQ(binary.counted, 1);
+}
+
+TEST(Loss, WeightsOfOneForEachTokenAreAMeanOverTokens) {
+  for (const ModelCase& each : model_cases()) {
+    SCOPED_TRACE(each.name);
+    const auto model = value_or_throw(make_model(each.config, each.facts, 2));
+    model->to(at::kDouble);
+    model->eval();
+    const LossKind kind = loss_of(each.config, each.facts);
+    const Batch plain = batch_for(each.facts, 5);
+    const bool is_squared = kind == LossKind::kSquaredError;
+    const at::Tensor ones = is_squared ? at::ones({5}) : at::ones(plain.target.sizes());
+    EvaluationSum by_sample, by_answer;
+    by_sample.add(evaluate(*model, kind, plain));
+    by_answer.add(evaluate(*model, kind, with_weight(plain, ones)));
+    EXPECT_NEAR(by_answer.mean_loss(), by_sample.mean_loss(), 1e-12 * by_sample.mean_loss());
+    EXPECT_EQ(by_answer.accuracy(), by_sample.accuracy());
+    EXPECT_EQ(by_answer.weight, static_cast<double>(ones.numel()));
+  }
+}
+
+TEST(Loss, RefusesAWeightThatDoesNotFit) {
+  try {
+    judge(LossKind::kSquaredError, rows({1, 2, 3}, 1),
+          with_weight(with_target(at::zeros({3}), 3), at::ones({2})));
+    ADD_FAILURE() << "two weights for three samples";
+  } catch (const UsageError& error) {
+    EXPECT_EQ(error.message(),
+              "the weight of the batch has the shape [2], expected one number for each of 3 answers");
+  }
+}
+
+TEST(EvaluationSum, IsTheSumOfLossesOverTheSumOfWeights) {
+  EvaluationSum sum;
+  EXPECT_THROW(sum.mean_loss(), UsageError);
+  EXPECT_FALSE(sum.accuracy());
+  sum.add({.loss = at::full({}, 3.0), .weight = 1, .correct = 1, .counted = 2});
+  sum.add({.loss = at::full({}, 1.0), .weight = 3, .correct = 2, .counted = 2});
+  EXPECT_EQ(sum.mean_loss(), 1);
+  EXPECT_EQ(sum.accuracy(), 0.75);
+}
+
 TEST(Loss, OfPartsAddsUpToThatOfTheWhole) {
   for (const ModelCase& each : model_cases()) {
     if (each.config.kind == "resnet18") continue;  // normalises over the batch

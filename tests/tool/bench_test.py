@@ -14,7 +14,7 @@ import xml.etree.ElementTree
 
 TOOL = pathlib.Path(sys.argv.pop(1)).resolve()
 QUICK = ("--rounds", "2", "--time", "3ms")
-DEADLINE_SECONDS = 100
+DEADLINE_SECONDS = 300  # on a machine whose cores are busy with something else
 COLLECTIVES = ("all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all", "reduce", "gather", "scatter",
                "barrier")
 

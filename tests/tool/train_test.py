@@ -94,7 +94,7 @@ class Given(Trained):
 
     def test_a_plan_takes_one_rank(self):
         result = self.train(self.WORDS, "-n", "5", "--dry-run")
-        self.assertEqual(result.stdout.splitlines(), [str(self.job), "--dry-run", "--world", "5", "--num-hosts", "1"])
+        self.assertEqual(result.stdout.splitlines(), [str(self.job), "--dry-run", "--world", "5", "--host-ranks", "5"])
         result = self.train('echo "$COHORT_RANK/$COHORT_WORLD"', "-n", "5", "--dry-run")
         self.assertEqual(result.stdout, "0/1\n")
 

@@ -3,6 +3,7 @@
 
 #include <cohort/context.h>
 #include <cohort/data_parallel.h>
+#include <cohort/views.h>
 
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -153,6 +154,20 @@ TEST(TrainerMisuse, RanksWithOtherSamplesAreNamed) {
     Trainer trainer(group, arena, layer.ptr(), squared_error(layer), exact_options());
     std::shared_ptr<const Dataset> data = std::make_shared<WholeNumbers>(32);
     if (group.rank() == 1) data = std::make_shared<RoughNumbers>(32);
+    const std::string said = failure_of([&] { trainer.fit(data); });
+    EXPECT_NE(said.find("the checksum of samples to train with is "), std::string::npos) << said;
+  }));
+}
+
+TEST(TrainerMisuse, RanksWithOtherMasksAreNamed) {
+  EXPECT_WORLD_OK(run_training(2, [&](Communicator& group, Arena& arena) {
+    auto layer = exact_linear();
+    Trainer trainer(group, arena, layer.ptr(), squared_error(layer), exact_options());
+    const int rank = group.rank();
+    const auto data = transform(std::make_shared<WholeNumbers>(32), [rank](Sample sample, std::int64_t) {
+      sample.others = {{"mask", at::full({3}, rank)}};
+      return sample;
+    });
     const std::string said = failure_of([&] { trainer.fit(data); });
     EXPECT_NE(said.find("the checksum of samples to train with is "), std::string::npos) << said;
   }));

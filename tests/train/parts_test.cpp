@@ -1,6 +1,6 @@
+#include "reduce/slot_tree.h"
 #include "train/action_trace.h"
 #include "train/engine.h"
-#include "train/slot_tree.h"
 #include "train/vote.h"
 
 #include <barrier>

@@ -78,9 +78,11 @@ Result<int> HostOptions::ranks() const {
   return supervise::num_ranks(hosts);
 }
 
-Result<int> HostOptions::num_hosts() const {
+Result<std::vector<int>> HostOptions::host_ranks() const {
   COHORT_ASSIGN_OR_RETURN(const auto hosts, supervise::parse_hosts(*hosts_));
-  return static_cast<int>(hosts.size());
+  std::vector<int> ranks;
+  for (const auto& host : hosts) ranks.push_back(host.ranks);
+  return ranks;
 }
 
 Result<std::vector<std::string>> HostOptions::start_words() const {

@@ -34,7 +34,8 @@ class HostOptions {
   bool is_used() const { return hosts_.has_value(); }
   /// The number of ranks on all hosts together.
   Result<int> ranks() const;
-  Result<int> num_hosts() const;
+  /// The number of ranks on each host.
+  Result<std::vector<int>> host_ranks() const;
   /// The job on the hosts of the options: `job` has the program and the variables that are added to the
   /// environment of each host.
   Result<HostedJob> plan(const Session& session, const JobPlan& job) const;

@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <numeric>
 #include <unistd.h>
 
 namespace cohort::tool {
@@ -59,16 +61,16 @@ class TrainCommand final : public Command {
     COHORT_ASSIGN_OR_RETURN(JobPlan plan, launch_.plan(session, job.config.launch));
     const Reach reach = hosts_.is_used() ? Reach::kHosts : Reach::kOneHost;
     COHORT_ASSIGN_OR_RETURN(plan.settings, link_variables(session, job, reach));
-    int world = plan.ranks, num_hosts = 1;
+    std::vector<int> host_ranks = {plan.ranks};
     if (hosts_.is_used()) {
-      COHORT_ASSIGN_OR_RETURN(world, hosts_.ranks());
-      COHORT_ASSIGN_OR_RETURN(num_hosts, hosts_.num_hosts());
+      COHORT_ASSIGN_OR_RETURN(host_ranks, hosts_.host_ranks());
     }
+    const int world = std::accumulate(host_ranks.begin(), host_ranks.end(), 0);
     const std::string program = trainer_program(session);
     plan.argv = arguments(session, program);
     if (dry_run_) {
-      plan.argv.insert(plan.argv.end(), {"--dry-run", "--world", std::to_string(world), "--num-hosts",
-                                         std::to_string(num_hosts)});
+      plan.argv.insert(plan.argv.end(), {"--dry-run", "--world", std::to_string(world), "--host-ranks",
+                                         fmt::format("{}", fmt::join(host_ranks, ","))});
     }
     plan.grace = kGrace;
     make_waiting_passive(plan, world);

@@ -25,17 +25,14 @@ DataScore evaluate_on(const LoadedModel& model, const Dataset& data) {
   const LossKind kind = loss_named(model.facts.loss);
   const at::NoGradGuard no_grad;
   DataScore score{.samples = data.size()};
-  double loss = 0, correct = 0, counted = 0;
+  EvaluationSum sum;
   for (std::int64_t first = 0; first < score.samples; first += kBatch) {
     std::vector<std::int64_t> indices(static_cast<std::size_t>(std::min(kBatch, score.samples - first)));
     std::iota(indices.begin(), indices.end(), first);
-    const Evaluation part = evaluate(*model.module, kind, data.batch(indices));
-    loss += part.loss.item<double>();
-    correct += part.correct;
-    counted += part.counted;
+    sum.add(evaluate(*model.module, kind, data.batch(indices)));
   }
-  if (score.samples > 0) score.loss = loss / static_cast<double>(score.samples);
-  if (counted > 0) score.accuracy = correct / counted;
+  if (score.samples > 0) score.loss = sum.mean_loss();
+  score.accuracy = sum.accuracy();
   return score;
 }
 

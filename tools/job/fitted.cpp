@@ -72,14 +72,14 @@ class FittedDataset final : public Dataset {
 
   std::int64_t size() const override { return data_->size(); }
 
-  Sample at(std::int64_t index) const override {
-    const std::int64_t indices[] = {index};
-    const Batch one = batch(indices);
-    return {one.input.select(0, 0), one.target.select(0, 0)};
+  Sample at(std::int64_t index) const override { return drawn(index, Draw{}); }
+
+  Sample drawn(std::int64_t index, const Draw& draw) const override {
+    return batch(std::span(&index, 1), draw).at(0);
   }
 
-  Batch batch(std::span<const std::int64_t> indices) const override {
-    Batch batch = data_->batch(indices);
+  Batch batch(std::span<const std::int64_t> indices, const Draw& draw) const override {
+    Batch batch = data_->batch(indices, draw);
     if (fit_.tokens) {
       batch.input = fit_.tokens->index({batch.input});
       batch.target = fit_.tokens->index({batch.target});

@@ -47,7 +47,7 @@ Result<std::shared_ptr<const Dataset>> fitted(std::shared_ptr<const Dataset> dat
 /// The loss and accuracy of a model on a data set.
 struct DataScore {
   std::int64_t samples = 0;
-  double loss = 0;                   ///< mean over the samples
+  double loss = 0;                   ///< mean, as training computes it
   std::optional<double> accuracy{};  ///< if there are classes or tokens
 };
 

@@ -4,9 +4,9 @@
 #include "layout/buckets.h"
 #include "layout/program.h"
 #include "observe/plan_report.h"
+#include "reduce/lanes.h"
 #include "train/bucket_set.h"
 #include "train/gradient_intake.h"
-#include "train/lanes.h"
 #include "train/module_tensors.h"
 #include "train/settings.h"
 
@@ -52,56 +52,76 @@ void add_buckets(PlanReport& plan, const BucketLayout& layout,
   }
 }
 
-train::Link link_of(const Job& job, const JobOrder& order) {
+// The ranks by host, as the trainer will find them; ranks share no memory by MPI, or by an algorithm of
+// messages.
+HostGrid grid_of(const Job& job, const JobOrder& order) {
+  std::vector<int> hosts;
   const bool is_mpi = job.config.communication.backend == name(Backend::kMpi);
-  return is_mpi || order.num_hosts > 1 ? train::Link::kMessages : train::Link::kSharedMemory;
+  if (!is_mpi && !job.config.communication.algorithm) {
+    for (std::size_t host = 0; host < order.host_ranks.size(); ++host) {
+      hosts.insert(hosts.end(), static_cast<std::size_t>(order.host_ranks[host]), static_cast<int>(host));
+    }
+  }
+  return company_grid(hosts, 0, order.world, near_groups(train::replica_settings(job.options).summation));
 }
 
-Copies copies_of(const Job& job, const JobOrder& order) {
-  const bool is_one =
-      job.options.one_copy && order.world > 1 && link_of(job, order) == train::Link::kSharedMemory;
-  return is_one ? Copies::kOne : Copies::kPerRank;
+Copies copies_of(const Job& job, const HostGrid& grid) {
+  if (!job.options.one_copy || grid.per_host == 1) return Copies::kPerRank;
+  return grid.num_hosts == 1 ? Copies::kOne : Copies::kPerHost;
 }
 
 // Memory besides the gradients, in elements. With summation by tree, a copy for each level below the
 // micro-batches of a rank, and one bucket per lane for the levels above. Otherwise the reduced slice, if the
-// update waits for the vote; or, between hosts, one slice per lane.
+// update waits for the vote; or, between hosts, one slice per lane. On several hosts with several ranks each,
+// also the sums inside the host, per lane.
 std::uint64_t gradient_copies(const BucketLayout& layout, const PlanReport& plan, const Job& job,
-                              const JobOrder& order) {
+                              const HostGrid& grid) {
   const train::ReplicaSettings settings = train::replica_settings(job.options);
-  const auto world = static_cast<std::uint64_t>(order.world);
+  const auto world = static_cast<std::uint64_t>(grid.num_shards());
   const auto lanes = static_cast<std::uint64_t>(plan.programs.front().num_lanes - 1);
   std::uint64_t largest = 0;
   for (const Bucket& bucket : layout.buckets) largest = std::max<std::uint64_t>(largest, bucket.count);
-  if (settings.summation == train::Summation::kByTree) {
+  if (settings.summation == Summation::kByTree) {
     const auto levels = static_cast<std::uint64_t>(std::bit_width(plan.slots_of_rank.front().size()) - 1);
     return levels * layout.count + lanes * largest;
   }
   if (world == 1) return 0;
-  if (train::update_time(settings) == UpdateTime::kAfterVote) return layout.count / world;
-  return link_of(job, order) == train::Link::kMessages ? lanes * largest / world : 0;
+  const bool is_grid = grid.num_hosts > 1 && grid.per_host > 1;
+  const std::uint64_t near_sums = is_grid ? lanes * largest / static_cast<std::uint64_t>(grid.per_host) : 0;
+  if (train::update_time(settings) == UpdateTime::kAfterVote) return near_sums + layout.count / world;
+  return near_sums + (grid.num_hosts > 1 ? lanes * largest / world : 0);
 }
 
-void add_programs(PlanReport& plan, const BucketLayout& layout, const Job& job, const JobOrder& order) {
+void add_programs(PlanReport& plan, const BucketLayout& layout, const Job& job, const HostGrid& grid) {
   for (const std::vector<int>& micro_batches : plan.slots_of_rank) {
     plan.programs.push_back(
         data_parallel_program({.micro_batches = micro_batches,
                                .num_buckets = static_cast<int>(layout.buckets.size()),
-                               .bucket_lanes = train::num_bucket_lanes(order.world, link_of(job, order)),
+                               .bucket_lanes = num_bucket_lanes(grid),
                                .update = train::update_time(train::replica_settings(job.options)),
-                               .copies = copies_of(job, order)}));
+                               .copies = copies_of(job, grid)}));
   }
 }
 
-void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, const JobOrder& order) {
-  const int world = order.world;
+void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, const HostGrid& grid) {
+  const int world = grid.num_shards();
   const std::uint64_t flat = layout.count * sizeof(float);
   const auto moments = static_cast<std::uint64_t>(num_moments(job.options.optimizer));
-  const bool one_copy = copies_of(job, order) == Copies::kOne;
-  plan.memory = {{one_copy ? fmt::format("parameters (1/{})", world) : std::string("parameters"),
-                  flat / static_cast<std::uint64_t>(one_copy ? world : 1)},
-                 {"gradients", flat + gradient_copies(layout, plan, job, order) * sizeof(float)},
+  const int sharers = copies_of(job, grid) == Copies::kPerRank ? 1 : grid.per_host;
+  plan.memory = {{sharers > 1 ? fmt::format("parameters (1/{})", sharers) : std::string("parameters"),
+                  flat / static_cast<std::uint64_t>(sharers)},
+                 {"gradients", flat + gradient_copies(layout, plan, job, grid) * sizeof(float)},
                  {fmt::format("moments (1/{})", world), moments * flat / static_cast<std::uint64_t>(world)}};
+}
+
+// The bytes that a rank passes on to others: those of its host, for the sums of near ranks, and those of
+// other hosts, for sums and gathered parameters.
+std::uint64_t bytes_per_step(const BucketLayout& layout, Copies copies, const HostGrid& grid) {
+  const std::uint64_t flat = layout.count * sizeof(float);
+  const auto near = static_cast<std::uint64_t>(grid.per_host),
+             far = static_cast<std::uint64_t>(grid.num_hosts);
+  const std::uint64_t inside = flat * (near - 1) / near, across = flat / near * (far - 1) / far;
+  return (copies == Copies::kPerRank ? 2 : 1) * inside + 2 * across;
 }
 
 }  // namespace
@@ -125,11 +145,10 @@ void show_plan(const JobOrder& order) {
   plan.steps = static_cast<std::uint64_t>(length.steps);
   add_slots(plan, job, order.world);
   add_buckets(plan, layout, parameters);
-  add_programs(plan, layout, job, order);
-  const Copies copies = copies_of(job, order);
-  const auto world = static_cast<std::uint64_t>(order.world);
-  plan.bytes_per_step = (copies == Copies::kOne ? 1 : 2) * layout.count * sizeof(float) * (world - 1) / world;
-  add_memory(plan, layout, job, order);
+  const HostGrid grid = grid_of(job, order);
+  add_programs(plan, layout, job, grid);
+  plan.bytes_per_step = bytes_per_step(layout, copies_of(job, grid), grid);
+  add_memory(plan, layout, job, grid);
   const observe::Screen screen{.columns = order.terminal_columns.value_or(100)};
   std::cout << (order.json ? observe::plan_json(plan) : observe::plan_text(plan, screen));
 }

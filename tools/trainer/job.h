@@ -22,7 +22,7 @@ struct JobOrder {
   bool dry_run = false;
   int verbosity = 0;
   int world = 1;                        ///< number of ranks of a dry run
-  int num_hosts = 1;                    ///< number of hosts of a dry run
+  std::vector<int> host_ranks{};        ///< number of ranks on each host of a dry run; empty: all on one
   std::optional<int> terminal_columns;  ///< width of the terminal, if output goes to one
 };
 

@@ -76,7 +76,8 @@ int main(int argc, char** argv) {
   app.add_flag("--json", order.json, "One JSON object at the end");
   app.add_flag("--dry-run", order.dry_run, "Print the plan, train nothing");
   app.add_option("--world", order.world, "How many ranks the plan is for");
-  app.add_option("--num-hosts", order.num_hosts, "How many hosts the plan is for");
+  app.add_option("--host-ranks", order.host_ranks, "How many ranks each host has in the plan")
+      ->delimiter(',');
   app.add_flag("-v", order.verbosity, "Say more");
   app.add_option("--terminal", order.terminal_columns, "Output goes to a terminal this wide");
   try {

@@ -49,7 +49,7 @@ class TrainerWay final : public StepWay {
     info_ = {.learning_rate = order.learning_rate, .micro_batches = {group.rank()}};
     replica_ = std::make_unique<train::Replica>(
         group, arena, task_.model,
-        [this](const Batch& batch) { return evaluate(*task_.model, task_.loss, batch); },
+        Objective([this](const Batch& batch) { return evaluate(*task_.model, task_.loss, batch); }),
         train::updates_of(options_, *task_.model), train::replica_settings(options_));
   }
 

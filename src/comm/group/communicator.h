@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cohort {
 
@@ -55,6 +56,9 @@ class Communicator {
   const std::string& group_name() const { return facts_.name; }
   const GroupFacts& facts() const { return facts_; }
   virtual CommunicatorTraits traits() const = 0;
+  /// The host of each rank, as a number: ranks of one host that are split off share memory. Empty where ranks
+  /// share no memory, or it is not known which do.
+  virtual std::vector<int> hosts() const { return {}; }
 
   /// Makes the call and waits for its end.
   Status run(const Call& call);

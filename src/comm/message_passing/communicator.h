@@ -1,16 +1,18 @@
 #pragma once
 
 #include "comm/group/communicator.h"
+#include "comm/group/group_numbers.h"
+#include "comm/group/host_groups.h"
 #include "comm/message_passing/group.h"
 #include <cohort/default_limit.h>
 
-#include <atomic>
 #include <memory>
 #include <string>
 
 namespace cohort::comm {
 
-/// A communicator whose collectives are schedules of messages over an exchange.
+/// A communicator whose collectives are schedules of messages over an exchange. A group of ranks that share a
+/// host, split off from it, is a communicator of HostGroups, if there are any.
 ///
 /// Threads: as Communicator. Callbacks of Work run on the progress thread.
 /// Lifetime: exchange, runner and clock must outlive it and all groups split from it. Must not be destroyed
@@ -22,6 +24,7 @@ class MessagePassingCommunicator final : public Communicator {
   /// Numbers of groups that are not made by splitting. 0 belongs to messages outside any group.
   static constexpr std::uint32_t kWorldGroup = 1;
   static constexpr std::uint32_t kLinksGroup = 2;  ///< all members, to measure links before the world is made
+  static constexpr std::uint32_t kFirstSplitGroup = 3;
 
   struct Options {
     std::string name = "world";
@@ -32,6 +35,10 @@ class MessagePassingCommunicator final : public Communicator {
     MessagePassingOptions message_passing{};
     /// Owns exchange and runner, if they are to live as long as any of the groups.
     std::shared_ptr<void> foundation{};
+    /// Makes the groups of ranks that share a host. Null: these groups pass messages, too.
+    std::shared_ptr<HostGroups> host_groups{};
+    /// The numbers of groups, from kFirstSplitGroup on; null: this world has its own.
+    std::shared_ptr<GroupNumbers> numbers{};
   };
 
   /// The group of all members of the exchange, which must be open and among the tasks of `runner`.
@@ -42,6 +49,7 @@ class MessagePassingCommunicator final : public Communicator {
   CommunicatorTraits traits() const override {
     return {.kind = kind_, .abortable = true, .zero_copy = false};
   }
+  std::vector<int> hosts() const override;
   std::unique_ptr<Mailbox> open_mailbox() override;
   void abort(const Error& cause) override { group_.abort(cause); }
   std::optional<Error> failure() const override { return group_.failure(); }
@@ -53,22 +61,24 @@ class MessagePassingCommunicator final : public Communicator {
                                                  const std::vector<int>& members) override;
 
  private:
-  // The count of group numbers that this member has given out; shared by all groups of one exchange.
-  using Numbering = std::atomic<std::uint32_t>;
   struct Parts {
     Exchange& exchange;
     TaskRunner& runner;
-    std::shared_ptr<Numbering> numbering;
+    std::shared_ptr<GroupNumbers> numbers;
+    std::shared_ptr<HostGroups> host_groups;
     MessagePassingOptions options;
     std::string kind;
     std::shared_ptr<void> foundation;
   };
   MessagePassingCommunicator(const Parts& parts, const GroupFacts& facts, Line::Membership membership);
 
-  Result<std::uint32_t> agree_on_group();
+  bool share_a_host(const std::vector<int>& members) const;
+  std::unique_ptr<Communicator> part_of(const GroupFacts& facts, std::uint32_t number,
+                                        const std::vector<int>& ranks);
 
   const std::shared_ptr<void> foundation_;
-  const std::shared_ptr<Numbering> numbering_;
+  const std::shared_ptr<GroupNumbers> numbers_;
+  const std::shared_ptr<HostGroups> host_groups_;
   const std::string kind_;
   Group group_;
 };

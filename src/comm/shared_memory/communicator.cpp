@@ -3,8 +3,9 @@
 #include "comm/exchange/exchange_mailbox.h"
 #include "comm/progress/progress.h"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
-#include <limits>
 #include <numeric>
 #include <sched.h>
 #include <thread>
@@ -30,18 +31,72 @@ int usable_cores() {
   return CPU_COUNT(&cores);
 }
 
-/// Other members may already know the offsets of these blocks and read them.
-Error keep_for_others(Arena& arena, comm::OwnBlocks own, Error error) {
-  arena.retire(std::move(own.block));
-  arena.retire(std::move(own.stages));
-  return error;
-}
-
 bool is_message(Operation operation) {
   return operation == Operation::kSend || operation == Operation::kReceive;
 }
 
 }  // namespace
+
+/// This rank's memory of a group that is being made.
+class SharedMemoryCommunicator::Pending final : public comm::PendingHostGroup {
+ public:
+  Pending(comm::HostParts host, GroupFacts facts, comm::OwnBlocks own, std::vector<int> near)
+      : host_(std::move(host)), facts_(std::move(facts)), own_(std::move(own)), near_(std::move(near)) {}
+  // Other members may already know the offsets of these blocks and read them.
+  ~Pending() override {
+    if (is_finished_) return;
+    host_.neighbours->arena().retire(std::move(own_.block));
+    host_.neighbours->arena().retire(std::move(own_.stages));
+  }
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+
+  std::uint64_t offset() const override { return own_.block.offset(); }
+
+  Result<std::unique_ptr<Communicator>> finish(const Agreed& agreed) override {
+    std::vector<int> neighbours;
+    for (const int member : agreed.members) neighbours.push_back(neighbour_of(member));
+    COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
+                            comm::GroupView::of(*host_.neighbours, neighbours, agreed.offsets, facts_.rank));
+    is_finished_ = true;
+    return std::unique_ptr<Communicator>(
+        new SharedMemoryCommunicator(host_, {.facts = facts_,
+                                             .number = agreed.number,
+                                             .members = std::move(neighbours),
+                                             .own = std::move(own_),
+                                             .view = std::move(view)}));
+  }
+
+ private:
+  int neighbour_of(int member) const {
+    if (near_.empty()) return member;
+    return static_cast<int>(std::find(near_.begin(), near_.end(), member) - near_.begin());
+  }
+
+  const comm::HostParts host_;
+  const GroupFacts facts_;
+  comm::OwnBlocks own_;
+  const std::vector<int> near_;
+  bool is_finished_ = false;
+};
+
+Result<std::unique_ptr<comm::PendingHostGroup>> comm::begin_shared_memory_group(const HostParts& host,
+                                                                                const GroupFacts& facts,
+                                                                                std::vector<int> near) {
+  COHORT_ASSIGN_OR_RETURN(OwnBlocks own, OwnBlocks::allocate(host.neighbours->arena(), facts.world));
+  return std::unique_ptr<PendingHostGroup>(
+      new SharedMemoryCommunicator::Pending(host, facts, std::move(own), std::move(near)));
+}
+
+bool comm::SharedMemoryGroups::cover(std::span<const int> members) const {
+  return std::all_of(members.begin(), members.end(), [this](int member) {
+    return std::find(near_.begin(), near_.end(), member) != near_.end();
+  });
+}
+
+Result<std::unique_ptr<comm::PendingHostGroup>> comm::SharedMemoryGroups::begin(const GroupFacts& facts) {
+  return begin_shared_memory_group(host_, facts, near_);
+}
 
 Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& arena,
                                                                      const SharedMemoryOptions& options) {
@@ -53,31 +108,25 @@ Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& aren
   }
   COHORT_ASSIGN_OR_RETURN(std::shared_ptr<comm::Neighbours> neighbours,
                           comm::Neighbours::meet(arena, options));
-  COHORT_ASSIGN_OR_RETURN(comm::OwnBlocks own, comm::OwnBlocks::allocate(arena, facts.world));
-  const Result<std::vector<std::uint64_t>> offsets = neighbours->exchange_first_blocks(own.block.offset());
-  if (!offsets) return keep_for_others(arena, std::move(own), offsets.error());
-  std::vector<int> members(static_cast<std::size_t>(facts.world));
-  std::iota(members.begin(), members.end(), 0);
-  COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
-                          comm::GroupView::of(*neighbours, members, *offsets, facts.rank));
-  return std::unique_ptr<Communicator>(
-      new SharedMemoryCommunicator(facts, kWorldGroup,
-                                   {neighbours, std::make_shared<comm::HostMessages>(neighbours),
-                                    std::make_shared<std::atomic<std::int64_t>>(0)},
-                                   std::move(members), std::move(own), std::move(view)));
+  const comm::HostParts host{neighbours, std::make_shared<comm::OwnHostMessages>(neighbours),
+                             std::make_shared<comm::GroupNumbers>(kWorldGroup + 1, facts.rank, facts.world)};
+  COHORT_ASSIGN_OR_RETURN(const auto pending, comm::begin_shared_memory_group(host, facts, {}));
+  comm::PendingHostGroup::Agreed agreed{.number = kWorldGroup};
+  COHORT_ASSIGN_OR_RETURN(agreed.offsets, neighbours->exchange_first_blocks(pending->offset()));
+  agreed.members.resize(static_cast<std::size_t>(facts.world));
+  std::iota(agreed.members.begin(), agreed.members.end(), 0);
+  return pending->finish(agreed);
 }
 
-SharedMemoryCommunicator::SharedMemoryCommunicator(const GroupFacts& facts, std::uint32_t id, Host host,
-                                                   std::vector<int> members, comm::OwnBlocks own,
-                                                   comm::GroupView view)
-    : Communicator(facts),
-      id_(id),
+SharedMemoryCommunicator::SharedMemoryCommunicator(comm::HostParts host, Formed formed)
+    : Communicator(formed.facts),
+      id_(formed.number),
       host_(std::move(host)),
       neighbours_(*host_.neighbours),
-      members_(std::move(members)),
-      own_(std::move(own)),
+      members_(std::move(formed.members)),
+      own_(std::move(formed.own)),
       spins_(neighbours_.size() <= usable_cores() ? kSpinsAlone : kSpinsCrowded),
-      calls_(facts, std::move(view), failure_,
+      calls_(facts(), std::move(formed.view), failure_,
              {.tell_others = [this](const Error& error) { neighbours_.tell(id_, error); },
               .on_failure = [this](const Error& error) { fail_messages(error); }}) {
   neighbours_.join(id_, members_, failure_, [this] { return calls_.waiting_call(); });
@@ -130,8 +179,9 @@ std::unique_ptr<Mailbox> SharedMemoryCommunicator::open_mailbox() {
 }
 
 void SharedMemoryCommunicator::abort(const Error& cause) {
-  const Error error =
+  Error error =
       Error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}", rank(), cause.text()));
+  if (cause.rank()) error = error.with_rank(*cause.rank());
   if (!failure_.fail(error)) return;
   neighbours_.tell(id_, error);
   neighbours_.doorbell().ring();
@@ -201,8 +251,8 @@ comm::Group& SharedMemoryCommunicator::messages() {
   {
     const std::lock_guard lock(messages_mutex_);
     if (messages_) return *messages_;
-    const comm::Line::Membership membership{
-        .group = id_, .generation = generation(), .members = members_, .rank = rank()};
+    comm::Line::Membership membership{.group = id_, .generation = generation(), .rank = rank()};
+    for (const int neighbour : members_) membership.members.push_back(host_.messages->member_of(neighbour));
     comm::MessagePassingOptions options;
     options.on_failure = [this](const Error& error) { (void)calls_.fail(error); };
     messages_ =
@@ -222,42 +272,29 @@ void SharedMemoryCommunicator::fail_messages(const Error& error) {
 
 Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::do_split(const GroupFacts& facts,
                                                                          const std::vector<int>& members) {
-  comm::OwnBlocks own;
+  std::unique_ptr<comm::PendingHostGroup> pending;
   if (!members.empty()) {
-    Result<comm::OwnBlocks> allocated = comm::OwnBlocks::allocate(neighbours_.arena(), facts.world);
-    if (!allocated) {
-      abort(allocated.error());  // the other ranks would wait for this one
-      return allocated.error();
+    auto begun = comm::begin_shared_memory_group(host_, facts, {});
+    if (!begun) {
+      abort(begun.error());  // the other ranks would wait for this one
+      return begun.error();
     }
-    own = std::move(*allocated);
+    pending = std::move(*begun);
   }
-  // Every rank proposes a number that no other member proposes; the first rank of a new group gives it its
-  // number.
   const std::array<std::int64_t, 2> mine = {
-      members.empty() ? 0 : static_cast<std::int64_t>(own.block.offset()),
-      kWorldGroup + 1 + host_.num_proposed->fetch_add(1) * neighbours_.size() + neighbours_.rank()};
+      pending == nullptr ? 0 : static_cast<std::int64_t>(pending->offset()), host_.numbers->propose()};
   std::vector<std::int64_t> all(static_cast<std::size_t>(size()) * mine.size());
-  if (const Status told = run(all_gather(std::span<const std::int64_t>(mine), std::span(all))); !told) {
-    return keep_for_others(neighbours_.arena(), std::move(own), told.error());
-  }
+  COHORT_RETURN_IF_ERROR(run(all_gather(std::span<const std::int64_t>(mine), std::span(all))));
   if (members.empty()) return std::unique_ptr<Communicator>();
-  std::vector<int> neighbours;
-  std::vector<std::uint64_t> offsets;
+  comm::PendingHostGroup::Agreed agreed;
   for (const int member : members) {
-    neighbours.push_back(members_[static_cast<std::size_t>(member)]);
-    offsets.push_back(static_cast<std::uint64_t>(all[static_cast<std::size_t>(member) * mine.size()]));
+    agreed.members.push_back(members_[static_cast<std::size_t>(member)]);
+    agreed.offsets.push_back(static_cast<std::uint64_t>(all[static_cast<std::size_t>(member) * mine.size()]));
   }
-  const std::int64_t id = all[static_cast<std::size_t>(members.front()) * mine.size() + 1];
-  if (id > std::numeric_limits<std::uint32_t>::max()) {
-    return keep_for_others(
-        neighbours_.arena(), std::move(own),
-        Error(ErrorCode::kExhausted, fmt::format("group '{}' was split too often", group_name()))
-            .with_remedy("Keep groups and use them again."));
-  }
-  COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
-                          comm::GroupView::of(neighbours_, neighbours, offsets, facts.rank));
-  return std::unique_ptr<Communicator>(new SharedMemoryCommunicator(
-      facts, static_cast<std::uint32_t>(id), host_, std::move(neighbours), std::move(own), std::move(view)));
+  COHORT_ASSIGN_OR_RETURN(
+      agreed.number, comm::GroupNumbers::checked(
+                         all[static_cast<std::size_t>(members.front()) * mine.size() + 1], group_name()));
+  return pending->finish(agreed);
 }
 
 }  // namespace cohort

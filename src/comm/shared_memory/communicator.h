@@ -4,7 +4,7 @@
 #include "comm/message_passing/group.h"
 #include "comm/shared_memory/call_queue.h"
 #include "comm/shared_memory/collective.h"
-#include "comm/shared_memory/messages.h"
+#include "comm/shared_memory/host_groups.h"
 #include "comm/shared_memory/neighbours.h"
 
 #include <atomic>
@@ -33,21 +33,25 @@ class SharedMemoryCommunicator final : public Communicator {
   ~SharedMemoryCommunicator() override;
 
   CommunicatorTraits traits() const override;
+  std::vector<int> hosts() const override { return std::vector<int>(static_cast<std::size_t>(size()), 0); }
   Result<std::byte*> see(int owner, std::span<std::byte> mine) override;
   std::unique_ptr<Mailbox> open_mailbox() override;
   void abort(const Error& cause) override;
   std::optional<Error> failure() const override { return failure_.failure(); }
 
  private:
-  /// Shared by all groups of one process.
-  struct Host {
-    std::shared_ptr<comm::Neighbours> neighbours;
-    std::shared_ptr<comm::HostMessages> messages;
-    std::shared_ptr<std::atomic<std::int64_t>>
-        num_proposed;  ///< numbers of groups that this member has proposed
+  friend Result<std::unique_ptr<comm::PendingHostGroup>> comm::begin_shared_memory_group(
+      const comm::HostParts& host, const GroupFacts& facts, std::vector<int> near);
+  class Pending;
+  /// A group whose members know each other's memory.
+  struct Formed {
+    GroupFacts facts{};
+    std::uint32_t number = 0;
+    std::vector<int> members{};  ///< numbers on this host, by rank
+    comm::OwnBlocks own{};
+    comm::GroupView view;
   };
-  SharedMemoryCommunicator(const GroupFacts& facts, std::uint32_t id, Host host, std::vector<int> members,
-                           comm::OwnBlocks own, comm::GroupView view);
+  SharedMemoryCommunicator(comm::HostParts host, Formed formed);
 
   bool hands_over() const override { return true; }
   Status do_run(const Call& call) override;
@@ -62,7 +66,7 @@ class SharedMemoryCommunicator final : public Communicator {
   Status wait_long(comm::Collective& collective, const Call& call, std::uint64_t sequence);
 
   const std::uint32_t id_;
-  const Host host_;
+  const comm::HostParts host_;
   comm::Neighbours& neighbours_;
   const std::vector<int> members_;  // index: rank in this group; value: rank on this host
   comm::OwnBlocks own_;

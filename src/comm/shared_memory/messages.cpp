@@ -4,13 +4,13 @@
 
 namespace cohort::comm {
 
-HostMessages::~HostMessages() {
+OwnHostMessages::~OwnHostMessages() {
   if (!exchange_) return;
   neighbours_->progress().remove(*exchange_);
   exchange_->close();
 }
 
-Exchange& HostMessages::exchange() {
+Exchange& OwnHostMessages::exchange() {
   const std::lock_guard lock(mutex_);
   if (!exchange_) {
     // Neighbours watches whether members are alive; the exchange must not judge by silence.

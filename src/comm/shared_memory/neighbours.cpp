@@ -37,20 +37,6 @@ std::string likely_reason(pid_t process) {
   return "it gets no CPU time";
 }
 
-Error ended(int rank, pid_t process) {
-  return Error(ErrorCode::kPeerLost,
-               fmt::format("rank {} (process {}) ended without leaving the group", rank, process))
-      .with_rank(rank)
-      .with_remedy(fmt::format(
-          "Look at the output of rank {}; a SIGKILL may come from the kernel's out-of-memory killer.", rank));
-}
-
-Error left(int rank) {
-  return Error(ErrorCode::kPeerLost, fmt::format("rank {} has left the group", rank))
-      .with_rank(rank)
-      .with_remedy("Make the same calls on every rank before one of them ends.");
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, const SharedMemoryOptions& options) {
@@ -98,6 +84,26 @@ Neighbours::~Neighbours() {
   }
 }
 
+int Neighbours::job_rank(int rank) const {
+  return options_.job_ranks.empty() ? rank : options_.job_ranks[static_cast<std::size_t>(rank)];
+}
+
+Error Neighbours::ended(int rank) const {
+  return Error(ErrorCode::kPeerLost,
+               fmt::format("rank {} (process {}) ended without leaving the group", job_rank(rank),
+                           others_[static_cast<std::size_t>(rank)]->process))
+      .with_rank(job_rank(rank))
+      .with_remedy(fmt::format(
+          "Look at the output of rank {}; a SIGKILL may come from the kernel's out-of-memory killer.",
+          job_rank(rank)));
+}
+
+Error Neighbours::left(int rank) const {
+  return Error(ErrorCode::kPeerLost, fmt::format("rank {} has left the group", job_rank(rank)))
+      .with_rank(job_rank(rank))
+      .with_remedy("Make the same calls on every rank before one of them ends.");
+}
+
 std::byte* Neighbours::memory_of(int rank) const {
   const auto& other = others_[static_cast<std::size_t>(rank)];
   return other ? other->arena.data() : arena_.data();
@@ -128,8 +134,9 @@ Result<std::vector<std::uint64_t>> Neighbours::exchange_first_blocks(std::uint64
       return Error(ErrorCode::kTimedOut,
                    fmt::format("rank {}: rank {} connected to rendezvous '{}' (generation {}) "
                                "but did not publish its first block before the deadline",
-                               options_.facts.rank, *missing, options_.rendezvous, options_.facts.generation))
-          .with_rank(*missing)
+                               job_rank(options_.facts.rank), job_rank(*missing), options_.rendezvous,
+                               options_.facts.generation))
+          .with_rank(job_rank(*missing))
           .with_remedy("Look at what that rank is doing.");
     }
     const std::uint32_t ticket = doorbell_.arm();
@@ -216,7 +223,7 @@ void Neighbours::listen_to(int rank) {
   if (!packet && packet.error().code() == ErrorCode::kTimedOut) return;
   if (!packet || !*packet) {
     watched_[static_cast<std::size_t>(rank)] = false;
-    lose(rank, ended(rank, other.process));
+    lose(rank, ended(rank));
     return;
   }
   if (const Result<ControlMessage> message = decode_control_message((*packet)->bytes)) hear(rank, *message);
@@ -242,7 +249,7 @@ void Neighbours::warn_of(int rank) const {
   const pid_t process = others_[static_cast<std::size_t>(rank)]->process;
   options_.warn(
       fmt::format("rank {} (process {}) has shown no sign of life for {}{}: {}. It counts as lost after {}.",
-                  rank, process, format_duration(DefaultLimit::kSilence), calls_that_wait_for(rank),
+                  job_rank(rank), process, format_duration(DefaultLimit::kSilence), calls_that_wait_for(rank),
                   likely_reason(process), format_duration(options_.liveness)));
 }
 
@@ -275,15 +282,15 @@ void Neighbours::look_at_heartbeats() {
     }
     if (sighting.silent_looks < patience) continue;
     watched_[index] = false;
-    lose(
-        rank,
-        Error(ErrorCode::kPeerLost, fmt::format("rank {} (process {}) has shown no sign of life for {}", rank,
-                                                others_[index]->process, format_duration(options_.liveness)))
-            .with_rank(rank)
-            .with_remedy(
-                "The process is stopped (SIGSTOP, a debugger) or gets no CPU time. A longer liveness limit "
-                "tolerates that: --liveness, COHORT_LIVENESS, launch.liveness of a job, or "
-                "ContextOptions::liveness."));
+    lose(rank,
+         Error(ErrorCode::kPeerLost,
+               fmt::format("rank {} (process {}) has shown no sign of life for {}", job_rank(rank),
+                           others_[index]->process, format_duration(options_.liveness)))
+             .with_rank(job_rank(rank))
+             .with_remedy(
+                 "The process is stopped (SIGSTOP, a debugger) or gets no CPU time. A longer liveness limit "
+                 "tolerates that: --liveness, COHORT_LIVENESS, launch.liveness of a job, or "
+                 "ContextOptions::liveness."));
   }
 }
 
@@ -320,9 +327,10 @@ void Neighbours::befall_locked(int rank, const AbortNotice& notice) {
     if (failure.depart(left(rank))) doorbell_.ring();
     return;
   }
-  const Error error = Error(notice.code, fmt::format("rank {} failed the group: {}", rank, notice.text))
-                          .with_rank(notice.about.value_or(rank))
-                          .with_remedy(fmt::format("Look at rank {} first.", rank));
+  const int told_by = job_rank(rank);
+  const Error error = Error(notice.code, fmt::format("rank {} failed the group: {}", told_by, notice.text))
+                          .with_rank(notice.about.value_or(told_by))
+                          .with_remedy(fmt::format("Look at rank {} first.", told_by));
   if (failure.fail(error)) doorbell_.ring();
 }
 

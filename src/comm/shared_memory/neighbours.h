@@ -24,6 +24,9 @@ namespace cohort {
 struct SharedMemoryOptions {
   std::string rendezvous{};  ///< a name that all ranks of the job share, and no other job uses
   GroupFacts facts{};
+  /// The ranks of the job on this host, in the order of their ranks in `facts`: errors name them. Empty: the
+  /// same numbers.
+  std::vector<int> job_ranks{};
   /// A rank without a heartbeat for this long is lost.
   std::chrono::nanoseconds liveness = DefaultLimit::kLiveness;
   /// How long to wait for all ranks to connect.
@@ -110,6 +113,10 @@ class Neighbours {
   void remember_locked(int rank, const Error& why);
   void befall_locked(int rank, const AbortNotice& notice);
   std::optional<int> without_first_block() const;
+  /// The rank in the job, for errors.
+  int job_rank(int rank) const;
+  Error ended(int rank) const;
+  Error left(int rank) const;
 
   Arena& arena_;
   const SharedMemoryOptions options_;

@@ -1,6 +1,8 @@
 #include "comm/conformance/trial.h"
 #include "comm/group/mesh.h"
+#include "comm/shared_memory/arena.h"
 
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -153,6 +155,75 @@ TEST_P(Groups, OutliveEachOther) {
     }
     return run_many(seat, *kept, 1);
   });
+}
+
+// The sum of a block in each rank's arena, which every other rank of the group reads in place.
+Status expect_shared_memory(const Seat& seat, Communicator& near) {
+  if (!near.traits().zero_copy) return unexpected(seat, "group '{}' passes messages", near.group_name());
+  COHORT_ASSIGN_OR_RETURN(const ArenaBlock block, seat.arena->allocate(sizeof(float)));
+  block.as<float>()[0] = static_cast<float>(seat->rank() + 1);
+  COHORT_ASSIGN_OR_RETURN(const std::byte* seen, near.see(0, block.bytes()));
+  if (seen == nullptr) return unexpected(seat, "memory of rank 0 is not seen");
+  float sum = 0, expected = 0;
+  std::memcpy(&sum, seen, sizeof sum);
+  const float of_first = sum;
+  COHORT_RETURN_IF_ERROR(near.run(barrier()));  // the block changes only when all have seen it
+  COHORT_RETURN_IF_ERROR(near.run(all_reduce(block.as<float>().first(1))));
+  const std::vector<int> hosts = seat->hosts();
+  const int own = hosts[static_cast<std::size_t>(seat->rank())];
+  float first = 0;
+  for (std::size_t rank = hosts.size(); rank-- > 0;) {
+    if (hosts[rank] != own) continue;
+    first = static_cast<float>(rank + 1);
+    expected += first;
+  }
+  if (of_first != first) return unexpected(seat, "saw {}, expected {}", of_first, first);
+  if (block.as<float>()[0] != expected)
+    return unexpected(seat, "{}, expected {}", block.as<float>()[0], expected);
+  return near.run(barrier());
+}
+
+// Messages inside of the group and in the group of all ranks, at the same time and under the same tag.
+Status expect_messages(const Seat& seat, Communicator& near) {
+  const auto mine = static_cast<std::int32_t>(seat->rank());
+  std::int32_t from_near = -1, from_far = -1;
+  const int next = (near.rank() + 1) % near.size(), last = (near.rank() + near.size() - 1) % near.size();
+  const int after = (seat->rank() + 1) % seat->size(),
+            before = (seat->rank() + seat->size() - 1) % seat->size();
+  const comm::Work near_recv = near.start(recv(std::span(&from_near, 1), last));
+  const comm::Work far_recv = seat->start(recv(std::span(&from_far, 1), before));
+  const comm::Work far_send = seat->start(send(std::span(&mine, 1), after));
+  const comm::Work near_send = near.start(send(std::span(&mine, 1), next));
+  for (const comm::Work* work : {&near_recv, &far_recv, &far_send, &near_send}) {
+    COHORT_RETURN_IF_ERROR(work->wait());
+  }
+  if (from_far != before) return unexpected(seat, "{} from all ranks, expected {}", from_far, before);
+  const auto hosts = seat->hosts();
+  if (hosts[static_cast<std::size_t>(from_near)] != hosts[static_cast<std::size_t>(mine)]) {
+    return unexpected(seat, "rank {} is on another host", from_near);
+  }
+  return {};
+}
+
+TEST_P(Groups, OfOneHostShareMemory) {
+  const std::string& kind = GetParam().name;
+  const bool is_expected = kind.starts_with("hosts_") ||
+                           (kind.starts_with("shared_memory") && !kind.starts_with("shared_memory_rings"));
+  for (const int world : {2, 4, 5}) {
+    run(world, [is_expected](Seat& seat) -> Status {
+      const std::vector<int> hosts = seat->hosts();
+      if (hosts.empty() == is_expected) return unexpected(seat, "knows the hosts of {} ranks", hosts.size());
+      if (hosts.empty()) return {};
+      COHORT_ASSIGN_OR_RETURN(const auto near,
+                              seat->split(hosts[static_cast<std::size_t>(seat->rank())], 0, "near"));
+      COHORT_ASSIGN_OR_RETURN(const auto again, near->split(0, 0, "again"));
+      for (Communicator* group : {near.get(), again.get()}) {
+        if (group->size() > 1) COHORT_RETURN_IF_ERROR(expect_shared_memory(seat, *group));
+        COHORT_RETURN_IF_ERROR(expect_messages(seat, *group));
+      }
+      return seat.rank.barrier();
+    });
+  }
 }
 
 COHORT_FOR_ALL_KINDS(Groups);

@@ -9,6 +9,12 @@ namespace {
 // No member freezes in these tests, but threads of many ranks on few cores may wait long for a core.
 constexpr std::chrono::seconds kLiveness(10);
 
+std::shared_ptr<comm::HostGroups> host_groups_of(const Network& network, MessagePassingMember& member,
+                                                 const std::shared_ptr<comm::GroupNumbers>& numbers) {
+  if (!network.host_groups) return nullptr;
+  return network.host_groups(member.exchange.member(), member.exchange, member.progress, numbers);
+}
+
 }  // namespace
 
 Kind message_passing_kind(const NetworkKind& kind, const PlanFacts& facts) {
@@ -20,14 +26,19 @@ Kind message_passing_kind(const NetworkKind& kind, const PlanFacts& facts) {
       MessagePassingMember member(network.take(rank.rank()), network, rank.rank(), {.liveness = kLiveness});
       comm::PlanOptions here = plan;
       here.hosts = network.hosts;
-      COHORT_ASSIGN_OR_RETURN(
-          std::unique_ptr<Communicator> communicator,
-          comm::MessagePassingCommunicator::make_world(member.exchange, member.progress,
-                                                       {.generation = options.generation,
-                                                        .limit = options.limit,
-                                                        .kind = name,
-                                                        .message_passing = {.plan = std::move(here)}}));
+      const auto numbers = std::make_shared<comm::GroupNumbers>(
+          comm::MessagePassingCommunicator::kFirstSplitGroup, rank.rank(), world);
+      COHORT_ASSIGN_OR_RETURN(std::unique_ptr<Communicator> communicator,
+                              comm::MessagePassingCommunicator::make_world(
+                                  member.exchange, member.progress,
+                                  {.generation = options.generation,
+                                   .limit = options.limit,
+                                   .kind = name,
+                                   .message_passing = {.plan = std::move(here)},
+                                   .host_groups = host_groups_of(network, member, numbers),
+                                   .numbers = numbers}));
       Seat seat{rank, communicator};
+      if (network.arena) seat.arena = &network.arena(rank.rank());
       return body(seat);
     });
   };

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -16,22 +17,29 @@ namespace cohort::test {
 /// Lifetime: must outlive its transports and doorbells.
 class RingNetwork {
  public:
-  explicit RingNetwork(int num_members) : members_(static_cast<std::size_t>(num_members)) {
+  explicit RingNetwork(int num_members, std::vector<int> job_ranks = {})
+      : members_(static_cast<std::size_t>(num_members)) {
     static std::atomic<int> num_networks{0};
     const std::string name = fmt::format("cohort-rings-{}-{}", ::getpid(), num_networks.fetch_add(1));
     std::vector<std::jthread> threads;
     for (int member = 0; member < num_members; ++member) {
       Member& mine = members_[static_cast<std::size_t>(member)];
       mine.arena = value_or_throw(Arena::create(std::size_t{64} << 20));
-      threads.emplace_back([name, member, num_members, &mine] {
-        const SharedMemoryOptions options{.rendezvous = name,
-                                          .facts = {.rank = member, .world = num_members}};
-        mine.neighbours = comm::Neighbours::meet(*mine.arena, options);
+      threads.emplace_back([name, member, num_members, &job_ranks, &mine] {
+        const SharedMemoryOptions options{
+            .rendezvous = name, .facts = {.rank = member, .world = num_members}, .job_ranks = job_ranks};
+        auto met = comm::Neighbours::meet(*mine.arena, options);
+        if (met) {
+          mine.neighbours = std::shared_ptr<comm::Neighbours>(std::move(*met));
+        } else {
+          mine.failure = met.error();
+        }
       });
     }
     threads.clear();
-    for (Member& member : members_)
-      value_or_throw(Status(member.neighbours ? Status() : member.neighbours.error()));
+    for (const Member& member : members_) {
+      if (member.failure) raise(*member.failure);
+    }
   }
 
   std::unique_ptr<comm::Transport> take(int member) {
@@ -40,15 +48,17 @@ class RingNetwork {
   std::unique_ptr<comm::Doorbell> make_doorbell(int member) {
     return std::make_unique<comm::ArenaDoorbell>(members_[static_cast<std::size_t>(member)].arena->header());
   }
+  const std::shared_ptr<comm::Neighbours>& neighbours(int member) const {
+    return members_[static_cast<std::size_t>(member)].neighbours;
+  }
+  Arena& arena(int member) const { return *members_[static_cast<std::size_t>(member)].arena; }
 
  private:
   struct Member {
     std::unique_ptr<Arena> arena{};
-    Result<std::unique_ptr<comm::Neighbours>> neighbours = Error(ErrorCode::kBug, "not connected");
+    std::shared_ptr<comm::Neighbours> neighbours{};
+    std::optional<Error> failure{};
   };
-  comm::Neighbours* neighbours(int member) {
-    return members_[static_cast<std::size_t>(member)].neighbours->get();
-  }
 
   std::vector<Member> members_;
 };

@@ -8,6 +8,8 @@
 #include "train/small_models.h"
 
 #include <ATen/Parallel.h>
+#include <cohort/data_parallel.h>
+#include <map>
 #include <numeric>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/optim/sgd.h>
@@ -91,17 +93,20 @@ TEST_P(Training, SeveralRanksAreOneRankOnTheWhole) {
 }
 
 TEST_P(Training, AnOptimizerOfTorch) {
-  run(2, with_arena([](Communicator& group, Arena& arena) {
-        const Pair pair = exact_pair();
-        torch::optim::SGD optimizer(pair.first->parameters(), torch::optim::SGDOptions(0.0625).momentum(0.5));
-        TrainerOptions options{.batch_size = 16, .epochs = 1};
-        {
-          Trainer trainer(group, arena, pair.first, pair.second, &optimizer, options);
-          trainer.fit(std::make_shared<WholeNumbers>(32));
-        }
-        EXPECT_EQ(numbers_of(*pair.first),
-                  train_alone(group, arena, exact_pair(), exact_options(), 32).numbers);
-      }));
+  // Four ranks on two hosts are a grid.
+  for (const int world : {2, 4})
+    run(world, with_arena([](Communicator& group, Arena& arena) {
+          const Pair pair = exact_pair();
+          torch::optim::SGD optimizer(pair.first->parameters(),
+                                      torch::optim::SGDOptions(0.0625).momentum(0.5));
+          TrainerOptions options{.batch_size = 16, .epochs = 1};
+          {
+            Trainer trainer(group, arena, pair.first, pair.second, &optimizer, options);
+            trainer.fit(std::make_shared<WholeNumbers>(32));
+          }
+          EXPECT_EQ(numbers_of(*pair.first),
+                    train_alone(group, arena, exact_pair(), exact_options(), 32).numbers);
+        }));
 }
 
 /// Passes its input on. Backward looks at the gradient for a while: nobody may change it meanwhile.
@@ -144,35 +149,86 @@ TEST_P(Training, LargeGradientsAreNotChangedWhileBackwardReadsThem) {
                                     .weight = static_cast<double>(batch.samples.size())};
                 }};
   };
-  run(2, with_arena([&](Communicator& group, Arena& arena) {
-        TrainerOptions options = exact_options();
-        options.epochs = 2;  // from the second step on, buckets are reduced during backward
-        options.bucket_bytes = 256;
-        for (const bool one_copy : {true, false}) {
-          options.one_copy = one_copy;
-          const std::vector<float> numbers = train(group, arena, viewed(), options, 32).numbers;
-          EXPECT_NE(numbers, numbers_of(*viewed().first));
-        }
-      }));
+  for (const int world : {2, 4})
+    run(world, with_arena([&](Communicator& group, Arena& arena) {
+          TrainerOptions options = exact_options();
+          options.epochs = 2;  // from the second step on, buckets are reduced during backward
+          options.bucket_bytes = 256;
+          for (const bool one_copy : {true, false}) {
+            options.one_copy = one_copy;
+            const std::vector<float> numbers = train(group, arena, viewed(), options, 32).numbers;
+            EXPECT_NE(numbers, numbers_of(*viewed().first));
+          }
+        }));
+}
+
+/// The ranks of the group that share a copy of the parameters with this one: those of its host, if all hosts
+/// have as many.
+std::size_t num_sharers(const Communicator& group) {
+  std::map<int, std::size_t> ranks_of;
+  for (const int host : group.hosts()) ++ranks_of[host];
+  for (const auto& [host, count] : ranks_of) {
+    if (count != ranks_of.begin()->second) return 1;
+  }
+  return ranks_of.empty() ? 1 : ranks_of.begin()->second;
+}
+
+TEST_P(Training, RanksOfAHostShareACopyOfTheParameters) {
+  for (const int world : {2, 3, 4}) {
+    run(world, with_arena([](Communicator& group, Arena& arena) {
+          const Pair pair = exact_pair();
+          Trainer trainer(group, arena, pair.first, pair.second, exact_options());
+          Trainer apart(group, arena, exact_pair().first, pair.second, {.one_copy = false});
+          EXPECT_EQ(trainer.memory().parameters * num_sharers(group), apart.memory().parameters);
+          trainer.fit(std::make_shared<WholeNumbers>(32));
+          EXPECT_EQ(numbers_of(*pair.first),
+                    train_alone(group, arena, exact_pair(), exact_options(), 32).numbers);
+        }));
+  }
+}
+
+TEST_P(Training, ALoopOfTheUsersOwn) {
+  for (const int world : {2, 4}) {
+    run(world, with_arena([](Communicator& group, Arena& arena) {
+          const Pair own = exact_pair();
+          DataParallel parallel(group, arena, *own.first, {.bucket_bytes = 64});
+          torch::optim::SGD optimizer(own.first->parameters(),
+                                      torch::optim::SGDOptions(0.0625).momentum(0.5));
+          const WholeNumbers data(64);
+          const auto num_ranks = static_cast<std::int64_t>(group.size());
+          for (std::int64_t first = 0; first < data.size(); first += 16) {
+            std::vector<std::int64_t> part(static_cast<std::size_t>(16 / num_ranks));
+            std::iota(part.begin(), part.end(), first + group.rank() * (16 / num_ranks));
+            optimizer.zero_grad();
+            const Evaluation evaluation = own.second(data.batch(part));
+            (evaluation.loss / evaluation.weight).backward();
+            optimizer.step();
+          }
+          TrainerOptions options = exact_options();
+          options.shuffle = false;
+          EXPECT_EQ(numbers_of(*own.first), train_alone(group, arena, exact_pair(), options, 64).numbers);
+        }));
+  }
 }
 
 TEST_P(Training, AParameterThatNoRankUsesStaysAsItIs) {
-  run(3, with_arena([](Communicator& group, Arena& arena) {
-        auto net = std::make_shared<ThreeLayers>();
-        const int rank = group.rank();
-        const Objective objective = [net, rank](const Batch& batch) {
-          // Rank 1 alone uses the second layer.
-          at::Tensor output = net->used->forward(batch.input);
-          if (rank == 1) output = output + net->other->forward(batch.input);
-          return Evaluation{.loss = (output - batch.target).square().sum(),
-                            .weight = static_cast<double>(batch.samples.size())};
-        };
-        TrainerOptions options = exact_options();
-        options.optimizer.weight_decay = 0.5;
-        train(group, arena, {net, objective}, options, 36);
-        EXPECT_TRUE(at::equal(net->nobodys->weight, exact_linear()->weight));
-        EXPECT_FALSE(at::equal(net->other->weight, exact_linear()->weight));
-      }));
+  for (const int world : {3, 4})
+    run(world, with_arena([](Communicator& group, Arena& arena) {
+          auto net = std::make_shared<ThreeLayers>();
+          const int rank = group.rank();
+          const Objective objective = [net, rank](const Batch& batch) {
+            // Rank 1 alone uses the second layer.
+            at::Tensor output = net->used->forward(batch.input);
+            if (rank == 1) output = output + net->other->forward(batch.input);
+            return Evaluation{.loss = (output - batch.target).square().sum(),
+                              .weight = static_cast<double>(batch.samples.size())};
+          };
+          TrainerOptions options = exact_options();
+          options.optimizer.weight_decay = 0.5;
+          train(group, arena, {net, objective}, options, 36);
+          EXPECT_TRUE(at::equal(net->nobodys->weight, exact_linear()->weight));
+          EXPECT_FALSE(at::equal(net->other->weight, exact_linear()->weight));
+        }));
 }
 
 /// A sample counts as many tokens as its first number says.
@@ -284,23 +340,24 @@ TEST_P(Training, PartsInEvaluationModeStaySo) {
 
 TEST_P(Training, AFailureOfOneRankIsToldToAll) {
   COHORT_NEEDS(Ability::kOutlivesFailure);
-  run(3, with_arena([](Communicator& group, Arena& arena) {
-        const Pair pair = exact_pair();
-        int num_calls = 0;
-        const int rank = group.rank();
-        const Objective objective = [&](const Batch& batch) {
-          if (rank == 1 && ++num_calls == 2) throw std::runtime_error("planted");
-          return pair.second(batch);
-        };
-        Trainer trainer(group, arena, pair.first, objective, exact_options());
-        try {
-          trainer.fit(std::make_shared<WholeNumbers>(64));
-          ADD_FAILURE() << "rank " << rank << " did not notice";
-        } catch (const std::exception& error) {
-          const std::string text = error.what();
-          EXPECT_NE(text.find("planted"), std::string::npos) << rank << ": " << text;
-        }
-      }));
+  for (const int world : {3, 4})
+    run(world, with_arena([](Communicator& group, Arena& arena) {
+          const Pair pair = exact_pair();
+          int num_calls = 0;
+          const int rank = group.rank();
+          const Objective objective = [&](const Batch& batch) {
+            if (rank == 1 && ++num_calls == 2) throw std::runtime_error("planted");
+            return pair.second(batch);
+          };
+          Trainer trainer(group, arena, pair.first, objective, exact_options());
+          try {
+            trainer.fit(std::make_shared<WholeNumbers>(64));
+            ADD_FAILURE() << "rank " << rank << " did not notice";
+          } catch (const std::exception& error) {
+            const std::string text = error.what();
+            EXPECT_NE(text.find("planted"), std::string::npos) << rank << ": " << text;
+          }
+        }));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "train/slot_tree.h"
+#include "reduce/slot_tree.h"
 
 #include "base/check.h"
 #include "comm/numbers/combine.h"
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cohort::train {
+namespace cohort {
 namespace {
 
 void add_to(float* sum, const float* other, std::size_t count) {
@@ -47,4 +47,4 @@ double sum_as_tree(std::span<const double> numbers) {
   return sum_as_tree(numbers.first(half)) + sum_as_tree(numbers.subspan(half));
 }
 
-}  // namespace cohort::train
+}  // namespace cohort

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace cohort::train {
+namespace cohort {
 
 /// Adds up the gradients of a rank's slots in the order of a binary tree over slot numbers, so that the bits
 /// of the sum do not depend on how many ranks share the slots:
@@ -31,4 +31,4 @@ class SlotTree {
 void sum_as_tree(std::span<float* const> parts, std::size_t count);
 double sum_as_tree(std::span<const double> numbers);
 
-}  // namespace cohort::train
+}  // namespace cohort

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "comm/group/communicator.h"
+#include "reduce/company.h"
 
 #include <cstddef>
 #include <memory>
 #include <vector>
 
-namespace cohort::train {
+namespace cohort {
 
 /// The order in which ranks' gradients are added.
 enum class Summation {
@@ -16,13 +16,15 @@ enum class Summation {
 
 /// The gradients of one bucket, to be summed over the ranks of a group.
 struct ReduceJob {
-  Communicator& group;     ///< of the lane that runs the job
+  const Company& groups;   ///< of the lane that runs the job
   int lane = 1;            ///< number of that lane
-  Numbers gradients{};     ///< of this rank, f32; the bucket is cut into one slice per rank, of equal sizes
+  Numbers gradients{};     ///< of this rank, f32; the bucket is cut into one shard per rank, of equal sizes
   std::size_t bucket = 0;  ///< for error messages
 
-  /// The elements of this rank's slice, in the gradients.
+  /// The elements of this rank's shard, in the gradients.
   Numbers own_slice() const;
+  /// A failure of the groups, with the bucket in its text.
+  void throw_unless(Status status) const;
 };
 
 /// A way in which the gradients of all ranks become their sum: each rank gets the sum of its slice of a
@@ -45,13 +47,15 @@ class Reducer {
   virtual std::size_t size_bytes() const = 0;
 };
 
-/// `num_lanes`: numbers of lanes are below this.
-std::unique_ptr<Reducer> make_reducer(Summation summation, const Communicator& group, int num_lanes);
+/// `num_lanes`: numbers of lanes are below this. All lanes have groups as `groups`.
+std::unique_ptr<Reducer> make_reducer(Summation summation, const Company& groups, int num_lanes);
 
-/// Sums in the order of ranks, by a reduce-scatter.
+/// Sums in the order of ranks, by a reduce-scatter; on several hosts in the order of the ranks of each host,
+/// and then of hosts.
 ///
-/// Cost: one slice per lane, unless numbers in the arena are reduced without a copy; nothing for one rank.
-std::unique_ptr<Reducer> make_dense_reducer(const Communicator& group, int num_lanes);
+/// Cost: one slice per lane, unless numbers in the arena are reduced without a copy; nothing for one rank. On
+/// several hosts with several ranks each, the slices that a rank reduces inside its host besides.
+std::unique_ptr<Reducer> make_dense_reducer(const Company& groups, int num_lanes);
 
 /// Sums in the order of a binary tree over ranks, so that a rank adds the same pairs as several ranks do. The
 /// gradients must not be read by others: sums replace them.
@@ -59,4 +63,7 @@ std::unique_ptr<Reducer> make_dense_reducer(const Communicator& group, int num_l
 /// Cost: one bucket per lane.
 std::unique_ptr<Reducer> make_tree_reducer(int num_lanes);
 
-}  // namespace cohort::train
+/// The groups by which gradients are summed in this order.
+NearGroups near_groups(Summation summation);
+
+}  // namespace cohort
