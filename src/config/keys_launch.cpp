@@ -16,7 +16,8 @@ std::vector<Key> launch_keys() {
            "The memory that one rank is expected to need, without shared memory."),
       size("launch.shared_memory_per_rank", COHORT_FIELD(launch.shared_memory_per_rank), 256 * kMiB,
            {0, 64 * kTiB},
-           "The shared memory that one rank is expected to need for gradients, and rank 0 for parameters; up "
+           "The shared memory that one rank is expected to need for gradients and moments, and rank 0 for "
+           "parameters; up "
            "to 8 GiB are available in any case."),
       whole_number("launch.open_files_per_rank", COHORT_FIELD(launch.open_files_per_rank), 256, {16, 1048576},
                    "The number of files and sockets that one rank may hold open."),

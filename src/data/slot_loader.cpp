@@ -210,11 +210,11 @@ int SlotLoader::ready() const {
 }
 
 std::vector<std::int64_t> SlotLoader::samples_of(const SlotAddress& address) const {
-  const PositionRange range = plan_.positions(address);
+  const IndexRange range = plan_.indices(address);
   std::vector<std::int64_t> samples;
   samples.reserve(range.count());
-  for (std::uint64_t position = range.first; position < range.last; ++position) {
-    samples.push_back(static_cast<std::int64_t>(order_.at(address.epoch, position)));
+  for (std::uint64_t index = range.first; index < range.last; ++index) {
+    samples.push_back(static_cast<std::int64_t>(order_.at(address.epoch, index)));
   }
   return samples;
 }

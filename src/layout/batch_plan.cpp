@@ -29,7 +29,7 @@ std::uint64_t BatchPlan::batch_size(std::uint64_t step_in_epoch) const {
   return std::min(batch_, num_samples_ - step_in_epoch * batch_);
 }
 
-PositionRange BatchPlan::positions(const SlotAddress& address) const {
+IndexRange BatchPlan::indices(const SlotAddress& address) const {
   COHORT_CHECK(address.slot >= 0 && address.slot < slots_, "slot {} of {}", address.slot, slots_);
   const std::uint64_t size = batch_size(address.step_in_epoch);
   const std::uint64_t first = address.step_in_epoch * batch_;

@@ -15,21 +15,21 @@ struct SlotAddress {
   bool operator==(const SlotAddress&) const = default;
 };
 
-/// Positions first … last-1 of an epoch.
-struct PositionRange {
+/// The samples with indices first … last-1 in the order of an epoch.
+struct IndexRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 
   std::uint64_t count() const { return last - first; }
-  bool operator==(const PositionRange&) const = default;
+  bool operator==(const IndexRange&) const = default;
 };
 
 /// The cut of an epoch into batches, and of each batch into slots (micro-batches). The last batch of an epoch
 /// may be smaller than the others.
 ///
-///     positions   0 1 2 3 4 5 6 7 8 9        10 samples, batch 6, 4 slots
+///     index       0 1 2 3 4 5 6 7 8 9        10 samples, batch 6, 4 slots
 ///     step        0 0 0 0 0 0 1 1 1 1
-///     slot        0 1 1 2 3 3 0 1 2 3        slot s of a batch of b has its positions b*s/4 … b*(s+1)/4 - 1
+///     slot        0 1 1 2 3 3 0 1 2 3        slot s of a batch of b has its indices b*s/4 … b*(s+1)/4 - 1
 ///
 /// Threads: immutable; any number of threads may use it.
 class BatchPlan {
@@ -41,7 +41,7 @@ class BatchPlan {
   /// Samples in the batch of this step.
   std::uint64_t batch_size(std::uint64_t step_in_epoch) const;
   /// Empty where a batch has fewer samples than slots.
-  PositionRange positions(const SlotAddress& address) const;
+  IndexRange indices(const SlotAddress& address) const;
 
   std::uint64_t num_samples() const { return num_samples_; }
   int slots() const { return slots_; }

@@ -1,6 +1,6 @@
 // A Feistel network over a grid that has just room for all samples:
 //
-//     position = row * columns + column        rows * columns >= samples, by fewer than rows
+//     index = row * columns + column        rows * columns >= samples, by fewer than rows
 //     row    += f1(column)  mod rows           each of these lines is invertible, so their sequence permutes
 //     column += f2(row)     mod columns        the grid; eight lines mix it
 //
@@ -78,14 +78,14 @@ SampleOrder::SampleOrder(std::uint64_t num_samples, Shuffle shuffle, std::uint64
   columns_ = (num_samples + rows_ - 1) / rows_;
 }
 
-std::uint64_t SampleOrder::at(std::uint64_t epoch, std::uint64_t position) const {
-  COHORT_CHECK_LT(position, num_samples_);
-  if (shuffle_ == Shuffle::kNone) return position;
+std::uint64_t SampleOrder::at(std::uint64_t epoch, std::uint64_t index) const {
+  COHORT_CHECK_LT(index, num_samples_);
+  if (shuffle_ == Shuffle::kNone) return index;
   const Keys keys = keys_of(seed_, epoch);
   do {
-    position = permuted(position, rows_, columns_, keys);
-  } while (position >= num_samples_);
-  return position;
+    index = permuted(index, rows_, columns_, keys);
+  } while (index >= num_samples_);
+  return index;
 }
 
 }  // namespace cohort

@@ -9,7 +9,7 @@ enum class Shuffle { kNone, kEveryEpoch };
 /// The order of samples in an epoch: a permutation that is computed sample by sample and never stored.
 ///
 ///     const SampleOrder order(60000, Shuffle::kEveryEpoch, seed);
-///     for (std::uint64_t position = 0; position < 60000; ++position) use(order.at(epoch, position));
+///     for (std::uint64_t index = 0; index < 60000; ++index) use(order.at(epoch, index));
 ///
 /// Threads: immutable; any number of threads may use it.
 /// Cost: constant memory; per sample five blocks of random numbers and eight rounds of mixing.
@@ -17,8 +17,8 @@ class SampleOrder {
  public:
   SampleOrder(std::uint64_t num_samples, Shuffle shuffle, std::uint64_t seed);
 
-  /// The sample at this position of this epoch: a pure function of both, and of the seed.
-  std::uint64_t at(std::uint64_t epoch, std::uint64_t position) const;
+  /// The sample at this index of this epoch: a pure function of both, and of the seed.
+  std::uint64_t at(std::uint64_t epoch, std::uint64_t index) const;
   std::uint64_t num_samples() const { return num_samples_; }
 
  private:

@@ -29,7 +29,7 @@ std::vector<SlotAddress> slots_of(const BatchPlan& plan, std::uint64_t epoch) {
 std::vector<std::int64_t> expected_samples(const BatchPlan& plan, const SampleOrder& order,
                                            const SlotAddress& at) {
   std::vector<std::int64_t> samples;
-  const PositionRange range = plan.positions(at);
+  const IndexRange range = plan.indices(at);
   for (std::uint64_t p = range.first; p < range.last; ++p)
     samples.push_back(static_cast<std::int64_t>(order.at(at.epoch, p)));
   return samples;

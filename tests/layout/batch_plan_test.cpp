@@ -35,7 +35,7 @@ std::vector<int> uses(const Case& c, const BatchPlan& plan, const SampleOrder& o
   for (int rank = 0; rank < c.world; ++rank) {
     for (std::uint64_t step = 0; step < plan.steps_per_epoch(); ++step) {
       for (int slot : deal(c.slots, c.world, rank)) {
-        const PositionRange range = plan.positions({epoch, step, slot});
+        const IndexRange range = plan.indices({epoch, step, slot});
         for (std::uint64_t p = range.first; p < range.last; ++p) ++times[order.at(epoch, p)];
       }
     }
@@ -60,7 +60,7 @@ TEST(BatchPlan, SlotsOfAStepLieSideBySideAndAreEven) {
       const std::uint64_t size = plan.batch_size(step);
       const auto slots = static_cast<std::uint64_t>(c.slots);
       for (int slot = 0; slot < c.slots; ++slot) {
-        const PositionRange range = plan.positions({0, step, slot});
+        const IndexRange range = plan.indices({0, step, slot});
         ASSERT_EQ(range.first, next);
         EXPECT_GE(range.count(), size / slots);
         EXPECT_LE(range.count(), (size + slots - 1) / slots);
@@ -75,9 +75,9 @@ TEST(BatchPlan, KeepsASmallerLastBatch) {
   const BatchPlan keeps(10, 4, 3);
   EXPECT_EQ(keeps.steps_per_epoch(), 3u);
   EXPECT_EQ(keeps.batch_size(2), 2u);
-  EXPECT_EQ(keeps.positions({0, 2, 0}), (PositionRange{8, 8}));
-  EXPECT_EQ(keeps.positions({0, 2, 1}), (PositionRange{8, 9}));
-  EXPECT_EQ(keeps.positions({0, 2, 2}), (PositionRange{9, 10}));
+  EXPECT_EQ(keeps.indices({0, 2, 0}), (IndexRange{8, 8}));
+  EXPECT_EQ(keeps.indices({0, 2, 1}), (IndexRange{8, 9}));
+  EXPECT_EQ(keeps.indices({0, 2, 2}), (IndexRange{9, 10}));
   EXPECT_THROW(keeps.batch_size(3), BugError);
   EXPECT_EQ(BatchPlan(8, 4, 3).steps_per_epoch(), 2u);
   EXPECT_EQ(BatchPlan(3, 4, 3).steps_per_epoch(), 1u);
@@ -86,15 +86,15 @@ TEST(BatchPlan, KeepsASmallerLastBatch) {
 
 TEST(BatchPlan, SlotsAreTheSameInEveryEpoch) {
   const BatchPlan plan(100, 12, 5);
-  EXPECT_EQ(plan.positions({0, 1, 3}), (PositionRange{12 + 7, 12 + 9}));
-  EXPECT_EQ(plan.positions({7, 1, 3}), plan.positions({0, 1, 3}));
+  EXPECT_EQ(plan.indices({0, 1, 3}), (IndexRange{12 + 7, 12 + 9}));
+  EXPECT_EQ(plan.indices({7, 1, 3}), plan.indices({0, 1, 3}));
 }
 
 TEST(BatchPlan, ManySamplesDoNotOverflow) {
   const std::uint64_t many = std::uint64_t{1} << 62;
   const BatchPlan plan(many, many, 1000);
-  EXPECT_EQ(plan.positions({0, 0, 999}).last, many);
-  EXPECT_EQ(plan.positions({0, 0, 500}).first, many / 2);
+  EXPECT_EQ(plan.indices({0, 0, 999}).last, many);
+  EXPECT_EQ(plan.indices({0, 0, 500}).first, many / 2);
 }
 
 TEST(Slots, AreDealtOnceContiguouslyAndEvenly) {
