@@ -15,21 +15,27 @@ class Module;
 
 namespace cohort {
 
+/// A module whose forward() takes one tensor and returns one.
 template <class T>
 concept MapsTensors = requires(T& module, const at::Tensor& input) {
   { module.forward(input) } -> std::convertible_to<at::Tensor>;
 };
 
-/// One part of a model: a module that maps a tensor to a tensor. Made from a holder, such as
-/// `torch::nn::Linear`, or from a shared pointer to a module of your own.
+/// A holder of torch, such as `torch::nn::Linear`.
+template <class T>
+concept HoldsModule = requires(const T& holder) {
+  holder.ptr()->parameters();
+};
+
+/// One part of a model: a module that maps a tensor to a tensor. Made from a holder of
+/// torch or from a shared pointer to a module of your own. Copies share the module.
 class Stage {
  public:
   template <MapsTensors Module>
   Stage(std::shared_ptr<Module> module)
       : module_(module),
         forward_([module](const at::Tensor& input) -> at::Tensor { return module->forward(input); }) {}
-  template <class Holder>
-  requires requires(const Holder& holder) { holder.ptr()->parameters(); }
+  template <HoldsModule Holder>
   Stage(const Holder& holder) : Stage(holder.ptr()) {}
 
   const std::shared_ptr<torch::nn::Module>& module() const { return module_; }

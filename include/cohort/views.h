@@ -28,8 +28,8 @@ COHORT_EXPORT std::shared_ptr<Dataset> transform(std::shared_ptr<const Dataset> 
 /// is the sample's index in the source data set.
 using SampleAugmentation = std::function<Sample(Sample sample, const RandomStream& random)>;
 
-/// The samples of `source`, each changed at random whenever it is read: otherwise in each epoch of a
-/// training, the same on any number of ranks and in a repetition. Evaluations always see the same change.
+/// The samples of `source`, each changed at random whenever it is read: differently in each epoch of a
+/// training, but the same on any number of ranks and in a repetition. All evaluations see the same change.
 ///
 ///     cohort::augment(images, [](cohort::Sample sample, const cohort::RandomStream& random) {
 ///       if (random.uniform(0) < 0.5) sample.input = sample.input.flip(-1);

@@ -6,8 +6,10 @@
 #include <array>
 #include <iostream>
 #include <stdexcept>
+#include <torch/nn/modules/activation.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/optim/adam.h>
+#include <torch/optim/sgd.h>
 #include <torch/utils.h>
 #include <vector>
 
@@ -199,10 +201,17 @@ void check_that_users_outlive(std::unique_ptr<cohort::Context> context) {
     return (net->forward(batch.input) - batch.target).square().mean();
   };
   cohort::Trainer trainer(*context, net.ptr(), cohort::mean_loss(loss), {.batch_size = 4});
+  const cohort::Stages stages({torch::nn::Linear(3, 4), torch::nn::Tanh(), torch::nn::Linear(4, 2)});
+  torch::optim::SGD optimizer(stages.module()->parameters(), 0.1);
+  const auto loss_of_output = [](const at::Tensor& output, const cohort::Batch& batch) {
+    return (output - batch.target).square().mean();
+  };
+  cohort::Trainer staged(*context, stages, cohort::mean_loss(loss_of_output), optimizer, {.batch_size = 4});
   cohort::DataParallel parallel(*context, *other);
   cohort::Group group = *context->split(0);
   context.reset();
   expect_equal(trainer.fit(std::make_shared<Ones>()).steps, 2, "the number of steps after the Context");
+  expect_equal(staged.fit(std::make_shared<Ones>()).steps, 2, "the number of steps of stages");
   other->forward(at::ones({1, 3})).sum().backward();
   check_blocking_calls(group);
 }

@@ -109,6 +109,28 @@ TEST_P(Training, AGroupOfParametersHasAReducerOfItsOwn) {
   }
 }
 
+TEST_P(Training, StagesHaveTheBitsOfAnObjective) {
+  run(2, with_arena([](Communicator& group, Arena& arena) {
+        for (TrainerOptions options : ways_to_update()) {
+          options.micro_batches = 4;
+          auto net = small_net();
+          Trainer whole(group, arena, net.ptr(), cross_entropy(net), options);
+          const TrainingReport expected = whole.fit(std::make_shared<RoughNumbers>(23));
+          auto layers = small_net();
+          const Stages stages({layers->ptr<torch::nn::LinearImpl>(0), layers->ptr<torch::nn::TanhImpl>(1),
+                               layers->ptr<torch::nn::LinearImpl>(2)});
+          const auto loss = [](const at::Tensor& output, const Batch& batch) {
+            return Evaluation{.loss = at::cross_entropy_loss(output, batch.target, {}, at::Reduction::Sum),
+                              .weight = static_cast<double>(batch.samples.size())};
+          };
+          Trainer staged(group, arena, stages, loss, nullptr, options);
+          const TrainingReport found = staged.fit(std::make_shared<RoughNumbers>(23));
+          EXPECT_EQ(numbers_of(*stages.module()), numbers_of(*net));
+          EXPECT_EQ(found.loss, expected.loss);
+        }
+      }));
+}
+
 TEST_P(Training, AnOptimizerOfTorch) {
   // Four ranks on two hosts are a grid.
   for (const int world : {2, 4})
