@@ -16,30 +16,6 @@
 #include <torch/nn/module.h>
 
 namespace cohort::train {
-namespace {
-
-/// Gradients belong to the current step while this lives.
-class WhileOpen {
- public:
-  WhileOpen(GradientStore& store, const StepInfo*& info, const StepInfo& current)
-      : store_(store), info_(info) {
-    info_ = &current;
-    store_.open();
-  }
-  ~WhileOpen() {
-    store_.close();
-    info_ = nullptr;
-  }
-  WhileOpen(const WhileOpen&) = delete;
-  WhileOpen& operator=(const WhileOpen&) = delete;
-
- private:
-  GradientStore& store_;
-  const StepInfo*& info_;
-};
-
-}  // namespace
-
 Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
                  Computation computation, std::vector<ParameterUpdate> updates,
                  const ReplicaSettings& settings)
@@ -135,8 +111,8 @@ Verdict Replica::step(const StepInfo& info, const Load& load) {
                              .actions = settings_.sync.actions(buckets_->layout())});
   program_hash_ = common_hash(program);
   open(info, load);
-  const WhileOpen is_open(*store_, info_,
-                          info);  // after a failure, too, later gradients stay at their parameters
+  const GradientStore::Opened opened =
+      store_->open();  // after a failure, too, later gradients stay at their parameters
   engine_->run(program);
   if (verdict_.kind == Verdict::Kind::kApply) synchronizers_->close();
   if (!intake_->order_is_known()) follow_observed_order();
@@ -144,6 +120,7 @@ Verdict Replica::step(const StepInfo& info, const Load& load) {
 }
 
 void Replica::open(const StepInfo& info, const Load& load) {
+  info_ = info;
   buckets_->check_attached(tensors_.parameters);
   if (trace_ != nullptr) trace_->begin_step(info.step);
   micro_batches_->open(info.step, info.micro_batches.size(), load);
@@ -197,7 +174,7 @@ void Replica::perform(const Action& action) {
 }
 
 StepTerms Replica::terms(double scale) const {
-  return {.learning_rate = info_->learning_rate, .gradient_scale = scale, .clip_value = settings_.clip_value};
+  return {.learning_rate = info_.learning_rate, .gradient_scale = scale, .clip_value = settings_.clip_value};
 }
 
 // Every sample counts as much as any other: the sum of all gradients is divided by the sum of all weights.
@@ -207,7 +184,7 @@ void Replica::weigh(const Action& action) {
   value_or_throw(
       lanes_[action.lane].all().run(all_gather(std::span<const double>(&mine, 1), std::span(all))));
   const double weight = sum_as_tree(all);
-  check_weight(group_, weight, fmt::format("of step {}", info_->step));
+  check_weight(group_, weight, fmt::format("of step {}", info_.step));
   synchronizers_->update().set_terms(terms(1 / weight));
 }
 
@@ -215,20 +192,20 @@ void Replica::settle() {
   Tally tally = micro_batches_->tally();
   tally.program_hash = program_hash_;
   tally.replica_hash = replica_hash_;
-  tally.has_hash = info_->hash_replica && copies() != Copies::kOne ? 1 : 0;
-  tally.wants_to_stop = info_->wants_to_stop ? 1 : 0;
+  tally.has_hash = info_.hash_replica && copies() != Copies::kOne ? 1 : 0;
+  tally.wants_to_stop = info_.wants_to_stop ? 1 : 0;
   const bool is_before_update = update_time() != UpdateTime::kWhenReduced;
   if (is_before_update) synchronizers_->add_to(tally);
   verdict_ = vote(group_, tally);
-  if (verdict_.bad_loss && !settings_.skip_non_finite) refuse_loss(*verdict_.bad_loss, info_->step);
-  check_weight(group_, verdict_.weight, fmt::format("of step {}", info_->step));
+  if (verdict_.bad_loss && !settings_.skip_non_finite) refuse_loss(*verdict_.bad_loss, info_.step);
+  check_weight(group_, verdict_.weight, fmt::format("of step {}", info_.step));
   if (settings_.skip_non_finite && !std::isfinite(verdict_.gradient_norm + verdict_.loss)) {
     verdict_.kind = Verdict::Kind::kSkip;
     buffers_.drop();
     return;
   }
   if (is_before_update && !std::isfinite(verdict_.gradient_norm))
-    refuse_norm(verdict_.gradient_norm, info_->step);
+    refuse_norm(verdict_.gradient_norm, info_.step);
   buffers_.merge();
   double scale = 1 / verdict_.weight;
   if (settings_.clip_norm > 0 && verdict_.gradient_norm > settings_.clip_norm) {

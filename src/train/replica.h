@@ -108,7 +108,7 @@ class Replica {
   ActionTrace* trace_ = nullptr;
 
   // The current step:
-  const StepInfo* info_ = nullptr;
+  StepInfo info_;
   std::uint64_t program_hash_ = 0;
   std::uint64_t replica_hash_ = 0;
   Verdict verdict_;
