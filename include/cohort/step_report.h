@@ -9,7 +9,7 @@ namespace cohort {
 struct StepReport {
   std::int64_t step = 0;   ///< counts from 1
   std::int64_t epoch = 0;  ///< counts from 1
-  double loss = 0;         ///< mean over the samples of all ranks, before the update
+  double loss = 0;         ///< mean over the samples, or tokens, of all ranks, before the update
   double learning_rate = 0;
   std::int64_t samples = 0;               ///< samples of the batch, over all ranks
   double seconds = 0;                     ///< duration of the whole step
