@@ -226,6 +226,24 @@ TEST_P(Training, RanksOfAHostShareACopyOfTheParameters) {
   }
 }
 
+TEST_P(Training, AllBeginWithTheParametersOfRank0) {
+  for (const int world : {2, 3, 4}) {
+    run(world, with_arena([](Communicator& group, Arena& arena) {
+          for (const bool one_copy : {true, false}) {
+            const Pair pair = exact_pair();
+            {
+              const at::NoGradGuard no_grad;
+              for (at::Tensor& parameter : pair.first->parameters()) parameter += group.rank();
+            }
+            TrainerOptions options = exact_options();
+            options.one_copy = one_copy;
+            const Trainer trainer(group, arena, pair.first, pair.second, options);
+            EXPECT_EQ(numbers_of(*pair.first), numbers_of(*exact_pair().first)) << "rank " << group.rank();
+          }
+        }));
+  }
+}
+
 TEST_P(Training, ALoopOfTheUsersOwn) {
   for (const int world : {2, 4}) {
     run(world, with_arena([](Communicator& group, Arena& arena) {
