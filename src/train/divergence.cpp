@@ -5,8 +5,8 @@
 namespace cohort::train {
 
 void refuse_loss(const BadLoss& bad, std::int64_t step) {
-  raise(Error(ErrorCode::kDiverged, fmt::format("the loss is {} on rank {}, step {}, micro-batch {}", bad.loss,
-                                                bad.rank, step, bad.slot))
+  raise(Error(ErrorCode::kDiverged, fmt::format("the loss is {} on rank {}, step {}, micro-batch {}",
+                                                bad.loss, bad.rank, step, bad.slot))
             .with_rank(bad.rank)
             .with_remedy("Lower TrainerOptions::optimizer.learning_rate, clip gradients with "
                          "TrainerOptions::clip_grad_norm, look for bad samples, or set "
@@ -14,10 +14,9 @@ void refuse_loss(const BadLoss& bad, std::int64_t step) {
 }
 
 void refuse_norm(double norm, std::int64_t step) {
-  raise(
-      Error(ErrorCode::kDiverged, fmt::format("the norm of the gradient is {} in step {}", norm, step))
-          .with_remedy("Lower TrainerOptions::optimizer.learning_rate, look for bad samples, or set "
-                       "TrainerOptions::skip_non_finite = true."));
+  raise(Error(ErrorCode::kDiverged, fmt::format("the norm of the gradient is {} in step {}", norm, step))
+            .with_remedy("Lower TrainerOptions::optimizer.learning_rate, look for bad samples, or set "
+                         "TrainerOptions::skip_non_finite = true."));
 }
 
 }  // namespace cohort::train

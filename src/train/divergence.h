@@ -6,8 +6,8 @@
 
 namespace cohort::train {
 
-/// Throws kDiverged for a loss that is not finite, with step and micro-batch. All ranks know of the loss by the
-/// vote and throw the same error.
+/// Throws kDiverged for a loss that is not finite, with step and micro-batch. All ranks know of the loss by
+/// the vote and throw the same error.
 [[noreturn]] void refuse_loss(const BadLoss& bad, std::int64_t step);
 
 /// Throws kDiverged for a norm of the gradient that is not finite.

@@ -27,25 +27,28 @@ TEST(HostGrid, NeedsEquallyManyRanksOnEveryHost) {
   EXPECT_FALSE(host_grid(std::vector<int>{}, 0));
 }
 
-// A reduce-scatter among the ranks of a host and one across hosts give every rank a shard of its own: that of its
-// part of the part of its host.
+// A reduce-scatter among the ranks of a host and one across hosts give every rank a shard of its own: that of
+// its part of the part of its host.
 TEST(HostGrid, ShardsAreTheSlicesOfTwoReduceScatters) {
   for (const int num_hosts : {1, 2, 3}) {
     for (const int per_host : {1, 2, 4}) {
       std::vector<int> hosts, shards;
       for (int rank = 0; rank < num_hosts * per_host; ++rank) hosts.push_back(rank / per_host);
-      const Bucket whole{.first = 96, .count = static_cast<std::size_t>(num_hosts * per_host) * 16, .entries = {}};
+      const Bucket whole{
+          .first = 96, .count = static_cast<std::size_t>(num_hosts * per_host) * 16, .entries = {}};
       for (int rank = 0; rank < num_hosts * per_host; ++rank) {
         const HostGrid grid = *host_grid(hosts, rank);
         const BucketSlice near = slice_of(whole, grid.place, per_host);
-        const BucketSlice nested = slice_of({.first = near.first, .count = near.count, .entries = {}}, grid.host, num_hosts);
+        const BucketSlice nested =
+            slice_of({.first = near.first, .count = near.count, .entries = {}}, grid.host, num_hosts);
         const BucketSlice own = slice_of(whole, grid.shard(), grid.num_shards());
         EXPECT_EQ(own.first, nested.first);
         EXPECT_EQ(own.count, nested.count);
         shards.push_back(grid.shard());
       }
       std::sort(shards.begin(), shards.end());
-      for (int shard = 0; shard < num_hosts * per_host; ++shard) EXPECT_EQ(shards[static_cast<std::size_t>(shard)], shard);
+      for (int shard = 0; shard < num_hosts * per_host; ++shard)
+        EXPECT_EQ(shards[static_cast<std::size_t>(shard)], shard);
     }
   }
 }
