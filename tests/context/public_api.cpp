@@ -3,8 +3,10 @@
 #include <cohort/cohort.h>
 
 #include <ATen/ATen.h>
+#include <algorithm>
 #include <array>
 #include <iostream>
+#include <map>
 #include <stdexcept>
 #include <torch/nn/modules/activation.h>
 #include <torch/nn/modules/linear.h>
@@ -189,6 +191,32 @@ void check_broadcast_state(cohort::Context& context) {
   }
 }
 
+// A loop of the user with DataParallel: its state, written to a new module and a new optimizer, makes the
+// same step there.
+void check_visit_state(cohort::Context& context) {
+  torch::manual_seed(1);
+  torch::nn::Linear net(3, 2), other(3, 2);
+  cohort::DataParallel parallel(context, *net), other_parallel(context, *other);
+  torch::optim::Adam optimizer(net->parameters()), fresh(other->parameters());
+  const auto step = [](torch::nn::Linear& of, torch::optim::Adam& by) {
+    by.zero_grad();
+    of->forward(at::ones({1, 3})).square().sum().backward();
+    by.step();
+  };
+  for (int i = 0; i < 3; ++i) step(net, optimizer);
+  std::map<std::string, std::vector<std::byte>> state;
+  cohort::visit_state(*net, optimizer, [&](const cohort::Piece& piece) {
+    state[piece.name] = {piece.bytes.begin(), piece.bytes.end()};
+  });
+  cohort::visit_state(*other, fresh, [&](const cohort::Piece& piece) {
+    std::copy(state.at(piece.name).begin(), state.at(piece.name).end(), piece.bytes.begin());
+  });
+  step(net, optimizer);
+  step(other, fresh);
+  expect_equal(at::equal(net->weight, other->weight), true, "the step after visit_state");
+  expect_equal(state.count("weight/exp_avg_sq"), std::size_t{1}, "the names of pieces");
+}
+
 struct Ones : cohort::Dataset {
   std::int64_t size() const override { return 8; }
   cohort::Sample at(std::int64_t) const override { return {at::ones({3}), at::ones({2})}; }
@@ -241,6 +269,7 @@ int main() try {
   check_groups(*context);
   check_abort(*context);
   check_broadcast_state(*context);
+  check_visit_state(*context);
   check_that_users_outlive(std::move(context));
   return 0;
 } catch (const std::exception& error) {
