@@ -14,8 +14,9 @@ void put(ByteWriter& out, const Shape& lengths) {
 
 Shape lengths_in(ByteReader& in, std::uint32_t num_dims, std::string_view field) {
   Shape lengths;
-  for (std::uint32_t d = 0; d < num_dims && in.is_fine(); ++d)
+  for (std::uint32_t d = 0; d < num_dims && in.is_fine(); ++d) {
     lengths.push_back(in.number<std::uint64_t>(field));
+  }
   return lengths;
 }
 
