@@ -43,8 +43,8 @@ class StepBuilder {
   std::optional<std::size_t> weighed_;
 };
 
-/// The actions by which a synchronizer treats one of its buckets: a pure part of every synchronizer, so that a
-/// plan can be made without one.
+/// The actions by which a synchronizer treats one of its buckets: a pure part of every synchronizer, so that
+/// a plan can be made without one.
 struct BucketActions {
   void (*before_vote)(StepBuilder& step, int bucket) = nullptr;
   void (*after_vote)(StepBuilder& step, int bucket, std::size_t vote) = nullptr;

@@ -14,8 +14,8 @@ namespace {
 
 /// The kind of this name; without a name, the default.
 template <class Kind>
-const Kind& kind_named(std::span<const Kind> kinds, const std::optional<std::string>& name, const Kind& fallback,
-                       const char* what) {
+const Kind& kind_named(std::span<const Kind> kinds, const std::optional<std::string>& name,
+                       const Kind& fallback, const char* what) {
   if (!name) return fallback;
   std::vector<std::string> known;
   for (const Kind& kind : kinds) {
@@ -35,9 +35,10 @@ SyncPlan::Part part_for(const GroupSettings& settings, const TrainerOptions& opt
   const ReducerKind& reducer = kind_named(reducer_kinds(), settings.reducer, usual, "reducer");
   if (is_any_world && reducer.name != usual.name) {
     throw UsageError(
-        UsageError(fmt::format("TrainerOptions::groups names the reducer '{}', whose sums depend on the number "
-                               "of ranks, but TrainerOptions::deterministic = Deterministic::kAnyWorld",
-                               reducer.name))
+        UsageError(
+            fmt::format("TrainerOptions::groups names the reducer '{}', whose sums depend on the number "
+                        "of ranks, but TrainerOptions::deterministic = Deterministic::kAnyWorld",
+                        reducer.name))
             .with_remedy(fmt::format("Leave the reducer out, or name '{}'.", usual.name)));
   }
   const auto kinds = synchronizer_kinds();
@@ -55,7 +56,8 @@ NearGroups SyncPlan::near_groups() const {
 }
 
 bool SyncPlan::sums_in_place() const {
-  return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.reducer->sums_in_place; });
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const Part& part) { return part.reducer->sums_in_place; });
 }
 
 std::vector<const BucketActions*> SyncPlan::actions(const BucketLayout& layout) const {
