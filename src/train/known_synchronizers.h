@@ -10,8 +10,8 @@ namespace cohort::train {
 /// Synchronous updates, sharded over the ranks. Each rank reduces its slice of all gradients, updates its
 /// slice of the parameters and all-gathers the result, unless all ranks share one copy; if the ranks of each
 /// host share one, only across hosts. So the ranks share the work of the optimizer and the memory of its
-/// moments. Another synchronizer may leave out all actions of a bucket in a step, on all ranks: then nobody has used
-/// its parameters.
+/// moments. Another synchronizer may leave out all actions of a bucket in a step, on all ranks: then nobody
+/// has used its parameters.
 ///
 /// Cost: one slice for gradients that are reduced before the vote; the memory of the reducer.
 std::unique_ptr<Synchronizer> make_lock_step(const SynchronizerInputs& inputs);

@@ -21,8 +21,8 @@ Status compare(const Seat& seat, const Company& groups, const Expected& expected
       groups.is_on_one_host() == (across == 0)) {
     return {};
   }
-  return unexpected(seat, "{} near, {} across, shard {}; expected {}, {} and {}", near, across, groups.shard(),
-                    expected.near, expected.across, expected.shard);
+  return unexpected(seat, "{} near, {} across, shard {}; expected {}, {} and {}", near, across,
+                    groups.shard(), expected.near, expected.across, expected.shard);
 }
 
 void run(const std::string& kind, int world, const SeatBody& body) {
@@ -34,9 +34,8 @@ TEST(Company, OneHostIsNear) {
   run("shared_memory", 3, [](Seat& seat) {
     return compare(seat, Company(*seat, "one", NearGroups::kInOrder), {.near = 3, .shard = seat.index()});
   });
-  run("shared_memory", 1, [](Seat& seat) {
-    return compare(seat, Company(*seat, "one", NearGroups::kByHost), {});
-  });
+  run("shared_memory", 1,
+      [](Seat& seat) { return compare(seat, Company(*seat, "one", NearGroups::kByHost), {}); });
 }
 
 TEST(Company, RanksThatShareNoMemoryAreAcross) {
@@ -112,7 +111,8 @@ TEST(Company, MeansAreThoseOfAllRanks) {
           for (std::size_t i = 0; i < count; ++i) {
             const double expected = 6.0 * (seat.size() - 1) * static_cast<double>(i + 1);
             if (to[i] != expected || from[i] != expected) {
-              return unexpected(seat, "{} and {} at {} of {}, expected {}", to[i], from[i], i, count, expected);
+              return unexpected(seat, "{} and {} at {} of {}, expected {}", to[i], from[i], i, count,
+                                expected);
             }
           }
         }

@@ -34,7 +34,8 @@ TEST_P(FailingReducer, EveryRankIsTold) {
       const std::string text =
           failure_of(*reducer, {.groups = groups, .gradients = gradients.numbers(), .bucket = 7});
       for (const std::string& wanted : {std::string("bucket 7 was not reduced"), cause}) {
-        if (text.find(wanted) == std::string::npos) return unexpected(seat, "'{}' is not in: {}", wanted, text);
+        if (text.find(wanted) == std::string::npos)
+          return unexpected(seat, "'{}' is not in: {}", wanted, text);
       }
       return seat.rank.barrier();
     });

@@ -1,4 +1,5 @@
-// Every reducer in every world, lane and memory. A reducer is made once for all jobs of a lane, as in training.
+// Every reducer in every world, lane and memory. A reducer is made once for all jobs of a lane, as in
+// training.
 
 #include "reduce/reducing.h"
 
@@ -56,8 +57,7 @@ struct LaneOfRank {
 // One job. Returns an error if the sum is wrong, or if a gradient was changed that others may read.
 Status reduce_one(const LaneOfRank& at, std::size_t count, Form form) {
   Gradients gradients(at.seat, at.lane, count);
-  const ReduceJob job{
-      .groups = at.groups, .lane = at.lane, .gradients = gradients.numbers(), .bucket = 7};
+  const ReduceJob job{.groups = at.groups, .lane = at.lane, .gradients = gradients.numbers(), .bucket = 7};
   const std::size_t own = job.own_slice().count;
   Checker checker(job, at.lane);
   if (form == Form::kConsumer) {

@@ -21,7 +21,8 @@ struct ReducerCase {
 };
 void PrintTo(const ReducerCase& one, std::ostream* out);
 
-/// Every reducer on shared memory, on messages, and on hosts of several ranks that follow each other or do not.
+/// Every reducer on shared memory, on messages, and on hosts of several ranks that follow each other or do
+/// not.
 std::vector<ReducerCase> reducer_cases();
 
 /// The tests of every reducer: a new line in reducer_kinds() adds a case to each.
@@ -47,16 +48,15 @@ class Gradients {
  private:
   const int rank_;
   const int lane_;
-  const std::unique_ptr<std::pmr::memory_resource> in_arena_;  // of several hosts; null: the seat has a memory
+  const std::unique_ptr<std::pmr::memory_resource>
+      in_arena_;  // of several hosts; null: the seat has a memory
   std::pmr::vector<float> numbers_;
 };
 
 }  // namespace cohort::test
 
 /// Runs the tests of a suite, made of EveryReducer, for every case.
-#define COHORT_FOR_ALL_REDUCERS(suite)                                             \
-  INSTANTIATE_TEST_SUITE_P(                                                        \
-      Reducers, suite, ::testing::ValuesIn(::cohort::test::reducer_cases()),       \
-      [](const ::testing::TestParamInfo<::cohort::test::ReducerCase>& each) {      \
-        return each.param.name();                                                  \
-      })
+#define COHORT_FOR_ALL_REDUCERS(suite)                                       \
+  INSTANTIATE_TEST_SUITE_P(                                                  \
+      Reducers, suite, ::testing::ValuesIn(::cohort::test::reducer_cases()), \
+      [](const ::testing::TestParamInfo<::cohort::test::ReducerCase>& each) { return each.param.name(); })
