@@ -59,7 +59,7 @@ struct ReducerKind {
   /// `num_lanes`: numbers of lanes are below this. All lanes have groups as `groups`.
   std::unique_ptr<Reducer> (*make)(const Company& groups, int num_lanes);
 };
-/// All reducers.
+/// All reducers; docs/adding-a-reducer.md adds one.
 std::span<const ReducerKind> reducer_kinds();
 /// The reducer that adds gradients in this order.
 const ReducerKind& default_reducer(Summation summation);

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-// The synchronizers of synchronizer_kinds().
+// The synchronizers of synchronizer_kinds(); docs/adding-a-synchronizer.md adds one.
 namespace cohort::train {
 
 /// Synchronous updates, sharded over the ranks. Each rank reduces its slice of all gradients, updates its
