@@ -18,9 +18,11 @@ enum class Summation {
 
 /// The gradients of one bucket, to be summed over the ranks of a group.
 struct ReduceJob {
-  const Company& groups;   ///< of the lane that runs the job
-  int lane = 1;            ///< number of that lane
-  Numbers gradients{};     ///< of this rank, f32; the bucket is cut into one shard per rank, of equal sizes
+  const Company& groups;  ///< of the lane that runs the job
+  int lane = 1;           ///< number of that lane
+  /// Of this rank, f32, in the arena if ranks share memory. The bucket is cut into one shard per rank, of
+  /// equal sizes.
+  Numbers gradients{};
   std::size_t bucket = 0;  ///< for error messages
 
   /// The elements of this rank's shard, in the gradients.
@@ -57,7 +59,7 @@ struct ReducerKind {
   /// `num_lanes`: numbers of lanes are below this. All lanes have groups as `groups`.
   std::unique_ptr<Reducer> (*make)(const Company& groups, int num_lanes);
 };
-/// All reducers.
+/// All reducers; docs/adding-a-reducer.md adds one.
 std::span<const ReducerKind> reducer_kinds();
 /// The reducer that adds gradients in this order.
 const ReducerKind& default_reducer(Summation summation);

@@ -1,6 +1,6 @@
 #include "base/check.h"
 #include "train/abort.h"
-#include "train/synchronizer.h"
+#include "train/known_synchronizers.h"
 
 #include <algorithm>
 #include <atomic>
@@ -20,7 +20,6 @@ class LockStep final : public Synchronizer {
   explicit LockStep(const SynchronizerInputs& inputs);
 
   void open() override;
-  void touched(std::size_t parameter) noexcept override { touched_[parameter] = 1; }
   /// kApply is kReduce and kUpdate, in one pass over memory if ranks share memory.
   void perform(const Action& action) override;
   /// Adds the sum of squares of the reduced gradients, of this rank's slices.
@@ -33,6 +32,9 @@ class LockStep final : public Synchronizer {
   struct Reduction {
     std::vector<std::uint8_t> used{};  // per entry of the bucket: a rank has a gradient of it
     std::vector<float> sum{};          // of this rank's slice, from reduce to update
+
+    bool is_used() const { return std::find(used.begin(), used.end(), std::uint8_t{1}) != used.end(); }
+    void forget() { std::fill(used.begin(), used.end(), std::uint8_t{0}); }
   };
 
   void reduce(const Action& action);
@@ -51,9 +53,9 @@ class LockStep final : public Synchronizer {
   Lanes& lanes_;
   BucketSet& buckets_;
   ShardedUpdate& update_;
+  const std::span<const std::uint8_t> touched_;
   const int part_;
   const std::unique_ptr<Reducer> reducer_;
-  std::vector<std::uint8_t> touched_;                     // parameters with a gradient on this rank
   std::vector<Reduction> reductions_;                     // per bucket; empty for those of other parts
   std::vector<std::atomic<std::size_t>> num_unreleased_;  // per parameter: buckets whose gradients are needed
 };
@@ -62,9 +64,9 @@ LockStep::LockStep(const SynchronizerInputs& inputs)
     : lanes_(inputs.lanes),
       buckets_(inputs.buckets),
       update_(inputs.update),
+      touched_(inputs.touched),
       part_(inputs.part),
       reducer_(inputs.reducer.make(lanes_[1], lanes_.num_lanes())),
-      touched_(buckets_.parameters().size(), 0),
       num_unreleased_(buckets_.parameters().size()) {
   LockStep::fit_to_layout();
 }
@@ -84,7 +86,7 @@ std::size_t LockStep::size_bytes() const {
 }
 
 void LockStep::open() {
-  std::fill(touched_.begin(), touched_.end(), std::uint8_t{0});
+  for (Reduction& reduction : reductions_) reduction.forget();
   for (std::size_t p = 0; p < touched_.size(); ++p) {
     if (buckets_.part_of(p) != part_) continue;
     buckets_.release(p);  // a skipped step leaves gradients
@@ -220,11 +222,12 @@ void LockStep::gather(const Action& action) {
 }
 
 // Slices and parameters begin at multiples of 16 elements, and elements between parameters are 0: the sum is
-// the same for every layout and every number of ranks.
+// the same for every layout and every number of ranks. A bucket that nobody used has no gradients but 0, or
+// was not reduced in this step.
 void LockStep::add_to(Tally& tally) {
-  for (std::size_t b = 0; b < buckets_.layout().buckets.size(); ++b) {
-    const Bucket& bucket = buckets_.layout().buckets[b];
-    if (bucket.part == part_) add_squares({reduced(b), update_.own_slice(bucket).count}, tally.square_sum);
+  for (std::size_t b = 0; b < reductions_.size(); ++b) {
+    if (!reductions_[b].is_used()) continue;
+    add_squares({reduced(b), update_.own_slice(buckets_.layout().buckets[b]).count}, tally.square_sum);
   }
 }
 

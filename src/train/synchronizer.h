@@ -8,6 +8,7 @@
 #include "train/vote.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -25,8 +26,6 @@ class Synchronizer {
 
   /// Begins a step, without gradients.
   virtual void open() = 0;
-  /// This rank has stored a gradient of one of its parameters.
-  virtual void touched(std::size_t parameter) noexcept = 0;
   /// An action of one of its buckets. Those after the vote are performed only if the step counts.
   virtual void perform(const Action& action) = 0;
   /// Adds the results of the step so far to the vote: nothing that lasts has changed, if the update waits for
@@ -46,6 +45,9 @@ struct SynchronizerInputs {
   BucketSet& buckets;
   ShardedUpdate& update;
   const ReducerKind& reducer;
+  /// For each parameter, not 0 if this rank has a gradient of it in this step. Known once its buckets are
+  /// filled.
+  std::span<const std::uint8_t> touched;
   int part = 0;  ///< its buckets are those of this part
 };
 
@@ -57,13 +59,5 @@ struct SynchronizerKind {
 };
 /// All synchronizers; the first is the default.
 std::span<const SynchronizerKind> synchronizer_kinds();
-
-/// Synchronous updates, sharded over the ranks. Each rank reduces its slice of all gradients, updates its
-/// slice of the parameters and all-gathers the result, unless all ranks share one copy; if the ranks of each
-/// host share one, only across hosts. So the ranks share the work of the optimizer and the memory of its
-/// moments.
-///
-/// Cost: one slice for gradients that are reduced before the vote; the memory of the reducer.
-std::unique_ptr<Synchronizer> make_lock_step(const SynchronizerInputs& inputs);
 
 }  // namespace cohort::train

@@ -1,6 +1,9 @@
 #include "train/synchronizers.h"
 
 #include "base/result.h"
+#include "train/known_synchronizers.h"
+
+#include <algorithm>
 
 namespace cohort::train {
 
@@ -16,18 +19,21 @@ Synchronizers::Synchronizers(Lanes& lanes, BucketSet& buckets, std::vector<Param
     : lanes_(lanes),
       buckets_(buckets),
       part_of_(plan.part_of),
+      touched_(part_of_.size(), 0),
       update_(buckets, std::move(updates), lanes[1].shard(), lanes.size()) {
   for (const SyncPlan::Part& part : plan.parts) {
     all_.push_back(part.synchronizer->make({.lanes = lanes_,
                                             .buckets = buckets_,
                                             .update = update_,
                                             .reducer = *part.reducer,
+                                            .touched = touched_,
                                             .part = static_cast<int>(all_.size())}));
   }
 }
 
 void Synchronizers::open(const StepTerms& terms) {
   update_.set_terms(terms);
+  std::fill(touched_.begin(), touched_.end(), std::uint8_t{0});
   for (const auto& each : all_) each->open();
 }
 

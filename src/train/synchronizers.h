@@ -2,6 +2,7 @@
 
 #include "train/sync_plan.h"
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -19,7 +20,8 @@ class Synchronizers {
 
   /// Begins a step, without gradients.
   void open(const StepTerms& terms);
-  void touched(std::size_t parameter) noexcept { of_parameter(parameter).touched(parameter); }
+  /// This rank has stored a gradient of the parameter.
+  void touched(std::size_t parameter) noexcept { touched_[parameter] = 1; }
   /// An action of a bucket, or the meeting of the ranks that share a copy.
   void perform(const Action& action);
   void add_to(Tally& tally);
@@ -41,7 +43,8 @@ class Synchronizers {
 
   Lanes& lanes_;
   BucketSet& buckets_;
-  const std::vector<int> part_of_;  // per parameter
+  const std::vector<int> part_of_;     // per parameter
+  std::vector<std::uint8_t> touched_;  // per parameter: it has a gradient on this rank
   ShardedUpdate update_;
   std::vector<std::unique_ptr<Synchronizer>> all_;  // per part
 };

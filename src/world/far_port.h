@@ -19,7 +19,7 @@ namespace cohort::world {
 class FarPort {
  public:
   /// All ranks of the job, from the view of one.
-  struct Company {
+  struct Peers {
     int rank = 0;
     const std::vector<Card>& cards;  ///< by rank
     const std::vector<int>& hosts;   ///< host of each rank; the transport reaches ranks of other hosts only
@@ -33,7 +33,7 @@ class FarPort {
   /// A doorbell that rings when messages from other hosts come.
   virtual std::unique_ptr<comm::Doorbell> make_doorbell() = 0;
   /// Makes the transport. May be called once; the clock must outlive the transport.
-  virtual Result<std::unique_ptr<comm::Transport>> join(const Company& company, Clock& clock) = 0;
+  virtual Result<std::unique_ptr<comm::Transport>> join(const Peers& peers, Clock& clock) = 0;
   /// TCP: the rate limit of this process, see net::Pace. After join().
   virtual void set_pace(double bytes_per_s) { (void)bytes_per_s; }
   /// TCP: whether long payloads are striped over all rails. After join().

@@ -26,13 +26,13 @@ class TcpPort final : public FarPort {
     return std::make_unique<net::SocketDoorbell>(reactor_);
   }
 
-  Result<std::unique_ptr<comm::Transport>> join(const Company& company, Clock& clock) override {
+  Result<std::unique_ptr<comm::Transport>> join(const Peers& peers, Clock& clock) override {
     auto transport =
-        std::make_unique<net::TcpTransport>(facts_of(company), std::move(socket_), reactor_, clock,
+        std::make_unique<net::TcpTransport>(facts_of(peers), std::move(socket_), reactor_, clock,
                                             net::TcpOptions{.secrecy = options_.secrecy,
                                                             .first_limit = options_.meeting_limit,
                                                             .return_limit = options_.link_limit,
-                                                            .num_rails = company.rails});
+                                                            .num_rails = peers.rails});
     transport_ = transport.get();
     return std::unique_ptr<comm::Transport>(std::move(transport));
   }
@@ -41,12 +41,12 @@ class TcpPort final : public FarPort {
   void set_striping(net::Striping striping) override { transport_->set_striping(striping); }
 
  private:
-  net::TcpFacts facts_of(const Company& company) const {
-    net::TcpFacts facts{.member = company.rank, .members = {}, .key = key_};
-    const auto own = static_cast<std::size_t>(company.rank);
-    for (std::size_t rank = 0; rank < company.cards.size(); ++rank) {
-      facts.members.push_back({.is_apart = company.hosts[rank] == company.hosts[own],
-                               .addresses = by_cables(company.cards[own], company.cards[rank])});
+  net::TcpFacts facts_of(const Peers& peers) const {
+    net::TcpFacts facts{.member = peers.rank, .members = {}, .key = key_};
+    const auto own = static_cast<std::size_t>(peers.rank);
+    for (std::size_t rank = 0; rank < peers.cards.size(); ++rank) {
+      facts.members.push_back({.is_apart = peers.hosts[rank] == peers.hosts[own],
+                               .addresses = by_cables(peers.cards[own], peers.cards[rank])});
     }
     return facts;
   }

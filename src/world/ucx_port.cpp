@@ -18,12 +18,12 @@ class UcxFarPort final : public FarPort {
 
   std::unique_ptr<comm::Doorbell> make_doorbell() override { return port_->make_doorbell(); }
 
-  Result<std::unique_ptr<comm::Transport>> join(const Company& company, Clock& clock) override {
-    ucx::UcxFacts facts{.member = company.rank};
-    const int own_host = company.hosts[static_cast<std::size_t>(company.rank)];
-    for (std::size_t rank = 0; rank < company.cards.size(); ++rank) {
-      const bool is_near = company.hosts[rank] == own_host;
-      facts.addresses.push_back(is_near ? std::vector<std::byte>() : company.cards[rank].worker);
+  Result<std::unique_ptr<comm::Transport>> join(const Peers& peers, Clock& clock) override {
+    ucx::UcxFacts facts{.member = peers.rank};
+    const int own_host = peers.hosts[static_cast<std::size_t>(peers.rank)];
+    for (std::size_t rank = 0; rank < peers.cards.size(); ++rank) {
+      const bool is_near = peers.hosts[rank] == own_host;
+      facts.addresses.push_back(is_near ? std::vector<std::byte>() : peers.cards[rank].worker);
     }
     return port_->join(facts, clock);
   }
