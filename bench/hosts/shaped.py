@@ -3,6 +3,7 @@
 
   bench/hosts/shaped.py goodput    bus bandwidth relative to plain TCP, with and without TLS, 2 to 5 hosts
   bench/hosts/shaped.py regret     times of all algorithms: how much slower the chosen one is than the best, and than predicted
+  bench/hosts/shaped.py form       from the SIGKILL of one of 2 hosts x 2 ranks to the first sum of the others
   bench/hosts/shaped.py step       training steps on 2 hosts x 2 ranks, compared with PyTorch's DDP on Gloo over the same links
 
 Needs root, a release build and, for `step`, `dev/setup bench`. `--help` lists the options."""
@@ -22,16 +23,28 @@ TOOL = ROOT / "build" / "release" / "bin" / "cohort"
 NAMES = "abcde"
 
 
-def run_ranks(hosts, shares, words, options=()):
-    """The JSON that rank 0 of `cohort bench ranks` prints."""
+def run_ranks(hosts, shares, words, options=(), bench="ranks"):
+    """The JSON that rank 0 of `cohort bench ranks` prints, or of another benchmark that runs as ranks."""
     with tempfile.TemporaryDirectory() as folder:
         command = hosts.inside("a", TOOL, "run", "--hosts", shares, "--start", hosts.start_way(), *options, "--output-dir", folder,
-                               TOOL, "bench", "ranks", "--json", *words)
+                               TOOL, "bench", bench, "--json", *words)
         result = subprocess.run(command, capture_output=True, text=True)
         texts = {path.name: path.read_text() for path in pathlib.Path(folder).iterdir()}
     if result.returncode != 0:
         sys.exit(f"{result.stderr}\n{texts.get('rank-0.err', '')}")
     return json.loads(texts["rank-0.out"])
+
+
+def form(arguments):
+    row_line(("noticed ms", 12), ("agreed ms", 12), ("formed ms", 12), ("first sum ms", 14), ("goal", 6))
+    slow = 0
+    with Cluster("a", "b") as hosts:
+        for _ in range(int(arguments.rounds)):
+            (loss,) = run_ranks(hosts, "a:2,b:2", [], ["--on-rank-loss", "tell"], bench="form")["losses"]
+            times = [1000 * loss[name] for name in ("noticed_s", "agreed_s", "formed_s", "summed_s")]
+            slow += times[-1] > 300
+            row_line(*((f"{time:.1f}", width) for time, width in zip(times, (12, 12, 12, 14))), (300, 6))
+    print(f"{slow} rows miss their goal")
 
 
 def row_line(*cells):
@@ -153,7 +166,7 @@ def step(arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["goodput", "regret", "step"])
+    parser.add_argument("what", choices=["form", "goodput", "regret", "step"])
     parser.add_argument("--rates", type=lambda text: [int(word) for word in text.split(",")], help="link bandwidths in Mbit/s, separated by commas")
     parser.add_argument("--hosts", type=lambda text: [int(word) for word in text.split(",")], default=[2, 3, 4, 5])
     parser.add_argument("--sizes", help="see cohort bench ranks")
@@ -170,6 +183,8 @@ def main():
     if arguments.what == "goodput":
         arguments.rates = arguments.rates or [200]
         goodput(arguments)
+    elif arguments.what == "form":
+        form(arguments)
     elif arguments.what == "step":
         arguments.rates = arguments.rates or [200]
         step(arguments)

@@ -16,6 +16,7 @@
 #include <cohort/learning_rate_schedule.h>
 #include <cohort/link_settings.h>
 #include <cohort/log.h>
+#include <cohort/member.h>
 #include <cohort/model.h>
 #include <cohort/model_facts.h>
 #include <cohort/model_file.h>

@@ -5,6 +5,7 @@
 #include <cohort/group.h>
 #include <cohort/link_settings.h>
 #include <cohort/log.h>
+#include <cohort/member.h>
 
 #include <chrono>
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace cohort {
 
@@ -27,7 +29,8 @@ struct ContextOptions {
   /// back earlier, transfers in flight resume at the byte where they broke off. A process that has ended is
   /// noticed at once, whatever this limit is.
   std::chrono::nanoseconds link_limit = DefaultLimit::kLink;
-  /// Timeout of the rendezvous: how long the constructor waits for all ranks to start.
+  /// Timeout of the rendezvous: how long the constructor waits for all ranks to start, survivors() for all
+  /// members that live, and form() for all members of the list.
   std::chrono::nanoseconds meeting_limit = DefaultLimit::kMeeting;
   /// Address space reserved for memory that ranks of a host share. Pages take memory only once they are
   /// written.
@@ -40,7 +43,7 @@ struct ContextOptions {
   LogLevel log_level = LogLevel::kWarning;  ///< records below this level are not made
 };
 
-/// Membership of this process in a job: its rank, and the group of all ranks. Like MPI_COMM_WORLD, or
+/// Membership of this process in a job, and the group of all ranks of its role. Like MPI_COMM_WORLD, or
 /// torch.distributed after init_process_group(). Rank and number of ranks come from the launcher: `cohort
 /// run`, mpirun, srun or torchrun. A program started without a launcher is rank 0 of 1, and every call works.
 ///
@@ -48,11 +51,18 @@ struct ContextOptions {
 ///     std::vector<float> sums = …;
 ///     context.all_reduce(sums);
 ///
-/// Threads: as Group.
+/// A job may go on after a failure, with the members that are left:
+///
+///     try { … } catch (const cohort::Error&) {
+///       context.form(context.survivors());  // every survivor calls this
+///     }
+///
+/// Threads: as Group; survivors() and form() while no other thread uses the Context.
 /// Lifetime: memory from allocate() lives as long as the Context. Groups, a Trainer or a DataParallel that
-/// were made with the Context may outlive it.
+/// were made with the Context may outlive it, and the generation they belong to: their calls throw kStale
+/// after form().
 /// Failure: methods throw Error, as those of Group; after the first failure every later call throws the same
-/// error, until shrink(). The backend mpi, if the MPI library is not fault-tolerant, ends the whole job
+/// error, until form(). The backend mpi, if the MPI library is not fault-tolerant, ends the whole job
 /// instead and writes the cause to standard error.
 /// Cost: the constructor waits for all ranks. With the backend mpi, a process that ends normally waits for
 /// all other ranks, as MPI_Finalize does.
@@ -65,8 +75,15 @@ class COHORT_EXPORT Context : public Group {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  int local_rank() const;  ///< among the ranks of this host
-  int local_size() const;  ///< the number of ranks on this host
+  int local_rank() const;  ///< among the ranks of this group on this host
+  int local_size() const;  ///< the number of ranks of this group on this host
+
+  Role role() const;                           ///< of this process, in this generation
+  std::uint64_t id() const;                    ///< of this process, in all generations
+  std::uint32_t generation() const;            ///< goes up with every form()
+  const std::vector<Member>& members() const;  ///< of this generation, by their ranks in everyone()
+  /// The group of all members, whatever their roles. The Context itself if all have the same role.
+  Group& everyone();
 
   /// Zeroed memory that the ranks of this host share: collective calls inside the host read it in place,
   /// without a copy.
@@ -77,19 +94,31 @@ class COHORT_EXPORT Context : public Group {
   /// A zeroed tensor of the same shape and dtype in such memory.
   at::Tensor allocate_like(const at::Tensor& tensor);
 
-  /// After kPeerLost, forms a group of the surviving ranks and continues with it (MPIX_Comm_shrink). Every
-  /// survivor must call it, with no other call pending. Survivors are renumbered without gaps; local_rank()
-  /// and local_size() remain as the launcher set them. Throws kUnsupported unless the backend is mpi,
-  /// started by `mpirun --with-ft ulfm`.
-  void shrink();
+  /// After a failure, the members of this generation that are left: the same list on each of them. Every
+  /// member that lives must call this. Ends all calls of the generation, on all members. A member counts as
+  /// lost if its process has ended, if it has left, or if it has been without a sign of life for the liveness
+  /// limit; a member of another host that is merely silent counts only if more than half of the members are
+  /// left. Throws kTimedOut for members that live but do not call, kPeerLost if the others count this process
+  /// as lost or too few members are left.
+  std::vector<Member> survivors();
+  /// Forms the next generation of these members, in this order; their roles may differ from the present ones.
+  /// Every listed member calls this with the same list; no other member has a part in the job any more, and
+  /// its process is killed if it shares memory with one of them. From now on the Context is the group of the
+  /// new generation; groups, trainers and mailboxes of earlier ones throw kStale. If form() fails, the new
+  /// generation counts as one that has failed: call survivors() and form() again. With the backend mpi,
+  /// `members` must be those that survivors() returned; throws kUnsupported unless `mpirun --with-ft ulfm`
+  /// started the job.
+  void form(const std::vector<Member>& members);
 
  private:
   struct World;
   explicit Context(std::shared_ptr<World> world);
   static std::shared_ptr<World> join(const ContextOptions& options);
+  void take_groups();
   void* allocate_elements(std::size_t count, std::size_t element_bytes);
 
   std::shared_ptr<World> world_;
+  std::optional<Group> everyone_;  // if there are several roles
 };
 
 }  // namespace cohort

@@ -137,6 +137,7 @@ class COHORT_EXPORT Group {
   /// The same Work, which keeps `thing` alive until its call is done.
   static Work keeping(Work work, std::shared_ptr<void> thing);
   explicit Group(std::shared_ptr<Parts> parts);
+  static Group made_of(std::shared_ptr<Parts> parts) { return Group(std::move(parts)); }
   std::shared_ptr<Parts> parts_;
 };
 

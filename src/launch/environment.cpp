@@ -170,6 +170,29 @@ Status read_generation(const VariableReader& variables, LaunchFacts& facts) {
   return {};
 }
 
+Status read_roles(const VariableReader& variables, LaunchFacts& facts) {
+  if (facts.launcher != Launcher::kCohort) return {};
+  COHORT_ASSIGN_OR_RETURN(const auto servers, variables.number_if_set("COHORT_SERVERS", 0));
+  COHORT_ASSIGN_OR_RETURN(const auto spares, variables.number_if_set("COHORT_SPARES", 0));
+  facts.roles = {.servers = servers.value_or(0), .spares = spares.value_or(0)};
+  // Compared one after the other: their sum might not fit.
+  if (facts.roles.servers >= facts.world || facts.roles.spares >= facts.world - facts.roles.servers) {
+    return Error(ErrorCode::kUsage,
+                 fmt::format("the environment has COHORT_SERVERS={} and COHORT_SPARES={}, which leaves no "
+                             "worker of COHORT_WORLD={}",
+                             facts.roles.servers, facts.roles.spares, facts.world))
+        .with_remedy("Let cohort run set them: cohort run -n WORKERS --servers N --spares N.");
+  }
+  const Role role = facts.roles.of(facts.rank, facts.world);
+  const std::string text = variables.text("COHORT_ROLE").value_or(std::string(name(role)));
+  if (text == name(role)) return {};
+  return Error(ErrorCode::kUsage, fmt::format("the environment has {}, but rank {} of {} with {} servers and "
+                                              "{} spares is a {}",
+                                              quoted("COHORT_ROLE", text), facts.rank, facts.world,
+                                              facts.roles.servers, facts.roles.spares, name(role)))
+      .with_remedy("Let cohort run set it, or unset it.");
+}
+
 }  // namespace
 
 std::string_view name(Launcher launcher) {
@@ -201,6 +224,7 @@ Result<LaunchFacts> launch_facts(const EnvironmentVariables& environment, uid_t 
   if (facts.launcher == Launcher::kNone) return facts;
   COHORT_RETURN_IF_ERROR(read_numbers(variables, facts));
   COHORT_RETURN_IF_ERROR(read_generation(variables, facts));
+  COHORT_RETURN_IF_ERROR(read_roles(variables, facts));
   COHORT_RETURN_IF_ERROR(launch::read_rendezvous(variables, user, facts));
   COHORT_RETURN_IF_ERROR(launch::read_links(variables, facts));
   return facts;

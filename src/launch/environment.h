@@ -3,6 +3,7 @@
 #include "base/result.h"
 #include "launch/variable_reader.h"
 #include <cohort/link_settings.h>
+#include <cohort/member.h>
 
 #include <chrono>
 #include <optional>
@@ -75,6 +76,20 @@ struct LimitFacts {
   bool operator==(const LimitFacts&) const = default;
 };
 
+/// How many of the processes that were started together have which role. Workers have the first ranks, then
+/// come the servers, then the spares.
+struct RoleFacts {
+  int servers = 0;
+  int spares = 0;
+
+  /// The role of a rank among `world`.
+  Role of(int rank, int world) const {
+    if (rank >= world - spares) return Role::kSpare;
+    return rank >= world - spares - servers ? Role::kServer : Role::kWorker;
+  }
+  bool operator==(const RoleFacts&) const = default;
+};
+
 /// The identity of this process among those that were started together.
 struct LaunchFacts {
   Launcher launcher = Launcher::kNone;
@@ -83,6 +98,7 @@ struct LaunchFacts {
   int local_rank = 0;  ///< among the ranks of this host
   int local_size = 1;  ///< the number of ranks on this host
   int generation = 0;  ///< how many times the job was restarted
+  RoleFacts roles{};
   Rendezvous rendezvous{};
   KeySource key{};
   LinkFacts links{};
@@ -107,6 +123,9 @@ struct LaunchFacts {
 /// A Slurm batch script has SLURM_PROCID=0 and SLURM_NTASKS=n as well, but is not a rank: it has no
 /// SLURM_STEP_ID, or one of the reserved numbers. Hydra starts its own helpers with srun inside a job, so
 /// Hydra comes before Slurm.
+///
+/// COHORT_SERVERS and COHORT_SPARES are the numbers of ranks with these roles, and COHORT_ROLE is the role of
+/// this rank; `cohort run` sets them, and with every other launcher all ranks are workers.
 ///
 /// COHORT_RENDEZVOUS counts with every launcher: unix:NAME, tcp:HOST:PORT,... of a server, file:DIRECTORY, or
 /// rank0:HOST:PORT. Without COHORT_RENDEZVOUS the unix name is made of the launcher's job identity and

@@ -16,14 +16,15 @@ const std::string kLiveness = "COHORT_LIVENESS";
 
 // All variables that Cohort reads, also those that only its tools, its plug-ins and its tests read.
 constexpr auto kKnown = std::to_array<std::string_view>(
-    {"COHORT_ALGORITHM", "COHORT_AS",         "COHORT_BACKEND",     "COHORT_BENCH_CONTROL",
-     "COHORT_BUILD",     "COHORT_CHUNK",      "COHORT_ENCRYPTION",  "COHORT_ENGINE",
-     "COHORT_EXPLAIN",   "COHORT_GENERATION", "COHORT_INTERFACES",  "COHORT_KEY_FD",
-     "COHORT_KEY_FILE",  "COHORT_LIBTORCH",   "COHORT_LIMIT",       "COHORT_LINK_CACHE",
-     "COHORT_LIVENESS",  "COHORT_LOCAL_RANK", "COHORT_LOCAL_WORLD", "COHORT_MPI_LIBRARY",
-     "COHORT_OURS",      "COHORT_PYTHON",     "COHORT_RANK",        "COHORT_RENDEZVOUS",
-     "COHORT_SOAK",      "COHORT_SOCKETS",    "COHORT_TEST_LOG",    "COHORT_TRAINER",
-     "COHORT_WIRE",      "COHORT_WORLD",      "COHORT_WRITE_GOLDEN"});
+    {"COHORT_ALGORITHM", "COHORT_AS",          "COHORT_BACKEND",     "COHORT_BENCH_CONTROL",
+     "COHORT_BUILD",     "COHORT_CHUNK",       "COHORT_ENCRYPTION",  "COHORT_ENGINE",
+     "COHORT_EXPLAIN",   "COHORT_GENERATION",  "COHORT_INTERFACES",  "COHORT_KEY_FD",
+     "COHORT_KEY_FILE",  "COHORT_LIBTORCH",    "COHORT_LIMIT",       "COHORT_LINK_CACHE",
+     "COHORT_LIVENESS",  "COHORT_LOCAL_RANK",  "COHORT_LOCAL_WORLD", "COHORT_MPI_LIBRARY",
+     "COHORT_OURS",      "COHORT_PYTHON",      "COHORT_RANK",        "COHORT_RENDEZVOUS",
+     "COHORT_ROLE",      "COHORT_SERVERS",     "COHORT_SOAK",        "COHORT_SOCKETS",
+     "COHORT_SPARES",    "COHORT_TEST_LOG",    "COHORT_TRAINER",     "COHORT_WIRE",
+     "COHORT_WORLD",     "COHORT_WRITE_GOLDEN"});
 
 Result<std::optional<nanoseconds>> read_limit(const VariableReader& variables, const std::string& name,
                                               nanoseconds least, nanoseconds most) {

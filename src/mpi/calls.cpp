@@ -31,7 +31,8 @@ std::optional<Status> Calls::explain(int code, TimePoint ended_at, const Call& c
           Error(ErrorCode::kPeerLost, comm::ranks_have(lost) + " ended")
               .within(text(call, sequence))
               .with_rank(lost.front())
-              .with_remedy("Call shrink() and continue with the other ranks, or start the job again.");
+              .with_remedy(
+                  "Call survivors() and form() and continue with the other ranks, or start the job again.");
       return fail_call(loss, call, sequence);
     }
   }

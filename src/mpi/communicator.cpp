@@ -48,7 +48,8 @@ Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::adopt(const std::share
                          .rank = member->exchange().member(),
                          .world = member->exchange().num_members(),
                          .generation = options.generation,
-                         .limit = options.limit};
+                         .limit = options.limit,
+                         .end = options.end};
   const comm::Line::Membership membership{.group = kWorldGroup,
                                           .generation = facts.generation,
                                           .members = ranks_up_to(facts.world),
@@ -137,24 +138,6 @@ Result<std::unique_ptr<Communicator>> MpiCommunicator::do_split(const GroupFacts
     part.world_ranks.push_back(world_ranks_[static_cast<std::size_t>(r)]);
   }
   return std::unique_ptr<Communicator>(new MpiCommunicator(shared_, std::move(part), std::move(membership)));
-}
-
-Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::shrink() {
-  Library& library = member_.library();
-  if (!library.can_recover()) {
-    return Error(ErrorCode::kUnsupported,
-                 fmt::format("{} cannot continue after the loss of a rank", library.text()))
-        .with_remedy("Start the job with Open MPI 5 and `mpirun --with-ft ulfm`, or start the job again.");
-  }
-  abort(Error(ErrorCode::kAborted, "the group was replaced by shrink()"));
-  CohortMpiHandle comm = 0;
-  COHORT_RETURN_IF_ERROR(
-      library.status(library.shim().shrink(comm_, &comm), "cannot shrink the group (MPIX_Comm_shrink)"));
-  return adopt(shared_.member->shared_library(), comm,
-               {.name = group_name(),
-                .generation = generation() + 1,
-                .limit = facts().limit,
-                .on_failure = shared_.on_failure});
 }
 
 }  // namespace cohort::mpi

@@ -2,6 +2,7 @@
 
 #include "comm/group/communicator.h"
 #include "comm/message_passing/group.h"
+#include "mpi/engine.h"
 #include "mpi/member.h"
 #include "mpi/watched_calls.h"
 #include <cohort/default_limit.h>
@@ -15,6 +16,7 @@ struct CommunicatorOptions {
   std::string name = "world";
   std::uint32_t generation = 0;
   std::chrono::nanoseconds limit = DefaultLimit::kCall;  ///< timeout of calls without one of their own
+  std::shared_ptr<const comm::GenerationEnd> end{};      ///< as in GroupFacts
   /// Called once when a group fails, on any thread. If traits() says not abortable, it must end the process:
   /// MPI still uses the buffers of the failed call. Required in that case.
   std::function<void(const Error&)> on_failure{};
@@ -30,8 +32,8 @@ struct CommunicatorOptions {
 /// Lifetime: as every communicator. Library::finish() comes after the last of them.
 /// Failure: as every communicator, except that calls are not compared: ranks that make different calls wait
 /// for each other until the deadline, or get the data of the wrong call. If the MPI library is
-/// fault-tolerant, a failure revokes the group and the survivors shrink() it; otherwise traits() says not
-/// abortable.
+/// fault-tolerant, a failure revokes the group, and the survivors adopt() what MpiEngine::shrink() returns;
+/// otherwise traits() says not abortable.
 /// Cost: one progress thread per process, which polls MPI for messages every five milliseconds when there are
 /// none.
 class MpiCommunicator final : public Communicator {
@@ -46,14 +48,12 @@ class MpiCommunicator final : public Communicator {
                                                         const CommunicatorOptions& options);
   ~MpiCommunicator() override;
 
-  /// The group of the surviving ranks, in the next generation. Every survivor calls this; it ends all pending
-  /// calls of this group. kUnsupported where MPI cannot continue after the loss of a rank.
-  Result<std::unique_ptr<MpiCommunicator>> shrink();
-
   CommunicatorTraits traits() const override;
   std::unique_ptr<Mailbox> open_mailbox() override;
   void abort(const Error& cause) override;
   std::optional<Error> failure() const override { return calls_.failure(); }
+  std::shared_ptr<comm::Engine> engine() const override { return mpi_engine(); }
+  std::shared_ptr<MpiEngine> mpi_engine() const { return std::make_shared<MpiEngine>(shared_.member, comm_); }
 
  private:
   /// Shared by groups that were split from each other.

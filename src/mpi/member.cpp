@@ -20,24 +20,50 @@ struct Agreement {
   Flight flight;
 };
 
+// Kept alive after a timeout, as an Agreement.
+struct Gathering {
+  Gathering(const Flight::Group& group, std::int64_t mine)
+      : number(mine),
+        all(static_cast<std::size_t>(group.world)),
+        call(all_gather(std::span<const std::int64_t>(&number, 1), std::span(all))),
+        flight(group, call) {}
+  const std::int64_t number;
+  std::vector<std::int64_t> all;
+  const Call call;
+  Flight flight;
+};
+
+/// Runs the flight of an Agreement or a Gathering.
+Status run(Library& library, const std::shared_ptr<void>& kept, Flight& flight, TimePoint deadline) {
+  COHORT_RETURN_IF_ERROR(
+      library.status(flight.begin(), "cannot begin the agreement on a new group (MPI_Iallreduce)"));
+  while (true) {
+    bool is_done = false;
+    COHORT_RETURN_IF_ERROR(
+        library.status(flight.test(is_done), "cannot complete the agreement on a new group (MPI_Test)"));
+    if (is_done) return {};
+    if (std::chrono::steady_clock::now() >= deadline) break;
+    std::this_thread::yield();
+  }
+  library.keep(kept);
+  return Error(ErrorCode::kTimedOut, "not all ranks have called to open the group before the deadline")
+      .with_remedy("Make the call on all ranks, or give the group a longer limit.");
+}
+
 }  // namespace
 
 Result<std::int64_t> agree(Library& library, const Flight::Group& group, std::int64_t number,
                            TimePoint deadline) {
   const auto agreement = std::make_shared<Agreement>(group, number);
-  COHORT_RETURN_IF_ERROR(library.status(agreement->flight.begin(),
-                                        "cannot begin the agreement on a new group (MPI_Iallreduce)"));
-  while (true) {
-    bool is_done = false;
-    COHORT_RETURN_IF_ERROR(library.status(agreement->flight.test(is_done),
-                                          "cannot complete the agreement on a new group (MPI_Test)"));
-    if (is_done) return agreement->number;
-    if (std::chrono::steady_clock::now() >= deadline) break;
-    std::this_thread::yield();
-  }
-  library.keep(agreement);
-  return Error(ErrorCode::kTimedOut, "not all ranks have called to open the group before the deadline")
-      .with_remedy("Make the call on all ranks, or give the group a longer limit.");
+  COHORT_RETURN_IF_ERROR(run(library, agreement, agreement->flight, deadline));
+  return agreement->number;
+}
+
+Result<std::vector<std::int64_t>> gather(Library& library, const Flight::Group& group, std::int64_t number,
+                                         TimePoint deadline) {
+  const auto gathering = std::make_shared<Gathering>(group, number);
+  COHORT_RETURN_IF_ERROR(run(library, gathering, gathering->flight, deadline));
+  return gathering->all;
 }
 
 Result<std::shared_ptr<Member>> Member::open(std::shared_ptr<Library> library, CohortMpiHandle comm,

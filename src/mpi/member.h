@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <memory>
+#include <vector>
 
 namespace cohort::mpi {
 
@@ -17,6 +18,12 @@ namespace cohort::mpi {
 /// Failure: kTimedOut at the deadline.
 Result<std::int64_t> agree(Library& library, const Flight::Group& group, std::int64_t number,
                            TimePoint deadline);
+
+/// The numbers of all ranks of a new MPI communicator, by rank.
+///
+/// Failure: kTimedOut at the deadline.
+Result<std::vector<std::int64_t>> gather(Library& library, const Flight::Group& group, std::int64_t number,
+                                         TimePoint deadline);
 
 /// Shared by the groups of one process: the exchange of messages with all members of the first group, and the
 /// progress thread.

@@ -32,13 +32,14 @@ FileMeeting::FileMeeting(const JobKey& key, FileSystem& files, std::string direc
 
 FileMeeting::~FileMeeting() {
   for (const std::string& path : left_) (void)files_.remove(path);
+  for (const std::string& path : postings_) (void)files_.remove(path);
 }
 
 std::string FileMeeting::path_of(const std::string& round, int rank) const {
   return fmt::format("{}/cohort-{:016x}-{}-{}", directory_, key_.job(), round, rank);
 }
 
-Result<std::vector<std::string>> FileMeeting::gather(const Round& round, const std::string& card) {
+Status FileMeeting::write_card(const Round& round, const std::string& card) {
   const std::vector<std::byte> text = signed_text(round, round.rank, card);
   const Mac mac = key_.sign(kPurpose, text);
   std::vector<std::byte> bytes(mac.begin(), mac.end());
@@ -47,8 +48,23 @@ Result<std::vector<std::string>> FileMeeting::gather(const Round& round, const s
   COHORT_RETURN_IF_ERROR(
       files_.make_directories(directory_)
           .within(fmt::format("cannot make the directory '{}' of the meeting", directory_)));
-  COHORT_RETURN_IF_ERROR(write_file_atomically(files_, path_of(round.name, round.rank), bytes)
-                             .within(fmt::format("rank {} cannot write its card", round.rank)));
+  return write_file_atomically(files_, path_of(round.name, round.rank), bytes)
+      .within(fmt::format("rank {} cannot write its card", round.rank));
+}
+
+Result<std::vector<Posting>> FileMeeting::post(const Round& board, const std::string& card) {
+  COHORT_RETURN_IF_ERROR(write_card(board, card));
+  postings_.insert(path_of(board.name, board.rank));
+  std::vector<Posting> postings(static_cast<std::size_t>(board.world));
+  for (int rank = 0; rank < board.world; ++rank) {
+    std::string text;
+    if (read_card(board, rank, text)) postings[static_cast<std::size_t>(rank)].card = text;
+  }
+  return postings;
+}
+
+Result<std::vector<std::string>> FileMeeting::gather(const Round& round, const std::string& card) {
+  COHORT_RETURN_IF_ERROR(write_card(round, card));
   left_.push_back(path_of(round.name, round.rank));
 
   std::vector<std::string> cards(static_cast<std::size_t>(round.world));
@@ -64,6 +80,7 @@ Result<std::vector<std::string>> FileMeeting::gather(const Round& round, const s
                                                      comm::ranks_have(missing), round.name, directory_))
           .with_remedy("Check that those ranks were started, still run, and see that directory.");
     }
+    if (const auto error = round.hopeless ? round.hopeless() : std::nullopt) return *error;
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, kLongestLook);
   }

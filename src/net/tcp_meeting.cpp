@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <mutex>
 #include <optional>
 
 namespace cohort::net {
@@ -51,6 +52,15 @@ std::string list_of(const std::vector<SocketAddress>& addresses) {
   return text;
 }
 
+// How often a client that waits asks whether the round is hopeless.
+constexpr std::chrono::milliseconds kBetweenLooks{5};
+
+CardRequest request_of(const Round& round, const std::string& card) {
+  CardRequest request{.round = round.name, .card = card};
+  for (const int member : round.members) request.members.push_back(static_cast<std::uint32_t>(member));
+  return request;
+}
+
 }  // namespace
 
 /// Passes requests from the transport to the table, and sends the table's replies.
@@ -86,7 +96,13 @@ struct MeetingServer::Parts final : comm::FrameSink, comm::Task {
   bool advance() override {
     const auto replies = table.expire(clock.now());
     answer(replies);
-    return !replies.empty();
+    std::vector<int> news;
+    {
+      const std::lock_guard lock(mutex);
+      news.swap(ended);
+    }
+    for (const int rank : news) answer(table.end(rank));
+    return !replies.empty() || !news.empty();
   }
   TimePoint wanted_at() const override { return table.next_deadline(); }
 
@@ -105,6 +121,8 @@ struct MeetingServer::Parts final : comm::FrameSink, comm::Task {
   SocketDoorbell doorbell;
   TcpTransport transport;
   std::map<int, std::vector<std::byte>> requests;  // being received, by member
+  std::mutex mutex;
+  std::vector<int> ended;  // guarded by the mutex: ranks that the table has not heard of yet
   comm::Progress progress;
 };
 
@@ -113,11 +131,20 @@ MeetingServer::MeetingServer(const JobKey& key, Descriptor listener, int world)
 
 MeetingServer::~MeetingServer() = default;
 
+void MeetingServer::tell_of_end(int rank) {
+  {
+    const std::lock_guard lock(parts_->mutex);
+    parts_->ended.push_back(rank);
+  }
+  parts_->progress.wake();
+}
+
 struct MeetingClient::Parts final : comm::FrameSink {
-  Parts(const JobKey& key, int rank, int world, const std::vector<SocketAddress>& where)
+  Parts(const JobKey& key, int rank, int size, const std::vector<SocketAddress>& where)
       : addresses(where),
+        world(size),
         doorbell(reactor),
-        transport(meeting_facts(key, rank + 1, world, where), Descriptor(), reactor, clock,
+        transport(meeting_facts(key, rank + 1, size, where), Descriptor(), reactor, clock,
                   meeting_options()) {
     transport.open(*this, doorbell);
   }
@@ -131,20 +158,42 @@ struct MeetingClient::Parts final : comm::FrameSink {
   void withdrawn(int, const FrameHeader&) override {}
   void lost(int, const Error& why) override { loss = why; }
 
-  Status wait_for_reply(std::uint64_t number, TimePoint deadline) {
+  std::uint64_t send(CardRequest request) {
+    request.world = static_cast<std::uint32_t>(world);
+    const auto kept = std::make_shared<std::vector<std::byte>>(request.encode());
+    const std::uint64_t number = ++num_asked;
+    transport.send(kMeetingMember,
+                   {.channel = comm::Channel::kRequest, .number = number, .size_bytes = kept->size()}, *kept,
+                   [kept](const Status&) {});
+    return number;
+  }
+
+  Status wait_for_reply(std::uint64_t number, TimePoint deadline, const Round& round) {
     while (num_answered != number) {
       if (loss) return loss->within(fmt::format("lost the server of the meeting at {}", list_of(addresses)));
-      if (clock.now() >= deadline) {
+      const TimePoint now = clock.now();
+      if (now >= deadline) {
         return Error(ErrorCode::kTimedOut,
                      fmt::format("no answer from the server of the meeting at {}", list_of(addresses)))
             .with_remedy("Check that the launcher still runs, and that this host can reach that address.");
       }
-      if (!transport.advance()) reactor.sleep(std::min(deadline, transport.wanted_at()));
+      if (const auto error = round.hopeless ? round.hopeless() : std::nullopt) return *error;
+      const TimePoint look_at = round.hopeless ? now + kBetweenLooks : deadline;
+      if (!transport.advance()) reactor.sleep(std::min({deadline, look_at, transport.wanted_at()}));
     }
     return {};
   }
 
+  Result<std::vector<std::string>> cards(const Round& round) {
+    COHORT_ASSIGN_OR_RETURN(std::vector<std::string> all, decode_reply(reply));
+    if (all.size() == static_cast<std::size_t>(round.world)) return all;
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("reply of the meeting to rank {}: {} cards, expected {}, one for each rank",
+                             round.rank, all.size(), round.world));
+  }
+
   const std::vector<SocketAddress> addresses;
+  const int world;
   RealClock clock;
   Reactor reactor;
   SocketDoorbell doorbell;
@@ -162,27 +211,32 @@ MeetingClient::MeetingClient(const JobKey& key, int rank, int world,
 MeetingClient::~MeetingClient() = default;
 
 Result<std::vector<std::string>> MeetingClient::gather(const Round& round, const std::string& card) {
+  CardRequest request = request_of(round, card);
   const auto wait = std::max(std::chrono::nanoseconds(0), round.deadline - parts_->clock.now());
-  const std::vector<std::byte> request =
-      CardRequest{.round = round.name,
-                  .world = static_cast<std::uint32_t>(round.world),
-                  .wait_ms = static_cast<std::uint64_t>(
-                      std::chrono::duration_cast<std::chrono::milliseconds>(wait).count()),
-                  .card = card}
-          .encode();
-  const auto kept = std::make_shared<std::vector<std::byte>>(request);
-  const std::uint64_t number = ++parts_->num_asked;
-  parts_->transport.send(kMeetingMember,
-                         {.channel = comm::Channel::kRequest, .number = number, .size_bytes = kept->size()},
-                         *kept, [kept](const Status&) {});
-  COHORT_RETURN_IF_ERROR(parts_->wait_for_reply(number, deadline_after(round.deadline, kGrace)));
-  COHORT_ASSIGN_OR_RETURN(std::vector<std::string> cards, decode_reply(parts_->reply));
-  if (cards.size() != static_cast<std::size_t>(round.world)) {
-    return Error(ErrorCode::kCorrupt,
-                 fmt::format("reply of the meeting to rank {}: {} cards, expected {}, one for each rank",
-                             round.rank, cards.size(), round.world));
+  request.wait_ms =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(wait).count());
+  const std::uint64_t number = parts_->send(request);
+  const Status came = parts_->wait_for_reply(number, deadline_after(round.deadline, kGrace), round);
+  if (came) return parts_->cards(round);
+  if (came.error().code() != ErrorCode::kPeerLost || parts_->loss) return came.error();
+  // The round is hopeless: the other ranks need not wait for its deadline.
+  request.kind = CardRequest::Kind::kGiveUp;
+  request.card = came.error().message();
+  (void)parts_->wait_for_reply(parts_->send(request), deadline_after(parts_->clock.now(), kGrace), {});
+  return came.error();
+}
+
+Result<std::vector<Posting>> MeetingClient::post(const Round& board, const std::string& card) {
+  CardRequest request = request_of(board, card);
+  request.kind = CardRequest::Kind::kPost;
+  const std::uint64_t number = parts_->send(std::move(request));
+  COHORT_RETURN_IF_ERROR(parts_->wait_for_reply(number, deadline_after(board.deadline, kGrace), board));
+  COHORT_ASSIGN_OR_RETURN(const std::vector<std::string> cards, parts_->cards(board));
+  std::vector<Posting> postings;
+  for (const std::string& text : cards) {
+    COHORT_ASSIGN_OR_RETURN(postings.emplace_back(), parse_posting(text));
   }
-  return cards;
+  return postings;
 }
 
 }  // namespace cohort::net

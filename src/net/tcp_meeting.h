@@ -22,6 +22,9 @@ class MeetingServer {
   MeetingServer(const MeetingServer&) = delete;
   MeetingServer& operator=(const MeetingServer&) = delete;
 
+  /// Tells ranks that the process of this rank has ended. From any thread.
+  void tell_of_end(int rank);
+
  private:
   struct Parts;
   std::unique_ptr<Parts> parts_;
@@ -32,13 +35,14 @@ class MeetingServer {
 /// Threads: one at a time; no progress is made between rounds.
 /// Failure: kTimedOut names the missing ranks, or the address of a server that does not answer.
 /// Cost: one connection, which stays open: a round is one request and one reply.
-class MeetingClient final : public Meeting {
+class MeetingClient final : public MeetingWithBoard {
  public:
   /// `addresses`: those of the server, to be tried in turn.
   MeetingClient(const JobKey& key, int rank, int world, const std::vector<SocketAddress>& addresses);
   ~MeetingClient() override;
 
   Result<std::vector<std::string>> gather(const Round& round, const std::string& card) override;
+  Result<std::vector<Posting>> post(const Round& board, const std::string& card) override;
 
  private:
   struct Parts;

@@ -31,6 +31,13 @@ std::optional<std::vector<std::byte>> bytes_of(const std::string& hex) {
   return bytes;
 }
 
+std::optional<std::uint64_t> number_of(const std::string& hex) {
+  std::uint64_t number = 0;
+  const auto [end, failure] = std::from_chars(hex.data(), hex.data() + hex.size(), number, 16);
+  if (failure != std::errc() || end != hex.data() + hex.size()) return std::nullopt;
+  return number;
+}
+
 // A link-local address may name an interface that only the other host has; such an address is skipped.
 void read_address(const std::string& value, Card& card) {
   const std::size_t blank = value.find(' ');
@@ -50,6 +57,8 @@ Status read_line(const std::string& line, Card& card) {
     card.door = value;
   } else if (const auto backend = backend_named(value); word == "backend" && backend) {
     card.backend = *backend;
+  } else if (const auto members = number_of(value); word == "members" && members) {
+    card.members = *members;
   } else if (word == "schedules") {
     card.schedules = value;
   } else if (word == "address") {
@@ -57,8 +66,10 @@ Status read_line(const std::string& line, Card& card) {
   } else if (const auto bytes = bytes_of(value); word == "worker" && bytes) {
     card.worker = *bytes;
   } else {
-    return corrupt(fmt::format(
-        "line '{}', expected version, door, backend, schedules, address or worker with a valid value", line));
+    return corrupt(
+        fmt::format("line '{}', expected version, door, backend, members, schedules, address or worker with "
+                    "a valid value",
+                    line));
   }
   return {};
 }
@@ -101,6 +112,13 @@ Status compare_schedules(std::size_t rank, const Card& card, const Card& own) {
           "only.");
 }
 
+Status compare_members(std::size_t rank, const Card& card, const Card& own) {
+  if (card.members == own.members) return {};
+  return Error(ErrorCode::kUsage, fmt::format("rank {} and this rank have different lists of members", rank))
+      .with_rank(static_cast<int>(rank))
+      .with_remedy("Pass the same members, roles and order to form() on every member.");
+}
+
 }  // namespace
 
 std::string schedules_text(const LinkSettings& settings) {
@@ -115,6 +133,7 @@ std::string schedules_text(const LinkSettings& settings) {
 
 std::string Card::text() const {
   std::string lines = fmt::format("version {}\ndoor {}\nbackend {}\n", version, door, name(backend));
+  if (members != 0) lines += fmt::format("members {:x}\n", members);
   if (!schedules.empty()) lines += fmt::format("schedules {}\n", schedules);
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const bool has_subnet = i < subnets.size() && !subnets[i].empty();
@@ -143,6 +162,7 @@ Result<std::vector<Card>> parse_cards(const std::vector<std::string>& texts, con
                             Card::parse(texts[rank]).within(fmt::format("corrupt card of rank {}", rank)));
     COHORT_RETURN_IF_ERROR(compare_backends(rank, card, own));
     COHORT_RETURN_IF_ERROR(compare_schedules(rank, card, own));
+    COHORT_RETURN_IF_ERROR(compare_members(rank, card, own));
     cards.push_back(std::move(card));
   }
   return cards;

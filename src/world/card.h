@@ -5,6 +5,7 @@
 #include <cohort/link_settings.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct Card {
   std::string version{};            ///< version of Cohort
   std::string door{};               ///< name of its Door, see locality.h
   Backend backend = Backend::kTcp;  ///< backend between hosts: TCP or UCX
+  std::uint64_t members = 0;        ///< checksum of the list of members and their roles
   std::string schedules{};  ///< algorithm, chunk and wire type that the user set, see schedules_text()
   std::vector<net::SocketAddress> addresses{};  ///< TCP: addresses of the listener
   std::vector<std::string> subnets{};           ///< TCP: `10.0.0.0/24` for each address; may be empty
@@ -30,8 +32,8 @@ struct Card {
 std::string schedules_text(const LinkSettings& settings);
 
 /// Parses the cards of all ranks and compares them with the own card. kUnsupported, with both versions, if a
-/// rank runs another version; kUsage if a rank uses another backend or other schedules; kCorrupt names the
-/// rank.
+/// rank runs another version; kUsage if a rank uses another backend, other schedules or another list of
+/// members; kCorrupt names the rank.
 Result<std::vector<Card>> parse_cards(const std::vector<std::string>& texts, const Card& own);
 
 /// The highest number of rails that is chosen by itself; users may ask for more.

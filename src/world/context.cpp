@@ -1,7 +1,8 @@
 #include "launch/variable_reader.h"
 #include "world/group_parts.h"
-#include "world/join.h"
+#include "world/membership.h"
 
+#include <algorithm>
 #include <cohort/context.h>
 #include <fmt/format.h>
 #include <functional>
@@ -23,61 +24,98 @@ std::function<void(const std::string&)> warnings_to(LogSink* sink, LogLevel leve
 
 }  // namespace
 
-/// The arena and the rendezvous under the communicators of a Context, and the blocks that allocate()
+/// The arena and the generations under the communicators of a Context, and the blocks that allocate()
 /// returned.
 struct Context::World {
-  LaunchFacts facts;
   std::unique_ptr<Arena> arena;
   std::mutex mutex;
   std::vector<ArenaBlock> blocks;  // after `arena`, to be destroyed before it
-  std::unique_ptr<net::Meeting> meeting;
-  std::unique_ptr<Communicator> group;  // until the Context has it
-  std::function<Result<std::unique_ptr<Communicator>>()> shrink;
+  std::unique_ptr<world::Membership> membership;
+
+  /// The ranks of the own role that are on this host, by their positions among all members.
+  std::vector<std::uint64_t> ids_here() const {
+    std::vector<std::uint64_t> ids;
+    for (const Member& member : membership->members()) {
+      if (member.role == membership->own().role && member.host == membership->own().host)
+        ids.push_back(member.id);
+    }
+    return ids;
+  }
 };
 
 std::shared_ptr<Context::World> Context::join(const ContextOptions& options) {
   auto own = std::make_shared<World>();
-  own->facts = value_or_throw(launch_facts(own_environment()));
-  const LimitFacts& limits = own->facts.limits;
+  const LaunchFacts facts = value_or_throw(launch_facts(own_environment()));
+  const LimitFacts& limits = facts.limits;
   own->arena = value_or_throw(Arena::create(options.arena_bytes));
-  world::World joined = value_or_throw(
-      world::join(own->facts, *own->arena,
-                  {.limit = options.limit.value_or(limits.call.value_or(DefaultLimit::kCall)),
-                   .liveness = options.liveness.value_or(limits.liveness.value_or(DefaultLimit::kLiveness)),
-                   .link_limit = options.link_limit,
-                   .meeting_limit = options.meeting_limit,
-                   .links = options.links,
-                   .warn = warnings_to(options.log, options.log_level, own->facts.rank)}));
-  own->meeting = std::move(joined.meeting);
-  own->group = std::move(joined.group);
-  own->shrink = std::move(joined.shrink);
-  if (own->facts.rank == 0 && options.log != nullptr && !joined.explanation.empty()) {
-    write_to(*options.log, LogLevel::kInfo, own->facts.rank, joined.explanation);
+  own->membership = value_or_throw(world::Membership::join(
+      facts, *own->arena,
+      {.limit = options.limit.value_or(limits.call.value_or(DefaultLimit::kCall)),
+       .liveness = options.liveness.value_or(limits.liveness.value_or(DefaultLimit::kLiveness)),
+       .link_limit = options.link_limit,
+       .meeting_limit = options.meeting_limit,
+       .links = options.links,
+       .warn = warnings_to(options.log, options.log_level, facts.rank)}));
+  const std::string explanation = own->membership->explanation();
+  if (facts.rank == 0 && options.log != nullptr && !explanation.empty()) {
+    write_to(*options.log, LogLevel::kInfo, facts.rank, explanation);
   }
   return own;
 }
 
 Context::Context(const ContextOptions& options) : Context(join(options)) {}
 
-Context::Context(std::shared_ptr<World> world)
-    : Group(Parts::make(world, *world->arena, std::move(world->group))), world_(std::move(world)) {}
+Context::Context(std::shared_ptr<World> world) : Group(nullptr), world_(std::move(world)) {
+  take_groups();
+}
 
 Context::~Context() = default;
 
+void Context::take_groups() {
+  world::Membership::Groups groups = world_->membership->take_groups();
+  everyone_.reset();
+  if (groups.everyone) {
+    everyone_ = made_of(Parts::make(world_, *world_->arena, std::move(groups.everyone)));
+  }
+  parts_ = Parts::make(world_, *world_->arena, std::move(groups.own));
+}
+
 int Context::local_rank() const {
-  return world_->facts.local_rank;
+  const std::vector<std::uint64_t> ids = world_->ids_here();
+  return static_cast<int>(std::find(ids.begin(), ids.end(), id()) - ids.begin());
 }
 
 int Context::local_size() const {
-  return world_->facts.local_size;
+  return static_cast<int>(world_->ids_here().size());
 }
 
-void Context::shrink() {
-  if (!world_->shrink) {
-    throw Error(ErrorCode::kUnsupported, "shrink() needs a fault-tolerant backend")
-        .with_remedy("Use the backend mpi with Open MPI 5, mpirun --with-ft ulfm; or start the job again.");
-  }
-  parts_->communicator = value_or_throw(world_->shrink());
+Role Context::role() const {
+  return world_->membership->own().role;
+}
+
+std::uint64_t Context::id() const {
+  return world_->membership->own().id;
+}
+
+std::uint32_t Context::generation() const {
+  return world_->membership->generation();
+}
+
+const std::vector<Member>& Context::members() const {
+  return world_->membership->members();
+}
+
+Group& Context::everyone() {
+  return everyone_ ? *everyone_ : *this;
+}
+
+std::vector<Member> Context::survivors() {
+  return value_or_throw(world_->membership->survivors());
+}
+
+void Context::form(const std::vector<Member>& members) {
+  value_or_throw(world_->membership->form(members));
+  take_groups();
 }
 
 void* Context::allocate_elements(std::size_t count, std::size_t element_bytes) {

@@ -18,10 +18,14 @@
 namespace cohort::world {
 
 /// The transport, exchange and progress thread that the communicators of one generation share.
-struct HostsWorld::Foundation {
-  Foundation(std::unique_ptr<comm::Neighbours> met, std::unique_ptr<FarPort> opened)
-      : neighbours(std::move(met)), port(std::move(opened)), doorbell(make_doorbell()) {}
-  ~Foundation() {
+struct HostsWorld::Foundation final : comm::Engine {
+  Foundation(std::unique_ptr<comm::Neighbours> met, std::vector<int> ranks_here,
+             std::unique_ptr<FarPort> opened)
+      : neighbours(std::move(met)),
+        near(std::move(ranks_here)),
+        port(std::move(opened)),
+        doorbell(make_doorbell()) {}
+  ~Foundation() override {
     if (!exchange) return;
     progress->remove(*exchange);
     exchange->close();
@@ -42,8 +46,32 @@ struct HostsWorld::Foundation {
     progress->add(*exchange);
   }
 
+  void end(const Error& why) override {
+    exchange->end(why, comm::Ending::kTold);
+    neighbours->end(why);
+  }
+  Status close(const Error& why, TimePoint deadline) override {
+    exchange->end(why, comm::Ending::kQuiet);
+    progress->stop();
+    exchange->close();
+    return neighbours->close(why, deadline);
+  }
+  // A connection that broke says little about the process behind it: the ranks of its host know better.
+  std::vector<comm::Loss> losses() const override {
+    std::vector<comm::Loss> losses;
+    for (const comm::Loss& loss : neighbours->losses()) {
+      losses.push_back({near[static_cast<std::size_t>(loss.member)], loss.kind});
+    }
+    for (int rank = 0; rank < exchange->num_members(); ++rank) {
+      const bool is_near = std::find(near.begin(), near.end(), rank) != near.end();
+      if (!is_near && exchange->loss(rank)) losses.push_back({rank, comm::Loss::Kind::kSilent});
+    }
+    return losses;
+  }
+
   RealClock clock;
   std::unique_ptr<comm::Neighbours> neighbours;
+  const std::vector<int> near;  // the ranks of this host, by their numbers among the neighbours
   std::unique_ptr<FarPort> port;
   std::unique_ptr<comm::Doorbell> doorbell;
   std::unique_ptr<comm::Exchange> exchange;
@@ -95,13 +123,15 @@ std::string way_of(const HostsOptions& options, int sockets) {
 
 }  // namespace
 
-Result<std::vector<std::string>> HostsWorld::gather(std::uint32_t generation, const char* what,
+Result<std::vector<std::string>> HostsWorld::gather(const Part& part, const char* what,
                                                     const std::string& card, TimePoint deadline) {
-  return meeting_.gather({.name = fmt::format("{}.{}", generation, what),
-                          .rank = options_.rank,
-                          .world = options_.world,
-                          .deadline = deadline},
-                         card);
+  net::Round round{.name = fmt::format("{}.{}", part.generation, what),
+                   .rank = part.rank,
+                   .world = part.size(),
+                   .deadline = deadline,
+                   .hopeless = part.hopeless};
+  if (part.size() < options_.world) round.members = part.members;
+  return meeting_.gather(round, card);
 }
 
 Result<std::unique_ptr<FarPort>> HostsWorld::open_port() const {
@@ -109,40 +139,47 @@ Result<std::unique_ptr<FarPort>> HostsWorld::open_port() const {
   return is_ucx ? open_ucx_port(options_) : open_tcp_port(options_, key_);
 }
 
-Result<HostsWorld::Roster> HostsWorld::meet(std::uint32_t generation, const FarPort& port) {
+Result<HostsWorld::Roster> HostsWorld::meet(const Part& part, const FarPort& port) {
   const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), options_.meeting_limit);
   COHORT_ASSIGN_OR_RETURN(const Door door, Door::open());
   Card own{
       .version = std::string(version()), .door = door.name(), .schedules = schedules_text(options_.links)};
+  own.members = part.checksum;
   port.sign(own);
-  COHORT_ASSIGN_OR_RETURN(const auto texts, gather(generation, "cards", own.text(), deadline));
+  COHORT_ASSIGN_OR_RETURN(const auto texts, gather(part, "cards", own.text(), deadline));
   Roster roster;
   COHORT_ASSIGN_OR_RETURN(roster.cards, parse_cards(texts, own));
-  COHORT_ASSIGN_OR_RETURN(const auto here, ranks_here(doors_of(roster.cards), options_.rank));
-  COHORT_ASSIGN_OR_RETURN(const auto found, gather(generation, "hosts", ranks_to_text(here), deadline));
+  COHORT_ASSIGN_OR_RETURN(const auto here, ranks_here(doors_of(roster.cards), part.rank));
+  COHORT_ASSIGN_OR_RETURN(const auto found, gather(part, "hosts", ranks_to_text(here), deadline));
   COHORT_ASSIGN_OR_RETURN(roster.hosts, hosts_of_ranks(found));
-  roster.near = members_of(roster.hosts, roster.hosts[static_cast<std::size_t>(options_.rank)]);
+  roster.near = members_of(roster.hosts, roster.hosts[static_cast<std::size_t>(part.rank)]);
   return roster;
 }
 
-Result<std::unique_ptr<comm::Neighbours>> HostsWorld::meet_neighbours(std::uint32_t generation,
+Result<std::unique_ptr<comm::Neighbours>> HostsWorld::meet_neighbours(const Part& part,
                                                                       const Roster& roster) {
   const std::vector<int>& near = roster.near;
-  const auto position = std::find(near.begin(), near.end(), options_.rank) - near.begin();
-  return comm::Neighbours::meet(
-      arena_, {.rendezvous = roster.cards[static_cast<std::size_t>(near.front())].door + "-",
-               .facts = {.rank = static_cast<int>(position),
-                         .world = static_cast<int>(near.size()),
-                         .generation = generation},
-               .job_ranks = near,
-               .liveness = options_.liveness,
-               .meeting_limit = options_.meeting_limit,
-               .warn = options_.warn});
+  const auto position = std::find(near.begin(), near.end(), part.rank) - near.begin();
+  COHORT_ASSIGN_OR_RETURN(
+      auto neighbours,
+      comm::Neighbours::meet(arena_,
+                             {.rendezvous = roster.cards[static_cast<std::size_t>(near.front())].door + "-",
+                              .facts = {.rank = static_cast<int>(position),
+                                        .world = static_cast<int>(near.size()),
+                                        .generation = part.generation},
+                              .job_ranks = near,
+                              .liveness = options_.liveness,
+                              .meeting_limit = options_.meeting_limit,
+                              .members = part.checksum,
+                              .hopeless = part.hopeless,
+                              .warn = options_.warn}));
+  if (part.on_met) part.on_met(*neighbours, near);
+  return neighbours;
 }
 
 // Measures in a group of its own, which is destroyed before the group of all ranks is made.
-Result<Pricing> HostsWorld::find_prices(const std::shared_ptr<Foundation>& foundation,
-                                        std::uint32_t generation, const Roster& roster, int rails) const {
+Result<Pricing> HostsWorld::find_prices(const std::shared_ptr<Foundation>& foundation, const Part& part,
+                                        const Roster& roster, int rails) const {
   // Ranks that have no part in a round wait for those that measure.
   const int num_hosts = *std::max_element(roster.hosts.begin(), roster.hosts.end()) + 1;
   const auto limit = std::max(options_.limit, options_.meeting_limit) + num_hosts * kRoundLimit;
@@ -150,13 +187,13 @@ Result<Pricing> HostsWorld::find_prices(const std::shared_ptr<Foundation>& found
                                                 *foundation->exchange, *foundation->progress,
                                                 {.name = "links",
                                                  .group = comm::MessagePassingCommunicator::kLinksGroup,
-                                                 .generation = generation,
+                                                 .generation = part.generation,
                                                  .limit = limit,
                                                  .message_passing = {.plan = {.hosts = roster.hosts}},
                                                  .foundation = foundation}));
   LocalFileSystem files;
   LinkCache cache(files, options_.link_cache);
-  const Card& own = roster.cards[static_cast<std::size_t>(options_.rank)];
+  const Card& own = roster.cards[static_cast<std::size_t>(part.rank)];
   const auto price = [&](int sockets) -> Result<Pricing> {
     foundation->port->set_striping(striping_for(sockets));
     COHORT_RETURN_IF_ERROR(group->run(barrier()));
@@ -186,20 +223,17 @@ int HostsWorld::rails_between(const Roster& roster) const {
 
 // Ranks of one host need schedules only if the user has asked for a particular one.
 bool HostsWorld::can_share_memory(const Roster& roster) const {
-  return schedules_text(options_.links).empty() && static_cast<int>(roster.near.size()) == options_.world;
+  return schedules_text(options_.links).empty() && roster.near.size() == roster.cards.size();
 }
 
-Result<std::unique_ptr<Communicator>> HostsWorld::share_memory(std::uint32_t generation,
-                                                               const Roster& roster) {
+Result<std::unique_ptr<Communicator>> HostsWorld::share_memory(const Part& part, const Roster& roster) {
   plan_ = {.hosts = roster.hosts};
-  return SharedMemoryCommunicator::meet(arena_, {.rendezvous = roster.cards.front().door + "-",
-                                                 .facts = {.rank = options_.rank,
-                                                           .world = options_.world,
-                                                           .generation = generation,
-                                                           .limit = options_.limit},
-                                                 .liveness = options_.liveness,
-                                                 .meeting_limit = options_.meeting_limit,
-                                                 .warn = options_.warn});
+  COHORT_ASSIGN_OR_RETURN(std::shared_ptr<comm::Neighbours> neighbours, meet_neighbours(part, roster));
+  return SharedMemoryCommunicator::of(std::move(neighbours), {.rank = part.rank,
+                                                              .world = part.size(),
+                                                              .generation = part.generation,
+                                                              .limit = options_.limit,
+                                                              .end = part.end});
 }
 
 // Groups of ranks of this host share memory, unless the user has asked for an algorithm of messages.
@@ -217,20 +251,26 @@ std::shared_ptr<comm::HostGroups> HostsWorld::host_groups(const std::shared_ptr<
 }
 
 Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation) {
+  Part all{.generation = generation, .rank = options_.rank};
+  for (int rank = 0; rank < options_.world; ++rank) all.members.push_back(rank);
+  return form(all);
+}
+
+Result<std::unique_ptr<Communicator>> HostsWorld::form(const Part& part) {
   COHORT_RETURN_IF_ERROR(check_links(options_.links));
   COHORT_ASSIGN_OR_RETURN(auto port, open_port());
-  COHORT_ASSIGN_OR_RETURN(const Roster roster, meet(generation, *port));
-  if (can_share_memory(roster)) return share_memory(generation, roster);
-  COHORT_ASSIGN_OR_RETURN(auto neighbours, meet_neighbours(generation, roster));
-  const auto foundation = std::make_shared<Foundation>(std::move(neighbours), std::move(port));
+  COHORT_ASSIGN_OR_RETURN(const Roster roster, meet(part, *port));
+  if (can_share_memory(roster)) return share_memory(part, roster);
+  COHORT_ASSIGN_OR_RETURN(auto neighbours, meet_neighbours(part, roster));
+  const auto foundation = std::make_shared<Foundation>(std::move(neighbours), roster.near, std::move(port));
   const int rails = rails_between(roster);
-  COHORT_ASSIGN_OR_RETURN(auto far, foundation->port->join({options_.rank, roster.cards, roster.hosts, rails},
-                                                           foundation->clock));
+  COHORT_ASSIGN_OR_RETURN(
+      auto far, foundation->port->join({part.rank, roster.cards, roster.hosts, rails}, foundation->clock));
   auto near = std::make_unique<comm::SharedMemoryTransport>(*foundation->neighbours);
   foundation->start(std::make_unique<comm::JoinedTransport>(std::move(near), std::move(far), roster.near),
                     options_);
   if (!pricing_) {
-    COHORT_ASSIGN_OR_RETURN(pricing_, find_prices(foundation, generation, roster, rails));
+    COHORT_ASSIGN_OR_RETURN(pricing_, find_prices(foundation, part, roster, rails));
   }
   foundation->port->set_striping(striping_for(pricing_->sockets));
   // The ranks of a host share its cable.
@@ -244,14 +284,16 @@ Result<std::unique_ptr<Communicator>> HostsWorld::form(std::uint32_t generation)
            .chunk_bytes = options_.links.chunk_bytes,
            .wire = options_.links.wire.value_or(WireDType::kSame)};
   const auto numbers = std::make_shared<comm::GroupNumbers>(
-      comm::MessagePassingCommunicator::kFirstSplitGroup, options_.rank, options_.world);
+      comm::MessagePassingCommunicator::kFirstSplitGroup, part.rank, part.size());
   return comm::MessagePassingCommunicator::make_world(
       *foundation->exchange, *foundation->progress,
-      {.generation = generation,
+      {.generation = part.generation,
        .limit = options_.limit,
+       .end = part.end,
        .kind = options_.links.backend == Backend::kUcx ? "hosts over ucx" : "hosts",
        .message_passing = {.plan = plan_},
        .foundation = foundation,
+       .engine = foundation,
        .host_groups = host_groups(foundation, roster, numbers),
        .numbers = numbers});
 }

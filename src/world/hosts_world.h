@@ -11,6 +11,7 @@
 #include "world/far_port.h"
 #include "world/hosts_options.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@ namespace cohort::world {
 ///
 /// Threads: one at a time.
 /// Lifetime: the meeting must outlive this object; the arena must also outlive every communicator it formed.
+/// Communicators of an earlier generation may live on if their engine was closed.
 /// Failure: kTimedOut names the ranks that are missing, kUsage a rank with another backend.
 /// Cost: two rounds of the meeting for each generation, and up to three threads while its communicators live.
 /// The first generation measures the links that are not in the cache.
@@ -36,8 +38,27 @@ class HostsWorld {
         options_(std::move(options)),
         pricing_(options_.pricing) {}
 
-  /// Forms the group of all ranks. Communicators of an earlier generation must have been destroyed.
+  /// The ranks that form a generation, from the view of one of them.
+  struct Part {
+    std::uint32_t generation = 0;
+    int rank = 0;                ///< in the group
+    std::vector<int> members{};  ///< by rank: their ranks in the job
+    std::uint64_t checksum = 0;  ///< of the list of members and roles, the same on all of them
+    std::shared_ptr<const comm::GenerationEnd> end{};
+    std::function<std::optional<Error>()> hopeless{};  ///< as in net::Round
+    /// Called with the ranks of this host once they have met; `near`: their ranks in the group.
+    std::function<void(comm::Neighbours&, const std::vector<int>& near)> on_met{};
+
+    int size() const { return static_cast<int>(members.size()); }
+  };
+
+  /// Forms the group of all ranks. Communicators of an earlier generation must have been destroyed, or their
+  /// engine closed.
   Result<std::unique_ptr<Communicator>> form(std::uint32_t generation);
+  /// Forms the group of some ranks.
+  Result<std::unique_ptr<Communicator>> form(const Part& part);
+  /// The host of each rank of the last group.
+  const std::vector<int>& hosts() const { return plan_.hosts; }
   /// The plan options of the last group: how its calls become schedules.
   const comm::PlanOptions& plan() const { return plan_; }
   const std::optional<Pricing>& pricing() const { return pricing_; }
@@ -51,14 +72,14 @@ class HostsWorld {
     std::vector<int> near;    ///< the ranks of this host
   };
 
-  Result<std::vector<std::string>> gather(std::uint32_t generation, const char* what, const std::string& card,
+  Result<std::vector<std::string>> gather(const Part& part, const char* what, const std::string& card,
                                           TimePoint deadline);
   Result<std::unique_ptr<FarPort>> open_port() const;
-  Result<Roster> meet(std::uint32_t generation, const FarPort& port);
+  Result<Roster> meet(const Part& part, const FarPort& port);
   bool can_share_memory(const Roster& roster) const;
-  Result<std::unique_ptr<Communicator>> share_memory(std::uint32_t generation, const Roster& roster);
-  Result<std::unique_ptr<comm::Neighbours>> meet_neighbours(std::uint32_t generation, const Roster& roster);
-  Result<Pricing> find_prices(const std::shared_ptr<Foundation>& foundation, std::uint32_t generation,
+  Result<std::unique_ptr<Communicator>> share_memory(const Part& part, const Roster& roster);
+  Result<std::unique_ptr<comm::Neighbours>> meet_neighbours(const Part& part, const Roster& roster);
+  Result<Pricing> find_prices(const std::shared_ptr<Foundation>& foundation, const Part& part,
                               const Roster& roster, int rails) const;
   int rails_between(const Roster& roster) const;
   std::shared_ptr<comm::HostGroups> host_groups(const std::shared_ptr<Foundation>& foundation,

@@ -10,28 +10,34 @@
 namespace cohort::world {
 namespace {
 
-using net::Meeting;
+using net::MeetingWithBoard;
 
 /// The meeting of rank 0 that also runs the server.
-class ServedMeeting final : public Meeting {
+class ServedMeeting final : public MeetingWithBoard {
  public:
-  ServedMeeting(std::unique_ptr<net::MeetingServer> server, std::unique_ptr<Meeting> client)
+  ServedMeeting(std::unique_ptr<net::MeetingServer> server, std::unique_ptr<MeetingWithBoard> client)
       : server_(std::move(server)), client_(std::move(client)) {}
   Result<std::vector<std::string>> gather(const net::Round& round, const std::string& card) override {
     return client_->gather(round, card);
   }
+  Result<std::vector<net::Posting>> post(const net::Round& board, const std::string& card) override {
+    return client_->post(board, card);
+  }
 
  private:
   std::unique_ptr<net::MeetingServer> server_;
-  std::unique_ptr<Meeting> client_;
+  std::unique_ptr<MeetingWithBoard> client_;
 };
 
 /// A FileMeeting in the file system of this machine, which it owns.
-class LocalFileMeeting final : public Meeting {
+class LocalFileMeeting final : public MeetingWithBoard {
  public:
   LocalFileMeeting(const net::JobKey& key, const std::string& directory) : meeting_(key, files_, directory) {}
   Result<std::vector<std::string>> gather(const net::Round& round, const std::string& card) override {
     return meeting_.gather(round, card);
+  }
+  Result<std::vector<net::Posting>> post(const net::Round& board, const std::string& card) override {
+    return meeting_.post(board, card);
   }
 
  private:
@@ -39,24 +45,25 @@ class LocalFileMeeting final : public Meeting {
   net::FileMeeting meeting_;
 };
 
-Result<std::unique_ptr<Meeting>> meet_at(const LaunchFacts& facts, const net::JobKey& key,
-                                         const std::vector<Rendezvous::Address>& servers) {
+Result<std::unique_ptr<MeetingWithBoard>> meet_at(const LaunchFacts& facts, const net::JobKey& key,
+                                                  const std::vector<Rendezvous::Address>& servers) {
   std::vector<net::SocketAddress> addresses;
   for (const Rendezvous::Address& server : servers) {
     COHORT_ASSIGN_OR_RETURN(const auto found,
                             net::look_up(server.host, static_cast<std::uint16_t>(server.port)));
     addresses.insert(addresses.end(), found.begin(), found.end());
   }
-  return std::unique_ptr<Meeting>(
+  return std::unique_ptr<MeetingWithBoard>(
       std::make_unique<net::MeetingClient>(key, facts.rank, facts.world, addresses));
 }
 
-Result<std::unique_ptr<Meeting>> serve_at(const LaunchFacts& facts, const net::JobKey& key,
-                                          const Rendezvous::Address& address) {
+Result<std::unique_ptr<MeetingWithBoard>> serve_at(const LaunchFacts& facts, const net::JobKey& key,
+                                                   const Rendezvous::Address& address) {
   COHORT_ASSIGN_OR_RETURN(Descriptor listener, net::listen_for({}, static_cast<std::uint16_t>(address.port)));
   auto server = std::make_unique<net::MeetingServer>(key, std::move(listener), facts.world);
   COHORT_ASSIGN_OR_RETURN(auto client, meet_at(facts, key, {{"localhost", address.port}}));
-  return std::unique_ptr<Meeting>(std::make_unique<ServedMeeting>(std::move(server), std::move(client)));
+  return std::unique_ptr<MeetingWithBoard>(
+      std::make_unique<ServedMeeting>(std::move(server), std::move(client)));
 }
 
 }  // namespace
@@ -75,11 +82,11 @@ Result<net::JobKey> job_key(const LaunchFacts& facts) {
           "ranks; or start the ranks with cohort run --hosts.");
 }
 
-Result<std::unique_ptr<Meeting>> open_meeting(const LaunchFacts& facts, const net::JobKey& key) {
+Result<std::unique_ptr<MeetingWithBoard>> open_meeting(const LaunchFacts& facts, const net::JobKey& key) {
   const Rendezvous& rendezvous = facts.rendezvous;
   if (!rendezvous.server.empty()) return meet_at(facts, key, rendezvous.server);
   if (rendezvous.directory) {
-    return std::unique_ptr<Meeting>(std::make_unique<LocalFileMeeting>(key, *rendezvous.directory));
+    return std::unique_ptr<MeetingWithBoard>(std::make_unique<LocalFileMeeting>(key, *rendezvous.directory));
   }
   if (rendezvous.address) {
     return facts.rank == 0 ? serve_at(facts, key, *rendezvous.address)

@@ -14,6 +14,6 @@ Result<net::JobKey> job_key(const LaunchFacts& facts);
 
 /// Opens the meeting for ranks of several hosts at the rendezvous that the launcher named: the launcher's
 /// server, a shared directory, or a server in rank 0. kUsage without a rendezvous.
-Result<std::unique_ptr<net::Meeting>> open_meeting(const LaunchFacts& facts, const net::JobKey& key);
+Result<std::unique_ptr<net::MeetingWithBoard>> open_meeting(const LaunchFacts& facts, const net::JobKey& key);
 
 }  // namespace cohort::world

@@ -59,6 +59,26 @@ TEST(ExchangeLoss, ALostMemberEndsItsReceivesAndSends) {
   ASSERT_TRUE(a.send(2, message(1), into)) << "other members are not lost";
 }
 
+TEST(ExchangeEnd, ReachesHandlersOfBeforeAndAfterAndTheFirstCounts) {
+  const auto network = make_loopback(1);
+  ExchangeMember a(network->take(0));
+  std::latch told(2);
+  const auto hear = [&](const Error& why, comm::Ending ending) {
+    EXPECT_EQ(why.code(), ErrorCode::kStale);
+    EXPECT_EQ(ending, comm::Ending::kQuiet);
+    told.count_down();
+  };
+  const int early = a->on_end(hear);
+  const int removed = a->on_end([](const Error&, comm::Ending) { ADD_FAILURE(); });
+  a->remove_end_handler(removed);
+  a->end(Error(ErrorCode::kStale, "over"), comm::Ending::kQuiet);
+  a->end(Error(ErrorCode::kAborted, "over again"), comm::Ending::kTold);
+  const int late = a->on_end(hear);
+  told.wait();
+  a->remove_end_handler(early);
+  a->remove_end_handler(late);
+}
+
 TEST(ExchangeLoss, AFrozenMemberIsLostOnlyWhileSomebodyWatches) {
   const auto network = make_loopback(3);
   const comm::Exchange::Options options = {.liveness = 40ms};

@@ -127,6 +127,24 @@ TEST(Mailbox, RepliesAreMatchedInWhateverOrderTheyCome) {
   EXPECT_NE(order.front(), 0u);
 }
 
+TEST(Mailbox, TheEndOfItsGenerationEndsItsCalls) {
+  std::latch asked(1);
+  std::latch over(1);
+  Pair pair;
+  pair.answers->serve(kCount, [&](int, std::span<const std::byte>) -> Result<Bytes> {
+    asked.count_down();
+    over.wait();
+    return Bytes();
+  });
+  std::jthread ending([&] {
+    asked.wait();
+    pair.asks.member.exchange().end(Error(ErrorCode::kStale, "generation 0 is over"), comm::Ending::kQuiet);
+  });
+  EXPECT_EQ(pair.asks->call(1, kCount, {}, soon()).error().code(), ErrorCode::kStale);
+  EXPECT_EQ(pair.asks->call(1, kEcho, {}, soon()).error().code(), ErrorCode::kStale);
+  over.count_down();
+}
+
 TEST(Mailbox, AHandlersErrorTravelsWithItsCodeAndWords) {
   Pair pair;
   pair.answers->serve(kCount, [](int, std::span<const std::byte>) -> Result<Bytes> {

@@ -31,6 +31,21 @@ class CountingTask final : public comm::Task {
   TimePoint wanted = TimePoint::max();
 };
 
+// Tasks that have something left to do are advanced to their end, on the thread that stops.
+TEST(Progress, StopLeavesNothingHalfDone) {
+  comm::LocalDoorbell bell;
+  comm::Progress progress(bell);
+  CountingTask task;
+  int left = 50;
+  task.on_advance = [&, own = std::this_thread::get_id()] {
+    if (std::this_thread::get_id() == own) task.moves = left > 0 && left-- > 0;
+  };
+  progress.add(task);
+  progress.stop();
+  EXPECT_EQ(left, 0);
+  progress.remove(task);
+}
+
 TEST(Doorbell, ARingBetweenTicketAndSleepIsNotLost) {
   comm::LocalDoorbell bell;
   const std::uint32_t ticket = bell.arm();

@@ -1,4 +1,5 @@
-#include "world/join.h"
+#include "comm/shared_memory/arena.h"
+#include "world/membership.h"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +7,12 @@ namespace cohort::test {
 namespace {
 
 // Joins as the only rank, without a launcher.
-Result<world::World> join_alone(const LinkSettings& environment, const LinkSettings& code) {
+Result<std::unique_ptr<world::Membership>> join_alone(const LinkSettings& environment,
+                                                      const LinkSettings& code) {
   static const std::unique_ptr<Arena> arena = value_or_throw(Arena::create(std::size_t{16} << 20));
   LaunchFacts facts;
   facts.links.settings = environment;
-  return world::join(facts, *arena, {.links = code});
+  return world::Membership::join(facts, *arena, {.links = code});
 }
 
 TEST(Join, MpiWithoutAnMpiLauncherIsAMistakeWithARemedy) {
@@ -29,8 +31,9 @@ TEST(Join, OnOneHostEveryBackendButMpiIsSharedMemory) {
   for (const Backend backend : {Backend::kAuto, Backend::kTcp, Backend::kUcx}) {
     const auto joined = join_alone({.backend = backend}, {});
     ASSERT_TRUE(joined) << joined.error().text();
-    EXPECT_EQ(joined->group->traits().kind, "shared memory");
-    EXPECT_FALSE(joined->shrink);
+    const world::Membership::Groups groups = (*joined)->take_groups();
+    EXPECT_EQ(groups.own->traits().kind, "shared memory");
+    EXPECT_EQ(groups.everyone, nullptr);
   }
 }
 

@@ -244,6 +244,29 @@ void check_that_users_outlive(std::unique_ptr<cohort::Context> context) {
   check_blocking_calls(group);
 }
 
+// A trainer of an earlier generation is refused by its number; one of the present generation trains.
+void check_generations(cohort::Context& context) {
+  torch::nn::Linear old_net(3, 2), new_net(3, 2);
+  const auto loss_of = [](torch::nn::Linear net) {
+    return cohort::mean_loss([net](const cohort::Batch& batch) mutable {
+      return (net->forward(batch.input) - batch.target).square().mean();
+    });
+  };
+  cohort::Trainer old_trainer(context, old_net.ptr(), loss_of(old_net), {.batch_size = 4});
+  expect_equal(old_trainer.fit(std::make_shared<Ones>()).steps, 2, "the number of steps");
+  context.form(context.members());
+  expect_equal(context.generation(), 1u, "the generation");
+  expect_equal(context.role() == cohort::Role::kWorker, true, "the role");
+  try {
+    (void)old_trainer.fit(std::make_shared<Ones>());
+    throw std::runtime_error("a trainer of an earlier generation has trained");
+  } catch (const cohort::Error& error) {
+    if (error.code() != cohort::ErrorCode::kStale) throw;
+  }
+  cohort::Trainer new_trainer(context, new_net.ptr(), loss_of(new_net), {.batch_size = 4});
+  expect_equal(new_trainer.fit(std::make_shared<Ones>()).steps, 2, "the number of steps after form()");
+}
+
 // Settings are enumerations, and have the names that job files use.
 void check_settings() {
   const cohort::LinkSettings settings{.backend = cohort::Backend::kAuto,
@@ -270,6 +293,7 @@ int main() try {
   check_abort(*context);
   check_broadcast_state(*context);
   check_visit_state(*context);
+  check_generations(*context);
   check_that_users_outlive(std::move(context));
   return 0;
 } catch (const std::exception& error) {

@@ -8,7 +8,7 @@
 #include "comm/group/call.h"
 #include "launch/variable_reader.h"
 #include "world/hosts_world.h"
-#include "world/join.h"
+#include "world/membership.h"
 #include "world/open_meeting.h"
 
 #include <algorithm>
@@ -85,12 +85,13 @@ Status run(const std::vector<std::string>& words) {
   };
   if (words[0] == "renew") return renew(facts, *arena, number(1, 3));
   std::cout << fmt::format("pid {}\n", ::getpid()) << std::flush;
-  COHORT_ASSIGN_OR_RETURN(const world::World world,
-                          world::join(facts, *arena, {.link_limit = 3s, .meeting_limit = 10s}));
-  if (facts.rank == 0) std::cout << world.explanation << std::flush;
+  COHORT_ASSIGN_OR_RETURN(const auto membership,
+                          world::Membership::join(facts, *arena, {.link_limit = 3s, .meeting_limit = 10s}));
+  const auto group = membership->take_groups().own;
+  if (facts.rank == 0) std::cout << membership->explanation() << std::flush;
   const auto count = static_cast<std::size_t>(number(words[0] == "die" ? 2 : 1, 1));
-  if (words[0] == "die") return die(*world.group, number(1, 0), count);
-  return sum(*world.group, count, number(2, 1), std::chrono::milliseconds(number(3, 0)));
+  if (words[0] == "die") return die(*group, number(1, 0), count);
+  return sum(*group, count, number(2, 1), std::chrono::milliseconds(number(3, 0)));
 }
 
 }  // namespace

@@ -72,6 +72,20 @@ TEST(LaunchFacts, OfCohortRun) {
                                             .rendezvous = {.unix_name = "cohort-abc"}}));
 }
 
+TEST(LaunchFacts, WorkersComeFirstThenServersThenSpares) {
+  const RoleFacts roles{.servers = 2, .spares = 1};
+  std::string letters;
+  for (int rank = 0; rank < 5; ++rank) {
+    const EnvironmentVariables variables = supervise::rank_variables(
+        {.rank = rank, .world = 5, .roles = roles, .rendezvous = *supervise::fresh_rendezvous()});
+    EXPECT_EQ(facts_of(variables).roles, roles);
+    letters += variables.at("COHORT_ROLE")[1];
+  }
+  EXPECT_EQ(letters, "ooeep");  // worker, worker, server, server, spare
+  // Other launchers know no roles.
+  EXPECT_EQ(facts_of(with(kTorchrun, {{"COHORT_SPARES", "1"}})).roles, RoleFacts{});
+}
+
 TEST(LaunchFacts, AreThoseThatRankVariablesWrites) {
   for (const int world : {1, 2, 5}) {
     for (int rank = 0; rank < world; ++rank) {
@@ -200,6 +214,11 @@ TEST(LaunchFacts, MistakesNameTheVariableAndItsValue) {
       {with(kCohort, {{"COHORT_LOCAL_RANK", "3"}}), {"COHORT_LOCAL_RANK=3", "COHORT_LOCAL_WORLD=3"}},
       {with(kCohort, {{"COHORT_LOCAL_WORLD", "6"}}), {"COHORT_LOCAL_WORLD=6", "COHORT_WORLD=5"}},
       {with(kCohort, {{"COHORT_GENERATION", "new"}}), {"COHORT_GENERATION='new'"}},
+      {with(kCohort, {{"COHORT_SERVERS", "x"}}), {"COHORT_SERVERS='x'"}},
+      {with(kCohort, {{"COHORT_SERVERS", "3"}, {"COHORT_SPARES", "2"}}),
+       {"COHORT_SERVERS=3 and COHORT_SPARES=2", "no worker of COHORT_WORLD=5"}},
+      {with(kCohort, {{"COHORT_SPARES", "2147483647"}}), {"COHORT_SPARES=2147483647"}},
+      {with(kCohort, {{"COHORT_ROLE", "spare"}}), {"COHORT_ROLE='spare'", "is a worker"}},
       {with(kCohort, {{"COHORT_RENDEZVOUS", "unix:"}}), {"COHORT_RENDEZVOUS='unix:'"}},
       {with(kCohort, {{"COHORT_RENDEZVOUS", "/tmp/x"}}), {"COHORT_RENDEZVOUS='/tmp/x'"}},
       {with(kCohort, {{"COHORT_RENDEZVOUS", "unix:" + std::string(81, 'x')}}),

@@ -52,6 +52,8 @@ AgentPlan some_plan() {
           .ranks = 4,
           .first_rank = 8,
           .world = 12,
+          .roles = {.servers = 2, .spares = 1},
+          .rank_loss = RankLoss::kTell,
           .rendezvous = "tcp:10.0.0.1:4711",
           .key = "00",
           .is_pinned = true,
@@ -66,6 +68,8 @@ TEST(AgentWire, APlanIsWhatItWas) {
   EXPECT_EQ(read->argv, plan.argv);
   EXPECT_EQ(read->environment, plan.environment);
   EXPECT_EQ(read->first_rank, 8);
+  EXPECT_EQ(read->roles, plan.roles);
+  EXPECT_EQ(read->rank_loss, RankLoss::kTell);
   EXPECT_EQ(read->grace, plan.grace);
 }
 

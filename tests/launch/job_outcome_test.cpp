@@ -111,5 +111,15 @@ TEST(JobOutcome, AKilledRankIsBlamedBeforeAnErrorThatCameFirst) {
   EXPECT_EQ(blamed_rank({{0, &error}, {1, &ended}}), 0);
 }
 
+TEST(JobOutcome, AJobThatMayLoseRanksHasReachedItsEndIfNoRankFailed) {
+  const RankOutcome fine{.status = ExitStatus{.code = 0}};
+  const RankOutcome killed{.status = ExitStatus{.signal = 9}};
+  const RankOutcome failed{.status = ExitStatus{.code = 1}};
+  const RankOutcome unheard{};
+  EXPECT_TRUE(has_reached_its_end({fine, killed, unheard}));
+  EXPECT_FALSE(has_reached_its_end({fine, failed}));
+  EXPECT_FALSE(has_reached_its_end({killed, unheard}));
+}
+
 }  // namespace
 }  // namespace cohort::test

@@ -48,7 +48,7 @@ void go_on(Context& context) {
     if (error.code() != cohort::ErrorCode::kPeerLost) throw;
     std::cout << error.text() << std::endl;
   }
-  context.shrink();
+  context.form(context.survivors());
   for (int round = 0; round < kRounds; ++round) sum(context);
   if (context.size() != world - 1)
     throw cohort::Error(cohort::ErrorCode::kBug, "expected one rank less than before");

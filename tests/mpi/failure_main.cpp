@@ -67,7 +67,15 @@ Status go_on_without_the_victim() {
   if (!group->traits().abortable)
     return wrong("this MPI can continue after a loss, but traits() says not abortable");
   COHORT_RETURN_IF_ERROR(expect_loss(*group, work_until_the_end(*group)));
-  COHORT_ASSIGN_OR_RETURN(const auto survivors, group->shrink());
+  const auto engine = group->mpi_engine();
+  engine->end(Error(ErrorCode::kAborted, "the survivors go on"));
+  COHORT_ASSIGN_OR_RETURN(const CohortMpiHandle smaller, engine->shrink());
+  COHORT_RETURN_IF_ERROR(
+      engine->close(Error(ErrorCode::kStale, "generation 3 is over"),
+                    deadline_after(std::chrono::steady_clock::now(), std::chrono::seconds(5))));
+  COHORT_ASSIGN_OR_RETURN(const auto survivors,
+                          mpi::MpiCommunicator::adopt(own_mpi().library, smaller,
+                                                      {.generation = 4, .limit = std::chrono::seconds(10)}));
   group.reset();
   if (survivors->generation() != 4 || survivors->size() != own_mpi().library->size() - 1) {
     return wrong(fmt::format("generation {}, {} ranks", survivors->generation(), survivors->size()));

@@ -202,7 +202,8 @@ TEST(Malformed, CardsAndRepliesAreTakenApartOrRefused) {
   constexpr std::uint64_t kDayMs = 24ull * 3600 * 1000;
   const RandomStream random(9, 1);
   const std::vector<std::byte> request =
-      net::CardRequest{.round = "0.cards", .world = 3, .wait_ms = 5, .card = "abc"}.encode();
+      net::CardRequest{.round = "0.cards", .world = 3, .members = {0, 2}, .wait_ms = 5, .card = "abc"}
+          .encode();
   const std::vector<std::byte> reply = net::encode_cards({"a", "", "ccc"});
   ASSERT_TRUE(net::CardRequest::decode(request));
   ASSERT_EQ(net::decode_reply(reply)->size(), 3u);
@@ -227,7 +228,7 @@ TEST(Malformed, CardsAndRepliesAreTakenApartOrRefused) {
 TEST(Malformed, ErrorsOfAMeetingNameTheField) {
   const auto text_of = [](const auto& result) { return result ? "it was decoded" : result.error().text(); };
   std::vector<std::byte> request = net::CardRequest{.round = "r", .world = 3, .card = "abc"}.encode();
-  request.resize(11);
+  request.resize(12);
   EXPECT_EQ(text_of(net::CardRequest::decode(request)),
             "corrupt request to the meeting: field world is cut off after 3 bytes, expected 4");
   request = net::CardRequest{.round = std::string(300, 'r'), .world = 3}.encode();

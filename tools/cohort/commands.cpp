@@ -15,6 +15,7 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   commands.push_back(make_doctor_reach_command());
   commands.push_back(make_bench_comm_command());
   commands.push_back(make_bench_step_command());
+  commands.push_back(make_bench_form_command());
   commands.push_back(make_bench_ranks_command());
   commands.push_back(make_bench_rank_command());
   commands.push_back(make_config_explain_command());

@@ -21,9 +21,10 @@ std::span<const ExitCodeRow> exit_codes() {
 std::string_view passed_on_exit_codes() {
   return "`cohort run` and `cohort train` exit with the code of the rank that failed first, or 128 plus the "
          "signal that killed it; when they are interrupted themselves, with 128 plus that signal (130 for "
-         "Ctrl-C). A rank that exits with 75 is passed over as long as another rank failed otherwise. A line "
-         "on "
-         "standard error says which rank it was, so that these codes and the tool's own can be told apart.";
+         "Ctrl-C). A rank that exits with 75 is passed over as long as another rank failed otherwise. With "
+         "`--on-rank-loss tell`, `cohort run` exits with 0 if at least one rank did, and all others did, "
+         "too, or were killed by a signal. A line on standard error says which rank it was, so that these "
+         "codes and the tool's own can be told apart.";
 }
 
 }  // namespace cohort::tool

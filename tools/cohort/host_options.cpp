@@ -129,6 +129,14 @@ Result<HostedJob> HostOptions::plan(const Session& session, const JobPlan& job) 
   common.argv = job.argv;
   common.directory = std::filesystem::current_path().string();
   common.world = supervise::num_ranks(hosted.plan.hosts);
+  common.roles = job.roles;
+  common.rank_loss = job.rank_loss;
+  if (common.roles.servers + common.roles.spares >= common.world) {
+    return Error(ErrorCode::kUsage,
+                 fmt::format("{} servers and {} spares leave no worker of the {} ranks on --hosts {}",
+                             common.roles.servers, common.roles.spares, common.world, *hosts_))
+        .with_remedy("Give the hosts more ranks: --hosts counts workers, servers and spares.");
+  }
   common.is_pinned = !job.pinned_cores.empty();
   common.grace = job.grace;
   COHORT_ASSIGN_OR_RETURN(common.environment, environment(session));

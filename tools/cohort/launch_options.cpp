@@ -40,12 +40,24 @@ void LaunchOptions::add_to(CLI::App& app) {
   app.add_flag("--pin", pin_, "Pin each rank to its share of the cores");
 }
 
+void LaunchOptions::add_roles_to(CLI::App& app) {
+  app.add_option("--servers", roles_.servers,
+                 "Number of servers, besides the ranks of -n: ranks with COHORT_ROLE=server")
+      ->type_name("N")
+      ->check(CLI::Range(0, kMostRanks));
+  app.add_option("--spares", roles_.spares,
+                 "Number of spares, which wait to take the place of a lost rank: COHORT_ROLE=spare")
+      ->type_name("N")
+      ->check(CLI::Range(0, kMostRanks));
+}
+
 int LaunchOptions::ranks(const LaunchConfig& launch) const {
   return ranks_.value_or(launch.ranks);
 }
 
 Result<JobPlan> LaunchOptions::plan(const Session& session, const LaunchConfig& launch) const {
-  JobPlan plan{.ranks = ranks(launch)};
+  JobPlan plan{.ranks = ranks(launch) + roles_.servers + roles_.spares};
+  plan.roles = roles_;
   plan.environment = session.environment;
   const auto asked = threads_ ? threads_ : launch.threads_per_rank;
   const int even_share = supervise::threads_of_rank(usable_cores(), plan.ranks);

@@ -21,15 +21,19 @@ namespace cohort::tool {
 class LaunchOptions {
  public:
   void add_to(CLI::App& app);
+  /// Adds the numbers of ranks with other roles than worker.
+  void add_roles_to(CLI::App& app);
 
-  /// The number of ranks from the command line, or else from the job.
+  /// The number of workers from the command line, or else from the job.
   int ranks(const LaunchConfig& launch) const;
 
-  /// A job of ranks(launch) ranks without a program: environment, rendezvous and cores are set.
+  /// A job of ranks(launch) workers, servers and spares without a program: environment, rendezvous and cores
+  /// are set.
   Result<JobPlan> plan(const Session& session, const LaunchConfig& launch) const;
 
  private:
   std::optional<int> ranks_;
+  RoleFacts roles_;
   std::optional<int> threads_;
   bool pin_ = false;
 };

@@ -47,6 +47,7 @@ class RunCommand final : public Command {
   }
   std::vector<std::string>* program_words() override { return &program_; }
   std::vector<std::string> candidates(const std::string& option) const override {
+    if (option == "--on-rank-loss") return {"end", "tell"};
     return job_.candidates(option);
   }
 
@@ -54,12 +55,20 @@ class RunCommand final : public Command {
     app.add_option("program", program_, "The program to run; everything after it is passed to it")
         ->type_name("PROGRAM [ARGUMENT...]");
     launch_.add_to(app);
+    launch_.add_roles_to(app);
     hosts_.add_to(app);
     add_link_options(app, job_);
     app.add_option("--output-dir", folder_,
                    "Write output to DIR/rank-0.out, DIR/rank-0.err, … instead of the terminal")
         ->type_name("DIR");
     app.add_flag("--no-prefix", no_prefix_, "Do not put the rank before each line of output");
+    app.add_option(
+           "--on-rank-loss", rank_loss_,
+           "What happens when a rank fails: end, all other ranks are ended; tell, they go on and learn "
+           "of it by Context::survivors()")
+        ->type_name("end|tell")
+        ->check(CLI::IsMember({"end", "tell"}))
+        ->capture_default_str();
     app.add_option("--grace", grace_, "Time between the signal to end and SIGKILL")
         ->type_name("DURATION")
         ->capture_default_str();
@@ -93,6 +102,7 @@ class RunCommand final : public Command {
     const Reach reach = hosts_.is_used() ? Reach::kHosts : Reach::kOneHost;
     COHORT_ASSIGN_OR_RETURN(plan.settings, link_variables(session, job, reach));
     plan.argv = program_;
+    plan.rank_loss = rank_loss_ == "tell" ? RankLoss::kTell : RankLoss::kEnd;
     COHORT_ASSIGN_OR_RETURN(plan.grace, duration_option("--grace", grace_));
     if (timeout_) {
       COHORT_ASSIGN_OR_RETURN(plan.limit, duration_option("--timeout", *timeout_));
@@ -118,6 +128,7 @@ class RunCommand final : public Command {
   HostOptions hosts_;
   std::optional<std::string> folder_;
   bool no_prefix_ = false;
+  std::string rank_loss_ = "end";
   std::string grace_ = "5s";
   std::optional<std::string> timeout_;
 };

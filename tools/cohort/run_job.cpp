@@ -35,9 +35,12 @@ Result<ExitCode> run_job(JobPlan plan, supervise::RankOutput& output) {
 
 Result<ExitCode> run_job(HostedJob hosted, supervise::RankOutput& output) {
   const int world = hosted.plan.common.world;
+  std::unique_ptr<net::MeetingServer> meeting;  // outlives the job, which tells it of ranks that end
+  hosted.plan.on_rank_end = [&](int rank) { meeting->tell_of_end(rank); };
   HostJob job(std::move(hosted.plan), output);
   return run_to_its_end(job, [&] {
-    return std::make_unique<net::MeetingServer>(hosted.key, std::move(hosted.listener), world);
+    meeting = std::make_unique<net::MeetingServer>(hosted.key, std::move(hosted.listener), world);
+    return nullptr;
   });
 }
 

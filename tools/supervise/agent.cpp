@@ -97,6 +97,8 @@ Result<JobPlan> job_plan(const AgentPlan& plan, int key) {
               .ranks = plan.ranks,
               .first_rank = plan.first_rank,
               .world = plan.world,
+              .roles = plan.roles,
+              .rank_loss = plan.rank_loss,
               .environment = own_environment(),
               .rendezvous = plan.rendezvous,
               .key = key,

@@ -70,6 +70,8 @@ std::vector<std::byte> AgentPlan::encode() const {
   writer.number(static_cast<std::uint32_t>(environment.size()));
   for (const auto& [name, value] : environment) writer.text(name).text(value);
   writer.number<std::int32_t>(ranks).number<std::int32_t>(first_rank).number<std::int32_t>(world);
+  writer.number<std::int32_t>(roles.servers).number<std::int32_t>(roles.spares);
+  writer.number(static_cast<std::uint8_t>(rank_loss));
   writer.text(rendezvous).text(key).number(static_cast<std::uint8_t>(is_pinned));
   writer.number(static_cast<std::int64_t>(grace.count()));
   return writer.take();
@@ -89,6 +91,11 @@ Result<AgentPlan> AgentPlan::decode(std::span<const std::byte> bytes) {
   plan.ranks = reader.number_within<std::int32_t>("ranks", 1, std::numeric_limits<std::int32_t>::max());
   plan.first_rank = reader.number<std::int32_t>("first rank");
   plan.world = reader.number<std::int32_t>("world");
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  plan.roles.servers = reader.number_within<std::int32_t>("servers", 0, kMost);
+  plan.roles.spares = reader.number_within<std::int32_t>("spares", 0, kMost);
+  plan.rank_loss = static_cast<RankLoss>(
+      reader.number_within<std::uint8_t>("rank loss", 0, static_cast<std::uint8_t>(RankLoss::kTell)));
   plan.rendezvous = reader.text("rendezvous");
   plan.key = reader.text("key");
   plan.is_pinned = reader.number<std::uint8_t>("pinned") != 0;

@@ -42,6 +42,8 @@ struct AgentPlan {
   int ranks = 1;
   int first_rank = 0;
   int world = 1;
+  RoleFacts roles{};  ///< of all ranks
+  RankLoss rank_loss = RankLoss::kEnd;
   std::string rendezvous{};
   std::string key{};  ///< the key of the job, as text
   bool is_pinned = false;

@@ -101,7 +101,7 @@ Result<JobOutcome> HostJob::run() {
     changed_.wait_for(lock, kPollInterval);
   }
   if (!end) end = reason_to_end();
-  return merged(end.value_or(JobEnd::kAllDone));
+  return merged(end.value_or(end_of_all()));
 }
 
 void HostJob::interrupt(int signal) {
@@ -171,7 +171,9 @@ void HostJob::take(Host& host, const supervise::FrameCutter::Frame& frame) {
     }
     case AgentFrame::kFinished: {
       const auto rank = supervise::decode_number(frame.content);
-      if (rank && is_own(*rank)) note(output_.finish(*rank));
+      if (!rank || !is_own(*rank)) return;
+      if (plan_.on_rank_end) plan_.on_rank_end(*rank);
+      note(output_.finish(*rank));
       return;
     }
     case AgentFrame::kOutcome: {
@@ -278,8 +280,14 @@ bool HostJob::all_over() const {
   return std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.is_over; });
 }
 
+// Ranks that were lost on the way have not ended the job.
+JobEnd HostJob::end_of_all() const {
+  if (has_reached_its_end(merged(JobEnd::kAllDone).ranks)) return JobEnd::kAllDone;
+  return first_bad_ != nullptr && first_bad_->failure ? JobEnd::kHostLost : JobEnd::kRankFailed;
+}
+
 std::optional<JobEnd> HostJob::reason_to_end() const {
-  if (first_bad_ != nullptr) {
+  if (first_bad_ != nullptr && plan_.common.rank_loss == RankLoss::kEnd) {
     const Host& host = *first_bad_;
     if (host.failure) return JobEnd::kHostLost;
     if (host.outcome->end == JobEnd::kRankFailed) return JobEnd::kRankFailed;

@@ -11,6 +11,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -48,9 +49,11 @@ struct HostJobPlan {
   std::chrono::nanoseconds start_limit =
       std::chrono::seconds(30);                     ///< until the agent of a host must have greeted
   std::optional<std::chrono::nanoseconds> limit{};  ///< for the whole job
+  std::function<void(int rank)> on_rank_end{};      ///< called when a rank has ended, from other threads
 };
 
-/// Runs a job on several hosts: an agent on each host runs the ranks there; one failing rank ends all.
+/// Runs a job on several hosts: an agent on each host runs the ranks there; one failing rank, or a lost host,
+/// ends all, unless AgentPlan::rank_loss says otherwise.
 ///
 /// Threads: run() once; interrupt() from any thread, but not from a signal handler.
 /// Lifetime: the output must outlive the job. The destructor ends the processes that started the agents; an
@@ -96,6 +99,7 @@ class HostJob {
   void look_at_the_time(TimePoint now);
   bool all_over() const;
   std::optional<JobEnd> reason_to_end() const;
+  JobEnd end_of_all() const;
   JobOutcome merged(JobEnd end) const;
   static LostHost lost(const Host& host);
   void note_end(Host& host);
@@ -111,7 +115,7 @@ class HostJob {
   int interruptions_ = 0;
   std::optional<int> interrupted_by_;
   std::optional<Error> output_failure_;
-  const Host* first_bad_ = nullptr;  // the host whose end ended the job
+  const Host* first_bad_ = nullptr;  // the first host whose ranks failed, or that was lost
   std::optional<TimePoint> insisted_at_;
   bool has_told_ = false;  // the signal to end was sent
   bool is_timed_out_ = false;

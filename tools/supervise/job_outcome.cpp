@@ -142,6 +142,14 @@ bool has_failed_itself(const RankOutcome& rank) {
   return rank.status->code && *rank.status->code > 0 && *rank.status->code < kSignalBase;
 }
 
+bool has_reached_its_end(const std::vector<RankOutcome>& ranks) {
+  const auto has_succeeded = [](const RankOutcome& rank) { return rank.status && rank.status->is_success(); };
+  return std::any_of(ranks.begin(), ranks.end(), has_succeeded) &&
+         std::all_of(ranks.begin(), ranks.end(), [&](const RankOutcome& rank) {
+           return has_succeeded(rank) || !rank.status || rank.status->signal;
+         });
+}
+
 std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts) {
   const auto first_failed_that = [&](auto predicate) -> std::optional<int> {
     for (const HostEnd& host : hosts) {
@@ -173,6 +181,15 @@ bool JobOutcome::is_over() const {
                      [](const RankOutcome& rank) { return rank.status.has_value(); });
 }
 
+std::vector<int> JobOutcome::lost_on_the_way() const {
+  std::vector<int> lost;
+  for (std::size_t rank = 0; end == JobEnd::kAllDone && rank < ranks.size(); ++rank) {
+    const auto& status = ranks[rank].status;
+    if (!status || !status->is_success()) lost.push_back(static_cast<int>(rank));
+  }
+  return lost;
+}
+
 int JobOutcome::exit_code() const {
   if (interrupted_by) return kSignalBase + *interrupted_by;
   if (end == JobEnd::kRankFailed && first_failed) {
@@ -187,6 +204,10 @@ int JobOutcome::exit_code() const {
 std::string JobOutcome::summary() const {
   std::string text;
   if (end != JobEnd::kAllDone) text = cause(*this) + others(*this);
+  for (const int rank : lost_on_the_way()) {
+    text += fmt::format("cohort: rank {}{} {}; the others went on without it\n", rank, on_host(*this, rank),
+                        how_it_ended(*this, ranks[static_cast<std::size_t>(rank)]));
+  }
   if (output_failure && end != JobEnd::kUnread) {
     text += fmt::format("cohort: output was lost: {}\n", output_failure->text());
   }

@@ -11,9 +11,15 @@
 
 namespace cohort {
 
+/// What a launcher does when a rank ends with a failure.
+enum class RankLoss {
+  kEnd,   ///< ends all other ranks
+  kTell,  ///< lets the others go on, and tells them if they ask: see Context::survivors()
+};
+
 /// Why a job ended.
 enum class JobEnd {
-  kAllDone,      ///< every rank exited with 0
+  kAllDone,      ///< every rank exited with 0; with RankLoss::kTell, all that were not killed did
   kRankFailed,   ///< a rank failed, and the rest were ended
   kInterrupted,  ///< the launcher received a signal
   kTimedOut,     ///< the time limit of the job has passed
@@ -46,6 +52,10 @@ bool has_followed(const RankOutcome& rank);
 /// kFollowedExitCode, not 128 or more, as programs exit after a signal, and no signal that launchers send.
 bool has_failed_itself(const RankOutcome& rank);
 
+/// Whether a job whose ranks may be lost has reached its end: at least one rank exited with 0, and all others
+/// did, too, or were lost: killed by a signal, or not heard of again.
+bool has_reached_its_end(const std::vector<RankOutcome>& ranks);
+
 /// How a job ended.
 struct JobOutcome {
   JobEnd end = JobEnd::kAllDone;
@@ -56,6 +66,8 @@ struct JobOutcome {
   std::vector<std::string> hosts{};     ///< indexed by rank; empty: all ranks are on this host
   std::optional<LostHost> lost_host{};
   std::optional<Error> output_failure{};  ///< an error from writing the output of the ranks
+  /// Ranks that failed while others went on to a good end.
+  std::vector<int> lost_on_the_way() const;
 
   /// Whether every rank has ended and was reaped.
   bool is_over() const;
@@ -63,7 +75,7 @@ struct JobOutcome {
   /// 128 plus the signal that interrupted the job; 1 where the time limit passed or the output could not be
   /// written.
   int exit_code() const;
-  /// The report for people when a job failed, in whole lines; empty after success.
+  /// The report for people when a job failed or lost ranks, in whole lines; empty after success without loss.
   std::string summary() const;
 };
 

@@ -17,12 +17,16 @@ bool is_set(const EnvironmentVariables& variables, const char* name) {
 }  // namespace
 
 EnvironmentVariables rank_variables(const RankIdentity& identity) {
-  EnvironmentVariables variables{{"COHORT_RANK", std::to_string(identity.rank)},
-                                 {"COHORT_WORLD", std::to_string(identity.world)},
-                                 {"COHORT_LOCAL_RANK", std::to_string(identity.local_rank)},
-                                 {"COHORT_LOCAL_WORLD", std::to_string(identity.local_size)},
-                                 {"COHORT_GENERATION", std::to_string(identity.generation)},
-                                 {"COHORT_RENDEZVOUS", identity.rendezvous}};
+  EnvironmentVariables variables{
+      {"COHORT_RANK", std::to_string(identity.rank)},
+      {"COHORT_WORLD", std::to_string(identity.world)},
+      {"COHORT_LOCAL_RANK", std::to_string(identity.local_rank)},
+      {"COHORT_LOCAL_WORLD", std::to_string(identity.local_size)},
+      {"COHORT_GENERATION", std::to_string(identity.generation)},
+      {"COHORT_ROLE", std::string(name(identity.roles.of(identity.rank, identity.world)))},
+      {"COHORT_SERVERS", std::to_string(identity.roles.servers)},
+      {"COHORT_SPARES", std::to_string(identity.roles.spares)},
+      {"COHORT_RENDEZVOUS", identity.rendezvous}};
   if (identity.key) variables["COHORT_KEY_FD"] = std::to_string(*identity.key);
   return variables;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "launch/environment.h"
 #include "launch/variable_reader.h"
 
 #include <optional>
@@ -15,6 +16,7 @@ struct RankIdentity {
   int local_rank = 0;
   int local_size = 1;
   int generation = 0;
+  RoleFacts roles{};
   std::string rendezvous{};  ///< the value of COHORT_RENDEZVOUS
   std::optional<int> key{};  ///< the descriptor that the job's key can be read from
 };

@@ -52,7 +52,9 @@ Result<JobOutcome> Supervisor::run() {
   }
   const JobEnd end = wait_for_end();
   if (end != JobEnd::kAllDone) end_all();
-  return outcome(end);
+  JobOutcome ended = outcome(end);
+  if (end != JobEnd::kAllDone || has_reached_its_end(ended.ranks)) return ended;
+  return outcome(JobEnd::kRankFailed);
 }
 
 Status Supervisor::start(int number) {
@@ -61,6 +63,7 @@ Status Supervisor::start(int number) {
                                    .world = plan_.world.value_or(plan_.ranks),
                                    .local_rank = number,
                                    .local_size = plan_.ranks,
+                                   .roles = plan_.roles,
                                    .rendezvous = plan_.rendezvous};
   if (plan_.key) identity.key = supervise::kPassedOn;
   options.extra_environment = plan_.settings;
@@ -141,7 +144,7 @@ JobEnd Supervisor::wait_for_end() {
 std::optional<JobEnd> Supervisor::reason_to_end() {
   const bool failed = std::any_of(ranks_.begin(), ranks_.end(),
                                   [](const Rank& rank) { return rank.status && !rank.status->is_success(); });
-  if (failed) return JobEnd::kRankFailed;
+  if (failed && plan_.rank_loss == RankLoss::kEnd) return JobEnd::kRankFailed;
   if (all_released()) return JobEnd::kAllDone;
   const std::lock_guard lock(mutex_);
   if (interrupted_by_) return JobEnd::kInterrupted;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "launch/environment.h"
 #include "supervise/job_outcome.h"
 #include "supervise/lines.h"
 #include "supervise/process.h"
@@ -20,10 +21,12 @@ namespace cohort {
 
 /// A program to run as several ranks on this host.
 struct JobPlan {
-  std::vector<std::string> argv{};     ///< the program and its arguments, the same for every rank
-  int ranks = 1;                       ///< the number of ranks on this host
-  int first_rank = 0;                  ///< the rank number of the first rank on this host
-  std::optional<int> world{};          ///< the number of ranks on all hosts; if absent, `ranks`
+  std::vector<std::string> argv{};  ///< the program and its arguments, the same for every rank
+  int ranks = 1;                    ///< the number of ranks on this host
+  int first_rank = 0;               ///< the rank number of the first rank on this host
+  std::optional<int> world{};       ///< the number of ranks on all hosts; if absent, `ranks`
+  RoleFacts roles{};                ///< of the ranks on all hosts
+  RankLoss rank_loss = RankLoss::kEnd;
   EnvironmentVariables environment{};  ///< the environment of every rank
   EnvironmentVariables settings{};     ///< added to it, also on other hosts
   std::string rendezvous{};            ///< the value of COHORT_RENDEZVOUS
@@ -33,7 +36,8 @@ struct JobPlan {
   std::optional<std::chrono::nanoseconds> limit{};           ///< for the whole job
 };
 
-/// Runs a job on this host: starts its ranks, passes their output on, and ends all of them when one fails.
+/// Runs a job on this host: starts its ranks, passes their output on, and ends all of them when one fails,
+/// unless JobPlan::rank_loss says otherwise.
 ///
 /// Each rank leads a process group. After the end of a rank the rest of its group is killed. Ending a job
 /// means: a signal to every group, a grace period for ranks and their descendants, then SIGKILL.

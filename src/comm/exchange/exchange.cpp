@@ -140,6 +140,46 @@ void Exchange::remove_loss_handler(int id) {
   wait_for_advance();
 }
 
+void Exchange::end(const Error& why, Ending ending) {
+  const std::lock_guard lock(mutex_);
+  if (end_) return;
+  end_ = why;
+  ending_ = ending;
+  for (const auto& [id, handler] : end_handlers_) {
+    ready_.push_back({{}, {}, [this, number = id] { tell_end(number); }});
+  }
+  if (doorbell_ != nullptr) doorbell_->ring();
+}
+
+int Exchange::on_end(EndHandler handler) {
+  const std::lock_guard lock(mutex_);
+  const int id = next_end_handler_++;
+  end_handlers_.emplace(id, std::move(handler));
+  if (end_) ready_.push_back({{}, {}, [this, id] { tell_end(id); }});
+  if (end_ && doorbell_ != nullptr) doorbell_->ring();
+  return id;
+}
+
+void Exchange::tell_end(int id) {
+  EndHandler handler;
+  std::optional<Error> why;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = end_handlers_.find(id);
+    if (found != end_handlers_.end()) handler = found->second;
+    why = end_;
+  }
+  if (handler) handler(*why, ending_);  // does not change once there is an end
+}
+
+void Exchange::remove_end_handler(int id) {
+  {
+    const std::lock_guard lock(mutex_);
+    end_handlers_.erase(id);
+  }
+  wait_for_advance();
+}
+
 bool Exchange::advance() {
   {
     const std::lock_guard lock(mutex_);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "comm/exchange/matching.h"
 #include "comm/exchange/silence.h"
+#include "comm/group/engine.h"
 #include "comm/transport/transport.h"
 #include <cohort/default_limit.h>
 
@@ -60,6 +61,7 @@ class Exchange final : public Task, private FrameSink {
   /// Gets a whole message; the payload is the handler's.
   using Handler = std::function<void(int from, const FrameHeader&, std::vector<std::byte> payload)>;
   using LossHandler = std::function<void(int member, const Error&)>;
+  using EndHandler = std::function<void(const Error&, Ending)>;
 
   Exchange(std::unique_ptr<Transport> transport, Clock& clock, Options options);
   ~Exchange() override { close(); }
@@ -85,6 +87,11 @@ class Exchange final : public Task, private FrameSink {
   /// Calls `handler` for every lost member, also for those lost before.
   int on_loss(LossHandler handler);
   void remove_loss_handler(int id);
+  /// Ends every group: calls the handlers of on_end(), now and when they are added later. The first call
+  /// counts.
+  void end(const Error& why, Ending ending);
+  int on_end(EndHandler handler);
+  void remove_end_handler(int id);
   /// Why a member is lost, if it is.
   std::optional<Error> loss(int member) const {
     const std::lock_guard lock(mutex_);
@@ -149,6 +156,7 @@ class Exchange final : public Task, private FrameSink {
   void run_handler(KeptMessage message);
   void finish(int from, Inbound inbound);
   void tell_loss(int id, int member);
+  void tell_end(int id);
   std::vector<Receive> take_receives_of(int member);
   bool run_ready();
   bool judge_silence();
@@ -174,6 +182,10 @@ class Exchange final : public Task, private FrameSink {
   std::map<std::pair<Channel, std::uint32_t>, Handler> handlers_;
   std::map<int, LossHandler> loss_handlers_;
   int next_loss_handler_ = 0;
+  std::map<int, EndHandler> end_handlers_;
+  int next_end_handler_ = 0;
+  std::optional<Error> end_;
+  Ending ending_ = Ending::kTold;
   Silence silence_;
   std::vector<const Waiter*> waiters_;
 };

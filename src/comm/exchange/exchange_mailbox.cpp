@@ -81,6 +81,7 @@ class ExchangeMailbox final : public Mailbox, private Task {
   std::mutex mutex_;
   std::map<std::uint32_t, std::shared_ptr<const Handler>> handlers_;
   int loss_handler_ = 0;
+  int end_handler_ = 0;
 };
 
 std::string to_text(int to, std::uint32_t kind) {
@@ -103,12 +104,15 @@ ExchangeMailbox::ExchangeMailbox(Exchange& exchange, TaskRunner& runner, Mailbox
   loss_handler_ = exchange_.on_loss([this](int lost, const Error& why) {
     for (const auto& call : calls_->take_all_of(lost)) call.outcome(why.within(to_text(call.to, call.kind)));
   });
+  // Ends the calls that wait, and those that come later.
+  end_handler_ = exchange_.on_end([this](const Error& why, Ending) { calls_->close(why); });
   runner_.add(*this);
 }
 
 ExchangeMailbox::~ExchangeMailbox() {
   calls_->close(Error(ErrorCode::kAborted, fmt::format("the mailbox of member {} is closed", member())));
   exchange_.remove_loss_handler(loss_handler_);
+  exchange_.remove_end_handler(end_handler_);
   exchange_.remove_handler(Channel::kRequest, options_.group);
   exchange_.remove_handler(Channel::kReply, options_.group);
   exchange_.handle(Channel::kRequest, options_.group,

@@ -12,6 +12,13 @@ Error refused(const Error& error, const GroupFacts& facts) {
   return error.within(fmt::format("group '{}'", facts.name));
 }
 
+Error stale(const Call& call, const GroupFacts& facts, std::uint32_t later) {
+  return Error(ErrorCode::kStale, fmt::format("rank {}: {} in group '{}' of generation {}, but the world is "
+                                              "at generation {}",
+                                              facts.rank, call.text(), facts.name, facts.generation, later))
+      .with_remedy("Make groups and trainers again from the Context after form().");
+}
+
 /// The record of a call that begins now.
 comm::TracedCall traced(const Call& call, const std::string& group) {
   const std::size_t bytes = call.input.count > 0 ? call.input.size_bytes() : call.output.size_bytes();
@@ -29,8 +36,16 @@ void add_ended(comm::CallTrace& trace, comm::TracedCall call) {
 
 }  // namespace
 
-Status Communicator::run(const Call& call) {
+Status Communicator::check(const Call& call) const {
+  if (facts_.end) {
+    if (const auto later = facts_.end->later()) return stale(call, facts_, *later);
+  }
   if (Status fine = check_call(call, rank(), size()); !fine) return refused(fine.error(), facts_);
+  return {};
+}
+
+Status Communicator::run(const Call& call) {
+  COHORT_RETURN_IF_ERROR(check(call));
   if (!trace_) return run_checked(call);
   comm::TracedCall record = traced(call, facts_.name);
   Status outcome = run_checked(call);
@@ -52,9 +67,7 @@ Result<std::byte*> Communicator::see(int /*owner*/, std::span<std::byte> mine) {
 }
 
 comm::Work Communicator::start(const Call& call) {
-  if (Status fine = check_call(call, rank(), size()); !fine) {
-    return comm::Work::finished(refused(fine.error(), facts_));
-  }
+  if (Status fine = check(call); !fine) return comm::Work::finished(std::move(fine));
   if (call.consumer != nullptr) {
     return comm::Work::finished(refused(
         Error(ErrorCode::kUsage, "start() takes no call with a consumer").with_remedy("Use run()."), facts_));

@@ -2,6 +2,7 @@
 
 #include "comm/group/call.h"
 #include "comm/group/call_trace.h"
+#include "comm/group/engine.h"
 #include "comm/group/mailbox.h"
 #include "comm/group/work.h"
 #include <cohort/default_limit.h>
@@ -28,6 +29,7 @@ struct GroupFacts {
   int world = 1;
   std::uint32_t generation = 0;
   std::chrono::nanoseconds limit = DefaultLimit::kCall;  ///< timeout of a call that has none of its own
+  std::shared_ptr<const comm::GenerationEnd> end{};  ///< null: the generation is never followed by another
 };
 
 /// A group of ranks that make calls together, as an MPI communicator. Every rank makes the same calls in the
@@ -43,7 +45,7 @@ struct GroupFacts {
 /// ranks that still wait for this one are told that it left.
 /// Failure: the first failure sticks: it ends pending calls, and every later call returns it. It names rank,
 /// operation, sequence number, generation and the ranks that have not arrived. A mistake that check_call()
-/// finds does not stick.
+/// finds does not stick. Calls of a group whose world has formed a later generation return kStale.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -88,6 +90,8 @@ class Communicator {
   virtual void abort(const Error& cause) = 0;
   /// The failure that sticks, if there is one.
   virtual std::optional<Error> failure() const = 0;
+  /// The engine below all groups of this generation; null for a kind that cannot form another generation.
+  virtual std::shared_ptr<comm::Engine> engine() const { return nullptr; }
 
  protected:
   explicit Communicator(GroupFacts facts) : facts_(std::move(facts)) {}
@@ -105,6 +109,8 @@ class Communicator {
                                                          const std::vector<int>& members) = 0;
 
  private:
+  /// kUsage for a mistake in the call, kStale if the generation is over.
+  Status check(const Call& call) const;
   Status run_checked(const Call& call);
   comm::Work start_checked(const Call& call);
 

@@ -13,7 +13,8 @@ Result<std::unique_ptr<Communicator>> MessagePassingCommunicator::make_world(Exc
                          .rank = exchange.member(),
                          .world = exchange.num_members(),
                          .generation = options.generation,
-                         .limit = options.limit};
+                         .limit = options.limit,
+                         .end = std::move(options.end)};
   std::vector<int> members(static_cast<std::size_t>(facts.world));
   std::iota(members.begin(), members.end(), 0);
   if (options.numbers == nullptr) {
@@ -25,7 +26,8 @@ Result<std::unique_ptr<Communicator>> MessagePassingCommunicator::make_world(Exc
                     std::move(options.host_groups),
                     std::move(options.message_passing),
                     std::move(options.kind),
-                    std::move(options.foundation)};
+                    std::move(options.foundation),
+                    std::move(options.engine)};
   return std::unique_ptr<Communicator>(new MessagePassingCommunicator(parts, facts,
                                                                       {.group = options.group,
                                                                        .generation = facts.generation,
@@ -37,6 +39,7 @@ MessagePassingCommunicator::MessagePassingCommunicator(const Parts& parts, const
                                                        Line::Membership membership)
     : Communicator(facts),
       foundation_(parts.foundation),
+      engine_(parts.engine),
       numbers_(parts.numbers),
       host_groups_(parts.host_groups),
       kind_(parts.kind),
@@ -103,8 +106,8 @@ std::unique_ptr<Communicator> MessagePassingCommunicator::part_of(const GroupFac
     const std::vector<int>& hosts = group_.options().plan.hosts;
     if (!hosts.empty()) options.plan.hosts.push_back(hosts[static_cast<std::size_t>(rank)]);
   }
-  const Parts parts{group_.exchange(),  group_.runner(), numbers_,   host_groups_,
-                    std::move(options), kind_,           foundation_};
+  const Parts parts{group_.exchange(),  group_.runner(), numbers_,    host_groups_,
+                    std::move(options), kind_,           foundation_, engine_};
   return std::unique_ptr<Communicator>(new MessagePassingCommunicator(parts, facts, std::move(membership)));
 }
 

@@ -31,10 +31,12 @@ class MessagePassingCommunicator final : public Communicator {
     std::uint32_t group = kWorldGroup;  ///< groups in use at the same time have different numbers
     std::uint32_t generation = 0;
     std::chrono::nanoseconds limit = DefaultLimit::kCall;
-    std::string kind = "message passing";  ///< as traits() says it
+    std::shared_ptr<const GenerationEnd> end{};  ///< as in GroupFacts
+    std::string kind = "message passing";        ///< as traits() says it
     MessagePassingOptions message_passing{};
     /// Owns exchange and runner, if they are to live as long as any of the groups.
     std::shared_ptr<void> foundation{};
+    std::shared_ptr<Engine> engine{};  ///< as engine() returns it
     /// Makes the groups of ranks that share a host. Null: these groups pass messages, too.
     std::shared_ptr<HostGroups> host_groups{};
     /// The numbers of groups, from kFirstSplitGroup on; null: this world has its own.
@@ -53,6 +55,7 @@ class MessagePassingCommunicator final : public Communicator {
   std::unique_ptr<Mailbox> open_mailbox() override;
   void abort(const Error& cause) override { group_.abort(cause); }
   std::optional<Error> failure() const override { return group_.failure(); }
+  std::shared_ptr<Engine> engine() const override { return engine_; }
 
  protected:
   Status do_run(const Call& call) override { return group_.start(call.within(limit_of(call))).wait(); }
@@ -69,6 +72,7 @@ class MessagePassingCommunicator final : public Communicator {
     MessagePassingOptions options;
     std::string kind;
     std::shared_ptr<void> foundation;
+    std::shared_ptr<Engine> engine;
   };
   MessagePassingCommunicator(const Parts& parts, const GroupFacts& facts, Line::Membership membership);
 
@@ -77,6 +81,7 @@ class MessagePassingCommunicator final : public Communicator {
                                         const std::vector<int>& ranks);
 
   const std::shared_ptr<void> foundation_;
+  const std::shared_ptr<Engine> engine_;
   const std::shared_ptr<GroupNumbers> numbers_;
   const std::shared_ptr<HostGroups> host_groups_;
   const std::string kind_;

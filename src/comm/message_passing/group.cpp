@@ -89,7 +89,7 @@ bool Group::advance() {
   }
   bool moved = !events.empty();
   moved = look_at_the_time() || moved;
-  if (failure()) {
+  if (!is_over_ && failure()) {
     wind_up();
     moved = true;
   }
@@ -192,6 +192,17 @@ void Group::handle(const Lost& lost) {
     const auto flight = flights_.find(id);
     if (flight != flights_.end()) return fail(*flight->second, loss_text());
   }
+}
+
+void Group::handle(const Ended& ended) {
+  if (ended.ending == Ending::kTold) return abort(ended.why);
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return;
+    failure_ = ended.why;
+  }
+  end(ended.why,
+      {Notice::Kind::kLeft, num_completed(), Error(ErrorCode::kPeerLost, "its generation is over")});
 }
 
 void Group::mark_gone(int rank, Gone gone) {

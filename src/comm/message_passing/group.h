@@ -76,6 +76,7 @@ class Group final : public Task, private Waiter {
   void handle(const Landed& landed);
   void handle(const Noticed& noticed);
   void handle(const Lost& lost);
+  void handle(const Ended& ended);
   void handle(const Asked& asked);
   void handle(const Answered& answered);
   void handle(FromAnyBegan& began);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "comm/group/engine.h"
 #include "comm/message_passing/announcement.h"
 #include "comm/message_passing/flight.h"
 
@@ -26,6 +27,11 @@ struct Lost {
   int rank = 0;
   Error why;
 };
+/// The generation of the group is over.
+struct Ended {
+  Error why;
+  Ending ending = Ending::kTold;
+};
 /// Another rank asks how many calls this one has made.
 struct Asked {
   int from = 0;
@@ -43,7 +49,8 @@ struct FromAnyBegan {
   std::uint32_t tag = 0;
   std::vector<std::uint64_t> next{};  ///< the number of the next message of each rank
 };
-using Event = std::variant<std::unique_ptr<Flight>, Landed, Noticed, Lost, Asked, Answered, FromAnyBegan>;
+using Event =
+    std::variant<std::unique_ptr<Flight>, Landed, Noticed, Lost, Ended, Asked, Answered, FromAnyBegan>;
 
 /// Events of a group that it has not handled yet. The inbox may outlive the group; events are then ignored.
 ///

@@ -97,10 +97,14 @@ void Line::listen() {
         const auto at = std::find(members.begin(), members.end(), member);
         if (at != members.end()) inbox->post(Lost{static_cast<int>(at - members.begin()), why});
       });
+  end_handler_ = exchange_.on_end([inbox = inbox_](const Error& why, Ending ending) {
+    inbox->post(Ended{why, ending});
+  });
 }
 
 void Line::stop_listening() {
   exchange_.remove_loss_handler(loss_handler_);
+  exchange_.remove_end_handler(end_handler_);
   for (const Channel channel : {Channel::kAbort, Channel::kQuery, Channel::kAnswer}) {
     exchange_.remove_handler(channel, membership_.group);
   }

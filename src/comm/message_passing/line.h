@@ -74,6 +74,7 @@ class Line {
   const std::shared_ptr<Inbox> inbox_;
   const Membership membership_;
   int loss_handler_ = 0;
+  int end_handler_ = 0;
 };
 
 }  // namespace cohort::comm

@@ -49,6 +49,14 @@ Progress::~Progress() {
   doorbell_.ring();
 }
 
+void Progress::stop() {
+  thread_.request_stop();
+  doorbell_.ring();
+  if (thread_.joinable()) thread_.join();
+  for (int round = 0; round < kMostRounds && advance_all(); ++round) {
+  }
+}
+
 void Progress::add(Task& task) {
   {
     const std::lock_guard lock(mutex_);

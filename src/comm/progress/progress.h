@@ -92,6 +92,9 @@ class Progress final : public TaskRunner {
   void add(Task& task) override;
   void remove(Task& task) override;
   void wake() override { doorbell_.ring(); }
+  /// Ends the thread, then advances all tasks on this one until none has anything to do. Tasks that are added
+  /// later are not advanced any more. Must not be called inside advance().
+  void stop();
 
  private:
   void run(const std::stop_token& stop);

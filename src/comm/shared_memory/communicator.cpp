@@ -2,6 +2,7 @@
 
 #include "comm/exchange/exchange_mailbox.h"
 #include "comm/progress/progress.h"
+#include "comm/shared_memory/host_engine.h"
 
 #include <algorithm>
 #include <array>
@@ -20,8 +21,6 @@ using comm::Collective;
 constexpr int kSpinsAlone = 2'000;
 constexpr int kSpinsCrowded = 100;
 constexpr int kYields = 200;
-
-constexpr int kMaxWorld = 1024;  // every staging buffer is divided among all ranks
 
 constexpr std::uint32_t kWorldGroup = 1;
 
@@ -100,14 +99,13 @@ Result<std::unique_ptr<comm::PendingHostGroup>> comm::SharedMemoryGroups::begin(
 
 Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& arena,
                                                                      const SharedMemoryOptions& options) {
-  const GroupFacts& facts = options.facts;
-  if (facts.world > kMaxWorld) {
-    return Error(ErrorCode::kUsage,
-                 fmt::format("{} ranks on one host, at most {} are supported", facts.world, kMaxWorld))
-        .with_remedy("Start fewer ranks on this host.");
-  }
   COHORT_ASSIGN_OR_RETURN(std::shared_ptr<comm::Neighbours> neighbours,
                           comm::Neighbours::meet(arena, options));
+  return of(std::move(neighbours), options.facts);
+}
+
+Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::of(
+    std::shared_ptr<comm::Neighbours> neighbours, const GroupFacts& facts) {
   const comm::HostParts host{neighbours, std::make_shared<comm::OwnHostMessages>(neighbours),
                              std::make_shared<comm::GroupNumbers>(kWorldGroup + 1, facts.rank, facts.world)};
   COHORT_ASSIGN_OR_RETURN(const auto pending, comm::begin_shared_memory_group(host, facts, {}));
@@ -129,7 +127,9 @@ SharedMemoryCommunicator::SharedMemoryCommunicator(comm::HostParts host, Formed 
       calls_(facts(), std::move(formed.view), failure_,
              {.tell_others = [this](const Error& error) { neighbours_.tell(id_, error); },
               .on_failure = [this](const Error& error) { fail_messages(error); }}) {
-  neighbours_.join(id_, members_, failure_, [this] { return calls_.waiting_call(); });
+  neighbours_.join(
+      id_, members_, failure_,
+      {.waiting = [this] { return calls_.waiting_call(); }, .is_busy = [this] { return calls_.is_busy(); }});
 }
 
 SharedMemoryCommunicator::~SharedMemoryCommunicator() {
@@ -171,6 +171,10 @@ Result<std::byte*> SharedMemoryCommunicator::see(int owner, std::span<std::byte>
             owner, offset, span[1], size_bytes));
   }
   return neighbours_.memory_of(neighbour) + offset;
+}
+
+std::shared_ptr<comm::Engine> SharedMemoryCommunicator::engine() const {
+  return std::make_shared<comm::HostEngine>(host_.neighbours, host_.messages);
 }
 
 std::unique_ptr<Mailbox> SharedMemoryCommunicator::open_mailbox() {
@@ -266,6 +270,8 @@ comm::Group& SharedMemoryCommunicator::messages() {
 }
 
 void SharedMemoryCommunicator::fail_messages(const Error& error) {
+  // The messages hear of the end of a generation from the exchange, and whether the others are told.
+  if (error.code() == ErrorCode::kStale) return;
   const std::lock_guard lock(messages_mutex_);
   if (messages_) messages_->abort(error);
 }

@@ -30,6 +30,10 @@ class SharedMemoryCommunicator final : public Communicator {
  public:
   /// Connects to all other ranks. kTimedOut names the ranks that did not connect.
   static Result<std::unique_ptr<Communicator>> meet(Arena& arena, const SharedMemoryOptions& options);
+  /// The group of all ranks that have met as `neighbours`, whose rank and number `facts` repeat. Every rank
+  /// calls this.
+  static Result<std::unique_ptr<Communicator>> of(std::shared_ptr<comm::Neighbours> neighbours,
+                                                  const GroupFacts& facts);
   ~SharedMemoryCommunicator() override;
 
   CommunicatorTraits traits() const override;
@@ -38,6 +42,7 @@ class SharedMemoryCommunicator final : public Communicator {
   std::unique_ptr<Mailbox> open_mailbox() override;
   void abort(const Error& cause) override;
   std::optional<Error> failure() const override { return failure_.failure(); }
+  std::shared_ptr<comm::Engine> engine() const override;
 
  private:
   friend Result<std::unique_ptr<comm::PendingHostGroup>> comm::begin_shared_memory_group(

@@ -10,7 +10,7 @@ namespace cohort::comm {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x3174726f686f4331;
-constexpr std::uint32_t kVersion = 2;  // goes up with every change of the layouts in control_packets.h
+constexpr std::uint32_t kVersion = 3;  // goes up with every change of the layouts in control_packets.h
 
 constexpr std::byte kFarewell{1};
 constexpr std::byte kAbort{2};
@@ -31,6 +31,7 @@ std::array<std::byte, Hello::kSize> Hello::encode() const {
       .number(rank)
       .number(world)
       .number(generation)
+      .number(members)
       .number(arena_bytes)
       .take_array<kSize>();
 }
@@ -52,6 +53,7 @@ Result<Hello> Hello::decode(std::span<const std::byte> bytes) {
   hello.rank = reader.number<std::uint32_t>("rank");
   hello.world = reader.number<std::uint32_t>("world");
   hello.generation = reader.number<std::uint32_t>("generation");
+  hello.members = reader.number<std::uint64_t>("members");
   hello.arena_bytes = reader.number<std::uint64_t>("arena_bytes");
   return hello;
 }

@@ -21,10 +21,11 @@ struct Hello {
   std::uint32_t rank = 0;
   std::uint32_t world = 0;
   std::uint32_t generation = 0;
+  std::uint64_t members = 0;  ///< a checksum of the list of members
   std::uint64_t arena_bytes = 0;
 
-  // magic 8 | version 4 | rank 4 | world 4 | generation 4 | arena_bytes 8
-  static constexpr std::size_t kSize = 32;
+  // magic 8 | version 4 | rank 4 | world 4 | generation 4 | members 8 | arena_bytes 8
+  static constexpr std::size_t kSize = 40;
   std::array<std::byte, kSize> encode() const;
   /// kCorrupt for a wrong length or magic, kUnsupported for another version.
   static Result<Hello> decode(std::span<const std::byte> bytes);

@@ -13,6 +13,19 @@ namespace cohort::comm {
 
 inline constexpr std::size_t kCacheLine = 64;  ///< bytes that move between cores at a time
 
+inline constexpr int kMostMembers = 1024;  ///< of one host
+
+/// The ballot of a member while the members look for survivors; world/ballot.h has the rules. Sets only grow,
+/// so readers need no lock: a set that is read halfway through a change lies between two true ones.
+struct BallotSlot {
+  using Set = std::array<std::atomic<std::uint64_t>, kMostMembers / 64>;
+
+  std::atomic<std::uint64_t> about{0};     ///< 1 + the generation that the ballot is about; 0: no ballot yet
+  std::atomic<std::uint32_t> is_final{0};  ///< set after the sets
+  Set gone{};
+  Set silent{};
+};
+
 /// The first page of every arena.
 struct ArenaHeader {
   alignas(kCacheLine) std::atomic<std::uint32_t> doorbell{0};  ///< a futex: changes when rung
@@ -21,6 +34,8 @@ struct ArenaHeader {
   alignas(kCacheLine) std::atomic<std::uint64_t> heartbeat{0};
   std::atomic<std::uint64_t> first_block{0};  ///< offset of its block of the first group; 0: not yet
   std::atomic<std::uint64_t> rings{0};        ///< offset of its rings, one per rank; 0: not yet
+  alignas(kCacheLine) std::atomic<std::uint32_t> has_left{0};  ///< 1: takes part in no later generation
+  std::array<BallotSlot, 2> ballots{};                         ///< of even and of odd generations
 };
 
 /// The call of one member, as it shows it to the others: one cache line that also holds the first bytes of a

@@ -16,7 +16,9 @@
 namespace cohort::comm {
 namespace {
 
-constexpr std::chrono::milliseconds kBetweenTries(2);
+constexpr std::chrono::microseconds kFirstPause(100);
+constexpr std::chrono::milliseconds kLongestPause(2);
+constexpr std::chrono::milliseconds kBetweenLooks(5);
 // A process that connects and sends no hello is dropped after this time.
 constexpr std::chrono::milliseconds kHelloLimit(2000);
 
@@ -47,6 +49,12 @@ class Meeting {
     return ranks;
   }
 
+  Status check_hope() const {
+    if (!options_.hopeless) return {};
+    if (const std::optional<Error> error = options_.hopeless()) return *error;
+    return {};
+  }
+
   Error not_connected() const {
     return Error(
                ErrorCode::kTimedOut,
@@ -58,20 +66,25 @@ class Meeting {
 
   /// Connects to a lower rank; retries until that rank listens.
   Status call_on(int rank) {
-    while (true) {
+    for (std::chrono::nanoseconds pause = kFirstPause;;
+         pause = std::min<std::chrono::nanoseconds>(2 * pause, kLongestPause)) {
       COHORT_ASSIGN_OR_RETURN(std::optional<Descriptor> socket, try_connect(name_of(options_, rank)));
       if (socket) {
         COHORT_ASSIGN_OR_RETURN(const bool met, greet(*std::move(socket), options_.deadline, rank));
         if (met) return {};
       }
+      COHORT_RETURN_IF_ERROR(check_hope());
       if (std::chrono::steady_clock::now() >= options_.deadline) return not_connected();
-      std::this_thread::sleep_for(kBetweenTries);
+      std::this_thread::sleep_for(pause);
     }
   }
 
   Status receive_one(const Descriptor& listener) {
-    Result<Descriptor> socket = accept_by(listener, options_.deadline);
-    if (!socket) return socket.error().code() == ErrorCode::kTimedOut ? not_connected() : socket.error();
+    const TimePoint now = std::chrono::steady_clock::now();
+    const TimePoint next_look = options_.hopeless ? now + kBetweenLooks : options_.deadline;
+    Result<Descriptor> socket = accept_by(listener, std::min(next_look, options_.deadline));
+    if (!socket && socket.error().code() != ErrorCode::kTimedOut) return socket.error();
+    if (!socket) return now >= options_.deadline ? Status(not_connected()) : check_hope();
     const TimePoint limit =
         std::min(options_.deadline, deadline_after(std::chrono::steady_clock::now(), kHelloLimit));
     COHORT_ASSIGN_OR_RETURN(const bool met, greet(*std::move(socket), limit, std::nullopt));
@@ -92,6 +105,7 @@ class Meeting {
     const Hello mine{.rank = static_cast<std::uint32_t>(options_.rank),
                      .world = static_cast<std::uint32_t>(options_.world),
                      .generation = options_.generation,
+                     .members = options_.members,
                      .arena_bytes = arena_.capacity_bytes()};
     if (!send_packet(socket, mine.encode(), arena_.file())) return false;
     Result<std::optional<Packet>> packet = receive_packet(socket, 4096, deadline);
@@ -112,13 +126,21 @@ class Meeting {
           .with_remedy("Start all ranks with the same number of ranks.");
     }
     if (hello.generation != options_.generation || hello.rank >= hello.world) return false;
+    if (hello.members != options_.members) {
+      return Error(ErrorCode::kUsage, fmt::format("rank {} and rank {} (process {}) have different lists of "
+                                                  "the members of generation {}",
+                                                  options_.rank, hello.rank, peer.process, hello.generation))
+          .with_rank(static_cast<int>(hello.rank))
+          .with_remedy("Pass the same members, roles and order to form() on every member.");
+    }
     std::optional<Neighbour>& neighbour = found_[hello.rank];
     if (neighbour || hello.rank == static_cast<std::uint32_t>(options_.rank)) return false;
     if (!file.is_open() || !is_sealed(file, hello.arena_bytes)) return false;
     COHORT_ASSIGN_OR_RETURN(Mapping mapping,
                             Mapping::of(file, hello.arena_bytes, 1 + static_cast<int>(hello.rank)));
+    COHORT_ASSIGN_OR_RETURN(Witness witness, Witness::of(peer.process, file));
     COHORT_RETURN_IF_ERROR(remember(hello.rank, peer.process));
-    neighbour.emplace(Neighbour{std::move(mapping), std::move(socket), peer.process});
+    neighbour.emplace(Neighbour{std::move(mapping), std::move(socket), std::move(witness)});
     return true;
   }
 

@@ -4,7 +4,9 @@
 #include "base/descriptor.h"
 #include "base/result.h"
 #include "comm/shared_memory/arena.h"
+#include "comm/shared_memory/witness.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,8 +16,9 @@ namespace cohort::comm {
 struct Neighbour {
   Mapping arena;
   Descriptor socket;  ///< the kernel closes it when the process ends; carries ControlMessage packets
-  pid_t process = 0;
+  Witness witness;
 
+  pid_t process() const { return witness.process(); }
   ArenaHeader& header() const { return *reinterpret_cast<ArenaHeader*>(arena.data()); }
 };
 
@@ -24,14 +27,17 @@ struct MeetingOptions {
   int rank = 0;
   int world = 1;
   std::uint32_t generation = 0;
+  std::uint64_t members = 0;  ///< a checksum of the list of members, which all of them must have
   TimePoint deadline{};
+  /// Asked again and again while ranks are missing: an error ends the meeting.
+  std::function<std::optional<Error>()> hopeless{};
 };
 
 /// Connects to every other rank over abstract unix sockets named `<name>.<generation>.<rank>` and exchanges
 /// arenas. Connections of other users, and those that do not send a valid hello, are closed and ignored.
 ///
 /// Returns one entry per rank; the entry of the own rank is empty.
-/// Failure: kTimedOut names the ranks that did not connect.
+/// Failure: kTimedOut names the ranks that did not connect; kUsage a rank with another list of members.
 Result<std::vector<std::optional<Neighbour>>> meet(const MeetingOptions& options, Arena& arena);
 
 }  // namespace cohort::comm

@@ -10,6 +10,16 @@ OwnHostMessages::~OwnHostMessages() {
   exchange_->close();
 }
 
+void OwnHostMessages::end(const Error& why, Ending ending) {
+  const std::lock_guard lock(mutex_);
+  if (exchange_) exchange_->end(why, ending);
+}
+
+void OwnHostMessages::close() {
+  const std::lock_guard lock(mutex_);
+  if (exchange_) exchange_->close();
+}
+
 Exchange& OwnHostMessages::exchange() {
   const std::lock_guard lock(mutex_);
   if (!exchange_) {

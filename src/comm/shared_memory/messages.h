@@ -20,6 +20,10 @@ class HostMessages {
   virtual Progress& progress() = 0;
   /// The number of a member of this host in the exchange, which is its number in the job.
   virtual int member_of(int neighbour) const = 0;
+  /// Ends the groups: see Exchange::end().
+  virtual void end(const Error& why, Ending ending) = 0;
+  /// Ends all traffic; the progress thread must have stopped.
+  virtual void close() = 0;
 };
 
 /// An exchange of the members on this host, made by the first call of exchange(): for a job on one host.
@@ -35,6 +39,8 @@ class OwnHostMessages final : public HostMessages {
   Exchange& exchange() override;
   Progress& progress() override { return neighbours_->progress(); }
   int member_of(int neighbour) const override { return neighbour; }
+  void end(const Error& why, Ending ending) override;
+  void close() override;
 
  private:
   const std::shared_ptr<Neighbours> neighbours_;
@@ -54,6 +60,8 @@ class JobMessages final : public HostMessages {
   Exchange& exchange() override { return exchange_; }
   Progress& progress() override { return progress_; }
   int member_of(int neighbour) const override { return near_[static_cast<std::size_t>(neighbour)]; }
+  void end(const Error& why, Ending ending) override { exchange_.end(why, ending); }
+  void close() override { exchange_.close(); }
 
  private:
   const std::shared_ptr<void> owner_;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace cohort::comm {
@@ -40,6 +41,11 @@ std::string likely_reason(pid_t process) {
 }  // namespace
 
 Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, const SharedMemoryOptions& options) {
+  if (options.facts.world > kMostMembers) {  // every staging buffer is divided among all ranks
+    return Error(ErrorCode::kUsage, fmt::format("{} ranks on one host, at most {} are supported",
+                                                options.facts.world, kMostMembers))
+        .with_remedy("Start fewer ranks on this host.");
+  }
   // Values of an earlier generation are cleared.
   arena.header().heartbeat.store(0, std::memory_order_relaxed);
   arena.header().first_block.store(0, std::memory_order_relaxed);
@@ -49,11 +55,13 @@ Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, const SharedM
       .rank = options.facts.rank,
       .world = options.facts.world,
       .generation = options.facts.generation,
-      .deadline = deadline_after(std::chrono::steady_clock::now(), options.meeting_limit)};
+      .members = options.members,
+      .deadline = deadline_after(std::chrono::steady_clock::now(), options.meeting_limit),
+      .hopeless = options.hopeless};
   COHORT_ASSIGN_OR_RETURN(std::vector<std::optional<Neighbour>> others, comm::meet(meeting, arena));
   std::vector<pid_t> staying;
   for (const auto& other : others) {
-    if (other) staying.push_back(other->process);
+    if (other) staying.push_back(other->process());
   }
   COHORT_RETURN_IF_ERROR(arena.fence(staying, meeting.deadline));
   Descriptor stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -76,12 +84,81 @@ Neighbours::Neighbours(Arena& arena, const SharedMemoryOptions& options,
 
 Neighbours::~Neighbours() {
   progress_.reset();
+  stop_watching();
+  if (!is_closed_) say_farewell();
+}
+
+void Neighbours::stop_watching() {
   const std::uint64_t one = 1;
   (void)!::write(stop_.number(), &one, sizeof one);
-  watcher_.join();
+  if (watcher_.joinable()) watcher_.join();
+}
+
+void Neighbours::say_farewell() {
   for (const auto& other : others_) {
     if (other) (void)send_packet(other->socket, encode(Farewell{}), Descriptor());
   }
+}
+
+std::vector<std::uint64_t> Neighbours::fail_all(const Error& why) {
+  std::vector<std::uint64_t> failed;
+  const std::lock_guard lock(mutex_);
+  if (end_) return failed;
+  end_ = why;
+  for (auto& [group, membership] : groups_) {
+    if (membership.failure->fail(why)) failed.push_back(group);
+  }
+  doorbell_.ring();
+  return failed;
+}
+
+void Neighbours::end(const Error& why) {
+  for (const std::uint64_t group : fail_all(why)) tell(group, why);
+}
+
+bool Neighbours::is_busy() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(groups_.begin(), groups_.end(), [](const auto& entry) {
+    const GroupCalls& calls = entry.second.calls;
+    return calls.is_busy && calls.is_busy();
+  });
+}
+
+// A call that is still on its way out may write to buffers in the arenas of other members, which use them
+// again in the next generation.
+Status Neighbours::close(const Error& why, TimePoint deadline, const std::function<void()>& before_farewell) {
+  (void)fail_all(why);
+  while (is_busy()) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return Error(ErrorCode::kTimedOut,
+                   fmt::format("rank {}: a call of generation {} still runs on another thread",
+                               options_.facts.rank, options_.facts.generation))
+          .with_remedy("End the threads that use groups of the old generation before form().");
+    }
+    doorbell_.ring();
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  if (progress_) progress_->stop();
+  before_farewell();
+  stop_watching();
+  say_farewell();
+  // Closed by the destructor: another thread may be about to tell() of a failure.
+  for (const auto& other : others_) {
+    if (other) (void)::shutdown(other->socket.number(), SHUT_RDWR);
+  }
+  is_closed_ = true;
+  return {};
+}
+
+std::vector<Loss> Neighbours::losses() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Loss> all;
+  for (const auto& [rank, lost] : losses_) all.push_back({rank, lost.kind});
+  return all;
+}
+
+Witness Neighbours::take_witness(int rank) {
+  return std::move(others_[static_cast<std::size_t>(rank)]->witness);
 }
 
 int Neighbours::job_rank(int rank) const {
@@ -91,7 +168,7 @@ int Neighbours::job_rank(int rank) const {
 Error Neighbours::ended(int rank) const {
   return Error(ErrorCode::kPeerLost,
                fmt::format("rank {} (process {}) ended without leaving the group", job_rank(rank),
-                           others_[static_cast<std::size_t>(rank)]->process))
+                           others_[static_cast<std::size_t>(rank)]->process()))
       .with_rank(job_rank(rank))
       .with_remedy(fmt::format(
           "Look at the output of rank {}; a SIGKILL may come from the kernel's out-of-memory killer.",
@@ -157,12 +234,14 @@ Progress& Neighbours::progress() {
 }
 
 void Neighbours::join(std::uint64_t group, std::span<const int> members, GroupFailure& failure,
-                      WaitingCall waiting_call) {
+                      GroupCalls calls) {
   const std::lock_guard lock(mutex_);
-  groups_.emplace(group, Membership{{members.begin(), members.end()}, &failure, std::move(waiting_call)});
+  groups_.emplace(group, Membership{{members.begin(), members.end()}, &failure, std::move(calls)});
+  if (end_) failure.fail(*end_);
   for (const int member : members) {
-    if (const auto it = lost_.find(member); it != lost_.end()) failure.fail(it->second);
-    if (const auto it = losses_.find(member); it != losses_.end()) failure.depart(it->second);
+    const auto it = losses_.find(member);
+    if (it == losses_.end()) continue;
+    it->second.kind == Loss::Kind::kLeft ? failure.depart(it->second.why) : failure.fail(it->second.why);
   }
   if (const auto it = befallen_.find(group); it != befallen_.end()) {
     befall_locked(it->second.first, it->second.second);
@@ -193,28 +272,31 @@ void Neighbours::tell(std::uint64_t group, const Error& why) {
 void Neighbours::watch() {
   const std::chrono::nanoseconds interval = between_looks(options_.liveness);
   TimePoint next_look = std::chrono::steady_clock::now();
-  while (true) {
-    std::vector<pollfd> sockets{{.fd = stop_.number(), .events = POLLIN, .revents = 0}};
-    std::vector<int> ranks{options_.facts.rank};
-    for (int rank = 0; rank < options_.facts.world; ++rank) {
-      if (!watched_[static_cast<std::size_t>(rank)]) continue;
-      sockets.push_back(
-          {.fd = others_[static_cast<std::size_t>(rank)]->socket.number(), .events = POLLIN, .revents = 0});
-      ranks.push_back(rank);
-    }
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(next_look - std::chrono::steady_clock::now());
-    const int ready =
-        ::poll(sockets.data(), sockets.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
-    if (ready > 0 && sockets[0].revents != 0) return;
-    for (std::size_t i = 1; ready > 0 && i < sockets.size(); ++i) {
-      if (sockets[i].revents != 0) listen_to(ranks[i]);
-    }
+  while (!listen(next_look)) {
     if (const TimePoint now = std::chrono::steady_clock::now(); now >= next_look) {
       look_at_heartbeats();
       next_look = now + interval;
     }
   }
+}
+
+bool Neighbours::listen(TimePoint until) {
+  std::vector<pollfd> sockets{{.fd = stop_.number(), .events = POLLIN, .revents = 0}};
+  std::vector<int> ranks{options_.facts.rank};
+  for (int rank = 0; rank < options_.facts.world; ++rank) {
+    if (!watched_[static_cast<std::size_t>(rank)]) continue;
+    sockets.push_back(
+        {.fd = others_[static_cast<std::size_t>(rank)]->socket.number(), .events = POLLIN, .revents = 0});
+    ranks.push_back(rank);
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+  const int ready =
+      ::poll(sockets.data(), sockets.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+  // Before the thread stops, a farewell that has come is heard: the arena is not shared with its sender then.
+  for (std::size_t i = 1; ready > 0 && i < sockets.size(); ++i) {
+    if (sockets[i].revents != 0) listen_to(ranks[i]);
+  }
+  return ready > 0 && sockets[0].revents != 0;
 }
 
 void Neighbours::listen_to(int rank) {
@@ -223,7 +305,7 @@ void Neighbours::listen_to(int rank) {
   if (!packet && packet.error().code() == ErrorCode::kTimedOut) return;
   if (!packet || !*packet) {
     watched_[static_cast<std::size_t>(rank)] = false;
-    lose(rank, ended(rank));
+    lose(rank, Loss::Kind::kGone, ended(rank));
     return;
   }
   if (const Result<ControlMessage> message = decode_control_message((*packet)->bytes)) hear(rank, *message);
@@ -236,9 +318,9 @@ void Neighbours::hear(int rank, const ControlMessage& message) {
     return;
   }
   watched_[static_cast<std::size_t>(rank)] = false;
-  arena_.no_longer_shared_with(others_[static_cast<std::size_t>(rank)]->process);
+  arena_.no_longer_shared_with(others_[static_cast<std::size_t>(rank)]->process());
   const std::lock_guard lock(mutex_);
-  remember_locked(rank, left(rank));
+  remember_locked(rank, Loss::Kind::kLeft, left(rank));
   for (auto& [group, membership] : groups_) {
     if (membership.members.contains(rank) && membership.failure->depart(left(rank))) doorbell_.ring();
   }
@@ -246,7 +328,7 @@ void Neighbours::hear(int rank, const ControlMessage& message) {
 
 void Neighbours::warn_of(int rank) const {
   if (!options_.warn) return;
-  const pid_t process = others_[static_cast<std::size_t>(rank)]->process;
+  const pid_t process = others_[static_cast<std::size_t>(rank)]->process();
   options_.warn(
       fmt::format("rank {} (process {}) has shown no sign of life for {}{}: {}. It counts as lost after {}.",
                   job_rank(rank), process, format_duration(DefaultLimit::kSilence), calls_that_wait_for(rank),
@@ -256,8 +338,8 @@ void Neighbours::warn_of(int rank) const {
 std::string Neighbours::calls_that_wait_for(int rank) const {
   const std::lock_guard lock(mutex_);
   for (const auto& [group, membership] : groups_) {
-    if (!membership.members.contains(rank) || !membership.waiting_call) continue;
-    if (const auto call = membership.waiting_call()) return fmt::format(", while {} waits", *call);
+    if (!membership.members.contains(rank) || !membership.calls.waiting) continue;
+    if (const auto call = membership.calls.waiting()) return fmt::format(", while {} waits", *call);
   }
   return "";
 }
@@ -282,10 +364,10 @@ void Neighbours::look_at_heartbeats() {
     }
     if (sighting.silent_looks < patience) continue;
     watched_[index] = false;
-    lose(rank,
+    lose(rank, Loss::Kind::kSilent,
          Error(ErrorCode::kPeerLost,
                fmt::format("rank {} (process {}) has shown no sign of life for {}", job_rank(rank),
-                           others_[index]->process, format_duration(options_.liveness)))
+                           others_[index]->process(), format_duration(options_.liveness)))
              .with_rank(job_rank(rank))
              .with_remedy(
                  "The process is stopped (SIGSTOP, a debugger) or gets no CPU time. A longer liveness limit "
@@ -297,19 +379,18 @@ void Neighbours::look_at_heartbeats() {
 std::optional<Error> Neighbours::loss_of(int rank) const {
   const std::lock_guard lock(mutex_);
   const auto it = losses_.find(rank);
-  return it == losses_.end() ? std::nullopt : std::optional<Error>(it->second);
+  return it == losses_.end() ? std::nullopt : std::optional<Error>(it->second.why);
 }
 
-void Neighbours::remember_locked(int rank, const Error& why) {
-  losses_.emplace(rank, why);
+void Neighbours::remember_locked(int rank, Loss::Kind kind, const Error& why) {
+  losses_.emplace(rank, Lost{kind, why});
   num_losses_.fetch_add(1, std::memory_order_release);
   doorbell_.ring();
 }
 
-void Neighbours::lose(int rank, const Error& why) {
+void Neighbours::lose(int rank, Loss::Kind kind, const Error& why) {
   const std::lock_guard lock(mutex_);
-  remember_locked(rank, why);
-  lost_.emplace(rank, why);
+  remember_locked(rank, kind, why);
   for (auto& [group, membership] : groups_) {
     if (membership.members.contains(rank)) membership.failure->fail(why);
   }

@@ -31,6 +31,8 @@ struct SharedMemoryOptions {
   std::chrono::nanoseconds liveness = DefaultLimit::kLiveness;
   /// How long to wait for all ranks to connect.
   std::chrono::nanoseconds meeting_limit = DefaultLimit::kMeeting;
+  std::uint64_t members = 0;                         ///< as in comm::MeetingOptions
+  std::function<std::optional<Error>()> hopeless{};  ///< as in comm::MeetingOptions
   /// Receives warnings about ranks that show no sign of life; called from other threads.
   std::function<void(const std::string&)> warn{};
 };
@@ -50,8 +52,8 @@ namespace cohort::comm {
 /// Threads: every method from any thread.
 /// Lifetime: belongs to one generation. The arena must outlive it. The destructor sends a farewell and does
 /// not wait.
-/// Failure: a member that ended without a farewell fails every group; a member that left fails the groups it
-/// was in; an abort fails the group it names.
+/// Failure: a member that ended without a farewell, or left, fails the groups it was in; an abort fails the
+/// group it names.
 class Neighbours {
  public:
   /// Connects to all other ranks; kTimedOut names the ranks that did not connect. When this returns, no
@@ -76,12 +78,14 @@ class Neighbours {
   /// The progress thread; the first call starts it.
   Progress& progress();
 
-  /// The call of a group that waits now, for messages; nothing if none does.
-  using WaitingCall = std::function<std::optional<std::string>()>;
+  /// The calls of a group.
+  struct GroupCalls {
+    std::function<std::optional<std::string>()> waiting;  ///< the call that waits now, for messages
+    std::function<bool()> is_busy;                        ///< whether a call uses memory of other members
+  };
   /// From now on failures of the group of these ranks reach `failure`, including those that were noticed
   /// before.
-  void join(std::uint64_t group, std::span<const int> members, GroupFailure& failure,
-            WaitingCall waiting_call = {});
+  void join(std::uint64_t group, std::span<const int> members, GroupFailure& failure, GroupCalls calls);
   void leave(std::uint64_t group);
   /// How many members were lost or have left, and the error of one of them.
   int num_losses() const { return num_losses_.load(std::memory_order_acquire); }
@@ -89,11 +93,22 @@ class Neighbours {
   /// Tells the members of a group that it failed on this rank. Does not wait.
   void tell(std::uint64_t group, const Error& why);
 
+  /// Fails all groups, those that are joined later, too, here and at their members.
+  void end(const Error& why);
+  /// Fails all groups here, waits for calls that still run on other threads, stops the progress thread, calls
+  /// `before_farewell`, stops watching and says farewell. kTimedOut if a call has not ended by `deadline`.
+  Status close(
+      const Error& why, TimePoint deadline, const std::function<void()>& before_farewell = [] {});
+  /// The members that ended, left or are silent.
+  std::vector<Loss> losses() const;
+  /// A rank of this host, to be looked at after this generation. At most once for each rank but the own one.
+  Witness take_witness(int rank);
+
  private:
   struct Membership {
     std::set<int> members;
     GroupFailure* failure;
-    WaitingCall waiting_call;
+    GroupCalls calls;
   };
   struct Sighting {
     std::uint64_t heartbeat = 0;
@@ -104,13 +119,20 @@ class Neighbours {
              Descriptor stop);
 
   void watch();
+  /// Handles what came from other members by `until`; true if the thread is to stop.
+  bool listen(TimePoint until);
   void listen_to(int rank);
+  void stop_watching();
+  void say_farewell();
+  bool is_busy() const;
+  /// The groups that were fine until now.
+  std::vector<std::uint64_t> fail_all(const Error& why);
   void look_at_heartbeats();
   void warn_of(int rank) const;
   std::string calls_that_wait_for(int rank) const;
   void hear(int rank, const ControlMessage& message);
-  void lose(int rank, const Error& why);
-  void remember_locked(int rank, const Error& why);
+  void lose(int rank, Loss::Kind kind, const Error& why);
+  void remember_locked(int rank, Loss::Kind kind, const Error& why);
   void befall_locked(int rank, const AbortNotice& notice);
   std::optional<int> without_first_block() const;
   /// The rank in the job, for errors.
@@ -130,10 +152,15 @@ class Neighbours {
   std::map<std::uint64_t, Membership> groups_;
   std::set<std::uint64_t> closed_;  // groups that this rank has left
   std::map<std::uint64_t, std::pair<int, AbortNotice>>
-      befallen_;                 // aborts of groups that were not joined here yet
-  std::map<int, Error> losses_;  // of members that left or ended
+      befallen_;  // aborts of groups that were not joined here yet
+  struct Lost {
+    Loss::Kind kind;
+    Error why;
+  };
+  std::map<int, Lost> losses_;
   std::atomic<int> num_losses_{0};
-  std::map<int, Error> lost_;  // members that ended without leaving: fails the groups that contain them
+  std::optional<Error> end_;
+  bool is_closed_ = false;
   std::unique_ptr<Progress> progress_;
 
   std::thread watcher_;

@@ -78,7 +78,7 @@ void SharedMemoryTransport::give_up(int member, const Error& why) {
 
 void SharedMemoryTransport::close() {
   std::unique_lock lock(mutex_);
-  closed_ = true;
+  if (std::exchange(closed_, true)) return;
   advanced_.wait(lock, [&] { return !advancing_; });
   std::vector<Receipt> receipts;  // nobody waits for them any more
   for (int member = 0; member < num_members(); ++member) {

@@ -35,7 +35,7 @@ struct House {
 
   std::unique_ptr<Arena> arena;
   std::shared_ptr<comm::Neighbours> neighbours;
-  comm::HostMessages messages;
+  comm::OwnHostMessages messages;
   std::unique_ptr<Mailbox> mailbox;
 };
 

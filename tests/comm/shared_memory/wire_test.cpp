@@ -14,13 +14,15 @@ using comm::Farewell;
 using comm::Hello;
 using comm::PartEntry;
 
-constexpr Hello kHello{.rank = 3, .world = 17, .generation = 0x01020304, .arena_bytes = 8ull << 30};
+constexpr Hello kHello{
+    .rank = 3, .world = 17, .generation = 0x01020304, .members = 77, .arena_bytes = 8ull << 30};
 
 TEST(Hello, ComesBackAsItWas) {
   const Hello hello = value_or_throw(Hello::decode(kHello.encode()));
   EXPECT_EQ(hello.rank, 3U);
   EXPECT_EQ(hello.world, 17U);
   EXPECT_EQ(hello.generation, 0x01020304U);
+  EXPECT_EQ(hello.members, 77U);
   EXPECT_EQ(hello.arena_bytes, 8ull << 30);
 }
 
@@ -52,7 +54,7 @@ TEST(Hello, AFlippedBitIsNoticedOrChangesOneFieldOnly) {
     } else {
       ASSERT_TRUE(hello) << bit;
       const int changes = (hello->rank != kHello.rank) + (hello->world != kHello.world) +
-                          (hello->generation != kHello.generation) +
+                          (hello->generation != kHello.generation) + (hello->members != kHello.members) +
                           (hello->arena_bytes != kHello.arena_bytes);
       EXPECT_EQ(changes, 1) << bit;
     }
@@ -101,9 +103,9 @@ TEST(ControlMessage, ErrorsGiveFieldExpectedAndFound) {
 TEST(Hello, ErrorsGiveFieldExpectedAndFound) {
   auto bytes = kHello.encode();
   EXPECT_EQ(Hello::decode(std::span(bytes).first(5)).error().message(),
-            "corrupt hello packet: length 5, expected 32");
+            "corrupt hello packet: length 5, expected 40");
   bytes[8] = std::byte{9};
-  EXPECT_EQ(Hello::decode(bytes).error().message(), "unsupported hello packet: version 9, expected 2");
+  EXPECT_EQ(Hello::decode(bytes).error().message(), "unsupported hello packet: version 9, expected 3");
   bytes[0] = std::byte{0};
   EXPECT_EQ(Hello::decode(bytes).error().message(),
             "corrupt hello packet: magic 0x3174726f686f4300, expected 0x3174726f686f4331");

@@ -1,0 +1,83 @@
+#include "world/site.h"
+
+#include "base/checksum.h"
+#include "comm/group/rank_text.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <thread>
+
+namespace cohort::world {
+namespace {
+
+constexpr std::chrono::milliseconds kLongestLook(2);
+
+void add_evidence(const comm::Loss& loss, const Ballots& all, Ballot& ballot) {
+  const auto member = static_cast<std::size_t>(loss.member);
+  // A member says farewell to a generation after its end, too: its last ballot is final then.
+  if (loss.kind == comm::Loss::Kind::kLeft && !all[member]) ballot.gone[member] = true;
+  if (loss.kind == comm::Loss::Kind::kGone) ballot.gone[member] = true;
+  if (loss.kind == comm::Loss::Kind::kSilent) ballot.silent[member] = true;
+}
+
+bool has_final(const Ballots& all) {
+  return std::any_of(all.begin(), all.end(), [](const auto& ballot) { return ballot && ballot->is_final; });
+}
+
+Error not_come(const AgreementOptions& options, const Ballot& mine, const Ballots& all) {
+  std::vector<int> absent;
+  for (int rank = 0; rank < options.num_members; ++rank) {
+    if (!mine.has_lost(rank) && !all[static_cast<std::size_t>(rank)]) absent.push_back(rank);
+  }
+  const std::string who = absent.empty() ? std::string("the members have") : comm::ranks_have(absent);
+  const Error error =
+      Error(ErrorCode::kTimedOut,
+            fmt::format("rank {} looks for survivors, but {} not come, and nothing says "
+                        "that their processes have ended",
+                        options.rank, who))
+          .with_remedy(
+              "Call survivors() on every member after a failure, or raise ContextOptions::meeting_limit.");
+  return absent.empty() ? error : error.with_rank(absent.front());
+}
+
+}  // namespace
+
+std::uint64_t Seat::checksum() const {
+  ContentHash hash;
+  for (const Member& member : members) {
+    const std::array<std::uint64_t, 2> facts = {member.id, static_cast<std::uint64_t>(member.role)};
+    hash.add(std::as_bytes(std::span(facts)));
+  }
+  return hash.value();
+}
+
+Result<std::vector<int>> agree_on_survivors(Board& board, const AgreementOptions& options) {
+  const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), options.limit);
+  std::chrono::nanoseconds pause = options.pause;
+  Ballot mine(options.num_members);
+  while (true) {
+    // Losses first: the last ballot of a member that was lost by now is read after its end.
+    const std::vector<comm::Loss> losses = board.look();
+    COHORT_ASSIGN_OR_RETURN(const Ballots all, board.exchange(mine));
+    Ballot next = next_ballot(mine, all, options.rank);
+    if (!next.is_final || !has_final(all)) {
+      Ballot known = mine;
+      for (const comm::Loss& loss : losses) add_evidence(loss, all, known);
+      if (known != mine) next = known;
+    }
+    if (next.is_final) {
+      COHORT_RETURN_IF_ERROR(board.exchange(next));
+      return survivors_of(next, options.rank, options.reach);
+    }
+    if (next != mine) {
+      mine = next;
+      continue;
+    }
+    if (std::chrono::steady_clock::now() >= deadline) return not_come(options, mine, all);
+    std::this_thread::sleep_for(pause);
+    pause = std::min<std::chrono::nanoseconds>(2 * pause, kLongestLook);
+  }
+}
+
+}  // namespace cohort::world
