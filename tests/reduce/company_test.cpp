@@ -126,6 +126,7 @@ TEST(Company, MeansAreThoseOfAllRanks) {
 TEST(Company, AFailedMeanIsToldToEveryRank) {
   run("hosts_of_two", 4, [](Seat& seat) -> Status {
     const Company groups(*seat, "one", NearGroups::kByHost);
+    COHORT_RETURN_IF_ERROR(seat.rank.barrier());  // all ranks have their groups
     if (seat.index() == 0) {
       groups.abort(Error(ErrorCode::kAborted, "the disk is full"));
       return seat.rank.barrier();
@@ -152,6 +153,7 @@ TEST(Lanes, TwoBucketsAreInFlightBetweenHosts) {
 TEST(Lanes, AFailureEndsAllLanes) {
   run("hosts_of_two", 4, [](Seat& seat) -> Status {
     Lanes lanes(*seat, NearGroups::kByHost);
+    COHORT_RETURN_IF_ERROR(seat.rank.barrier());  // all ranks have their groups
     if (seat.index() == 0) lanes.abort(Error(ErrorCode::kAborted, "the disk is full"));
     for (int lane = 1; lane < lanes.num_lanes(); ++lane) {
       if (lanes[lane].all().run(barrier())) return unexpected(seat, "lane {} goes on", lane);

@@ -26,6 +26,7 @@ TEST_P(FailingReducer, EveryRankIsTold) {
       const auto reducer = kind().make(groups, 2);
       const int failing = groups.size() - 1;
       const std::string cause = fmt::format("rank {} failed: the disk is full", failing);
+      COHORT_RETURN_IF_ERROR(seat.rank.barrier());  // all ranks have their groups
       if (groups.rank() == failing) {
         groups.abort(Error(ErrorCode::kAborted, cause));
         return seat.rank.barrier();

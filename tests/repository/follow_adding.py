@@ -165,7 +165,7 @@ def main():
         new, changed = follow(page, tree)
         copy = Copy(build, tree, f"bin/tests/{program}")
         copy.folder.mkdir(parents=True)
-        if case not in run([copy.make(new, changed)], tree):
+        if case not in run([str(copy.make(new, changed))], tree):
             sys.exit(f"the tests have no case {case}")
     print(f"{page.name} was followed, with {len(new)} new files and {len(changed)} changes: all tests pass, {case} as well")
 

@@ -4,6 +4,7 @@
 #include "model/model.h"
 #include "train/replica.h"
 #include "train/settings.h"
+#include "train/sync_plan.h"
 #include <cohort/data_parallel.h>
 #include <cohort/trainer.h>
 
@@ -47,10 +48,12 @@ class TrainerWay final : public StepWay {
   TrainerWay(Communicator& group, Arena& arena, const BenchStepOrder& order)
       : task_(make_task(order, group.rank())), options_(options_of(order)) {
     info_ = {.learning_rate = order.learning_rate, .micro_batches = {group.rank()}};
+    train::ReplicaSettings settings = train::replica_settings(options_);
+    settings.sync = train::sync_plan(options_, *task_.model);
     replica_ = std::make_unique<train::Replica>(
         group, arena, task_.model,
         Objective([this](const Batch& batch) { return evaluate(*task_.model, task_.loss, batch); }),
-        train::updates_of(options_, *task_.model), train::replica_settings(options_));
+        train::updates_of(options_, *task_.model), settings);
   }
 
   void step() override {
