@@ -181,9 +181,14 @@ TEST_P(LateRank, ACancelledSendIsNeitherCalledBackNorRead) {
     Late me(network, rank.rank());
     if (rank.rank() == 1) {
       COHORT_RETURN_IF_ERROR(me.await_marks(rank, 2));
+      std::vector<std::byte> into(400'000);
+      Waiting received;
+      me->recv(0, part(1), into, received.callback());
       for (std::size_t i = 0; i < kLots.size(); ++i) {
         COHORT_RETURN_IF_ERROR(receive(rank, me, 0, part(i, 4), kLots[i]));
       }
+      if (received.is_done()) return rank.failure("a cancelled message has come");
+      me->cancel(3, 1);
       return rank.barrier();
     }
     std::atomic<int> num_called = 0;
@@ -297,6 +302,7 @@ TEST_P(LateRank, IsNamedWhenTheOthersHaveWaitedTooLong) {
                             comm::MessagePassingCommunicator::make_world(me.exchange(), me.progress(), {}));
     std::vector<float> data = numbers(200'003, 0);
     if (rank.rank() == 0) {
+      const Sends filler(me, 1, {kCap / 2}, 5);  // leaves no room
       const Status sent = group->run(broadcast(data, 0).within(300ms));
       if (sent) return rank.failure("the broadcast ended without the other rank");
       if (sent.error().rank() != 1) return rank.failure("rank 1 is not named: {}", sent.error().text());
