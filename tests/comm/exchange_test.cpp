@@ -261,17 +261,56 @@ TEST(Exchange, AMemberThatSendsBeyondTheCapIsLost) {
   Two two({.unexpected_cap_bytes = 1000});
   std::latch lost(1);
   two.b->on_loss([&](int, const Error& why) {
-    EXPECT_EQ(why.message(), "member 0 sent more than 1000 B that no receive was waiting for");
+    EXPECT_EQ(why.message(), "member 0 sent more than 1000 B that nothing was waiting for");
     lost.count_down();
   });
-  ASSERT_TRUE(two.a.send(1, message(1), pattern(600, 1)));
+  const auto unheld = [](std::uint64_t number) {
+    FrameHeader header = message(number);
+    header.channel = Channel::kRequest;
+    return header;
+  };
+  ASSERT_TRUE(two.a.send(1, unheld(1), pattern(600, 1)));
   std::vector<std::byte> into(600);
-  ASSERT_TRUE(two.b.recv(0, message(1), into));
-  ASSERT_TRUE(two.a.send(1, message(2), pattern(1000, 1)))
-      << "received messages do not count against the cap";
+  ASSERT_TRUE(two.b.recv(0, unheld(1), into));
+  ASSERT_TRUE(two.a.send(1, unheld(2), pattern(1000, 1))) << "received messages do not count against the cap";
   EXPECT_FALSE(two.b->loss(0));
-  std::ignore = two.a.send(1, message(3), pattern(1, 1));
+  std::ignore = two.a.send(1, unheld(3), pattern(1, 1));
   lost.wait();
+}
+
+TEST(Exchange, AMemberThatHoldsMessagesBackIsNotLost) {
+  Two two({.unexpected_cap_bytes = 1000});
+  std::vector<Waiting> sent(20);
+  const std::vector<std::byte> payload = pattern(300, 1);
+  for (std::size_t i = 0; i < sent.size(); ++i) two.a->send(1, message(i), payload, sent[i].callback());
+  FrameHeader request = message(99);
+  request.channel = Channel::kRequest;
+  ASSERT_TRUE(two.a.send(1, request, pattern(500, 2))) << "half of the cap is left for requests";
+  std::vector<std::byte> into(500);
+  ASSERT_TRUE(two.b.recv(0, request, into));
+  EXPECT_FALSE(sent.back().is_done());
+  // A handler takes all of them, as receives would.
+  std::latch all(20);
+  two.b->handle(Channel::kMessage, 3,
+                [&](int, const FrameHeader&, const std::vector<std::byte>&) { all.count_down(); });
+  all.wait();
+  for (const Waiting& each : sent) EXPECT_TRUE(each.wait());
+  EXPECT_FALSE(two.b->loss(0));
+}
+
+TEST(Exchange, AMemberWhoseOfferIsCorruptIsLost) {
+  for (const Channel channel : {Channel::kOffer, Channel::kCallFor}) {
+    for (const std::size_t size : {7u, 26u, 200u}) {
+      Two two;
+      std::latch lost(1);
+      two.b->on_loss([&](int, const Error& why) {
+        EXPECT_EQ(why.code(), ErrorCode::kPeerLost);
+        lost.count_down();
+      });
+      std::ignore = two.a.send(1, {.channel = channel}, pattern(size, 1));
+      lost.wait();
+    }
+  }
 }
 
 TEST(Exchange, AnAskedForMessageMayBeLargerThanTheCap) {

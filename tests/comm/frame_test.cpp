@@ -100,17 +100,19 @@ TEST(Frame, BytesBehindTheHeaderAreIgnored) {
 
 TEST(Frame, InvalidFieldsAreRefusedDespiteARightChecksum) {
   EXPECT_EQ(comm::decode_frame_header(with_byte(4, 2)).error().code(), ErrorCode::kUnsupported);
-  EXPECT_EQ(comm::decode_frame_header(with_byte(5, 13)).error().code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(comm::decode_frame_header(with_byte(5, 15)).error().code(), ErrorCode::kCorrupt);
   EXPECT_EQ(comm::decode_frame_header(with_byte(6, 1)).error().code(), ErrorCode::kCorrupt);
   EXPECT_EQ(comm::decode_frame_header(with_byte(59, 1)).error().code(), ErrorCode::kCorrupt);
   EXPECT_EQ(comm::decode_frame_header(with_byte(48, 1)).error().code(), ErrorCode::kCorrupt)
       << "longer than the cap";
-  EXPECT_TRUE(comm::decode_frame_header(with_byte(5, 12)));
+  EXPECT_TRUE(comm::decode_frame_header(with_byte(5, 14)));
 }
 
 TEST(Frame, EveryChannelHasAName) {
   EXPECT_EQ(name(Channel::kCollective), "collective");
   EXPECT_EQ(name(Channel::kAbort), "abort");
+  EXPECT_EQ(name(Channel::kOffer), "offer");
+  EXPECT_EQ(name(Channel::kCallFor), "call_for");
   EXPECT_EQ(name(Channel::kStripe), "stripe");
 }
 

@@ -36,6 +36,17 @@ TEST(Matching, OnlyEqualKeysMeet) {
   EXPECT_FALSE(matching.take_receive(key(2, 7))) << "a receive is taken once";
 }
 
+TEST(Matching, EveryReceiveCallsForOneMessage) {
+  Matching matching(1);
+  EXPECT_FALSE(matching.call_for(key(0, 7)));
+  matching.add(key(0, 7), {.signature = 1});
+  matching.add(key(0, 7), {.signature = 2});
+  EXPECT_FALSE(matching.call_for(key(0, 8)));
+  EXPECT_TRUE(matching.call_for(key(0, 7)));
+  EXPECT_TRUE(matching.call_for(key(0, 7)));
+  EXPECT_FALSE(matching.call_for(key(0, 7)));
+}
+
 TEST(Matching, EqualKeysMatchInOrder) {
   Matching matching(1);
   for (const std::uint64_t number : {1u, 2u, 3u}) {

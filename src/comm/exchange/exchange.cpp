@@ -22,13 +22,15 @@ Error stale(const FrameHeader& header) {
 std::size_t usual_unexpected_cap_bytes() {
   static const auto memory_bytes =
       static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  return std::max(std::size_t{1} << 30, memory_bytes / 8);
+  return std::max(kLeastUnexpectedCapBytes, memory_bytes / 8);
 }
 
 Exchange::Exchange(std::unique_ptr<Transport> transport, Clock& clock, Options options)
     : transport_(std::move(transport)),
       clock_(clock),
       options_(std::move(options)),
+      windows_(static_cast<std::size_t>(transport_->num_members()),
+               SendWindow(std::min(options_.unexpected_cap_bytes, kLeastUnexpectedCapBytes) / 2)),
       peers_(static_cast<std::size_t>(transport_->num_members())),
       matching_(transport_->num_members()),
       silence_(transport_->num_members(), options_.liveness) {}
@@ -42,17 +44,9 @@ void Exchange::open(Doorbell& doorbell) {
   transport_->open(*this, doorbell);
 }
 
-void Exchange::send(int to, FrameHeader header, std::span<const std::byte> payload, Done done) {
-  COHORT_CHECK(to >= 0 && to < num_members(), "there is no member {}", to);
-  header.size_bytes = payload.size();
-  const std::lock_guard lock(send_mutex_);
-  header.sequence = ++peer(to).num_sent;
-  transport_->send(to, header, payload, std::move(done));
-}
-
 void Exchange::recv(int from, const FrameHeader& header, std::span<std::byte> into, Done done) {
   COHORT_CHECK(from >= 0 && from < num_members(), "there is no member {}", from);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (is_stale(header)) {
     return make_ready(header, [done = std::move(done), error = stale(header)] { done(error); });
   }
@@ -65,23 +59,39 @@ void Exchange::recv(int from, const FrameHeader& header, std::span<std::byte> in
     return make_ready(header, [done = std::move(receive.done), error = *loss] { done(error); });
   }
   matching_.add(key, std::move(receive));
+  const std::optional<OpenOffers::Ticket> ticket = offers_.take(key);
+  if (!ticket) return;
+  matching_.call_for(key);
+  lock.unlock();
+  call_for(*ticket, OfferAnswer::Verdict::kSend);
 }
 
 void Exchange::cancel(std::uint32_t group, std::uint32_t generation) {
+  std::vector<OpenOffers::Ticket> unwanted;
   {
     const std::lock_guard lock(mutex_);
     const auto [entry, is_new] = cancelled_.try_emplace(group, generation);
     entry->second = std::max(entry->second, generation);
     forget(group, generation);
+    unwanted = offers_.take_all(
+        [&](const MatchKey& key) { return key.group == group && key.generation <= generation; });
   }
+  forget_held(group, generation);
   transport_->withdraw(group, generation);
+  for (const OpenOffers::Ticket& ticket : unwanted) call_for(ticket, OfferAnswer::Verdict::kDrop);
   wait_for_advance();
 }
 
 void Exchange::handle(Channel channel, std::uint32_t group, Handler handler) {
-  const std::lock_guard lock(mutex_);
-  handlers_[{channel, group}] = std::move(handler);
-  for (KeptMessage& message : matching_.take_messages_of(channel, group)) hand_over(std::move(message));
+  std::vector<OpenOffers::Ticket> wanted;
+  {
+    const std::lock_guard lock(mutex_);
+    handlers_[{channel, group}] = std::move(handler);
+    for (KeptMessage& message : matching_.take_messages_of(channel, group)) hand_over(std::move(message));
+    wanted =
+        offers_.take_all([&](const MatchKey& key) { return key.channel == channel && key.group == group; });
+  }
+  for (const OpenOffers::Ticket& ticket : wanted) call_for(ticket, OfferAnswer::Verdict::kSend);
 }
 
 void Exchange::hand_over(KeptMessage message) {
@@ -210,6 +220,10 @@ void Exchange::close() {
   }
   wait_for_advance();
   transport_->close();
+  {
+    const std::lock_guard lock(send_mutex_);
+    for (SendWindow& window : windows_) window.end();
+  }
   const std::lock_guard lock(mutex_);
   ready_.clear();
   matching_.clear();

@@ -2,6 +2,8 @@
 
 #include "base/clock.h"
 #include "comm/exchange/matching.h"
+#include "comm/exchange/open_offers.h"
+#include "comm/exchange/send_window.h"
 #include "comm/exchange/silence.h"
 #include "comm/group/engine.h"
 #include "comm/transport/transport.h"
@@ -20,6 +22,7 @@
 
 namespace cohort::comm {
 
+inline constexpr std::size_t kLeastUnexpectedCapBytes = std::size_t{1} << 30;
 /// An eighth of the machine's memory, but at least 1 GiB: a rank that is late to a large collective keeps
 /// here the messages that the others have sent already.
 std::size_t usual_unexpected_cap_bytes();
@@ -36,6 +39,10 @@ class Waiter {
 /// group, generation, number, tag), whichever of the two comes first. A message that no receive is waiting
 /// for is kept. Messages of a channel with a handler are not matched: they go to the handler.
 ///
+/// A member has limited memory for messages that it must keep. When half of it may be used, the other members
+/// hold further messages back, offer them, and send each one when its receive has started. Only messages that
+/// receives are made for are held back (can_be_held); they overtake each other, others overtake them.
+///
 /// Threads: every method from any thread; callbacks run on the progress thread, inside advance(), without a
 /// lock held, and may call every method but close(). On other threads, cancel(), remove_handler() and
 /// remove_loss_handler() wait for the advance() that runs: the caller must not hold a lock that a callback
@@ -51,8 +58,10 @@ class Exchange final : public Task, private FrameSink {
   struct Options {
     /// A member that sends nothing for this long, though asked for signs of life, is lost.
     std::chrono::nanoseconds liveness = DefaultLimit::kLiveness;
-    /// The most bytes in unexpected messages of one member, and in one message to a handler. A member that
-    /// sends more is treated as lost, as there is no backpressure on unexpected messages.
+    /// The most bytes in unexpected messages of one member, and in one message to a handler. Members hold
+    /// messages back from half of it on; the other half is for those that cannot be held back. A member that
+    /// sends more is treated as lost. All members must have the same cap, or at least
+    /// kLeastUnexpectedCapBytes.
     std::size_t unexpected_cap_bytes = usual_unexpected_cap_bytes();
     /// Receives warnings about members that send nothing; called from advance().
     std::function<void(const std::string&)> warn{};
@@ -80,7 +89,7 @@ class Exchange final : public Task, private FrameSink {
   void cancel(std::uint32_t group, std::uint32_t generation);
 
   /// Passes every message of this channel and group to `handler`, also those kept so far; messages of one
-  /// member come in the order in which it sent them.
+  /// member come in the order in which it sent them, unless they can be held back.
   void handle(Channel channel, std::uint32_t group, Handler handler);
   /// Once this has returned, the handler does not run and never will again.
   void remove_handler(Channel channel, std::uint32_t group);
@@ -113,7 +122,7 @@ class Exchange final : public Task, private FrameSink {
     std::uint32_t generation = 0;
     std::function<void()> run{};
   };
-  enum class Fate : std::uint8_t { kIgnore, kReceive, kKeep };
+  enum class Fate : std::uint8_t { kIgnore, kReceive, kKeep, kRead };
   // The message that is coming in from one member.
   struct Inbound {
     Fate fate = Fate::kIgnore;
@@ -125,7 +134,8 @@ class Exchange final : public Task, private FrameSink {
   struct Peer {
     std::uint64_t num_sent = 0;
     std::uint64_t last_sequence = 0;
-    bool is_asked = false;  // a question for a sign of life is in flight
+    std::uint64_t num_offered = 0;  // MessageOffer::num_sent of its last offer
+    bool is_asked = false;          // a question for a sign of life is in flight
     std::optional<Error> loss{};
     std::optional<Inbound> inbound{};
   };
@@ -164,11 +174,25 @@ class Exchange final : public Task, private FrameSink {
   void answer(int member, const FrameHeader& header);
   void wait_for_advance();
 
+  // Messages that are held back: in holding.cpp.
+  SendWindow& window(int member) { return windows_[static_cast<std::size_t>(member)]; }
+  void post(int to, FrameHeader header, std::span<const std::byte> payload, Done done);
+  void post(int to, Channel channel, std::vector<std::byte> payload);
+  void forget_held(std::uint32_t group, std::uint32_t generation);
+  void fail_held(int member, const Error& why);
+  Status read(int from, const FrameHeader& header, std::span<const std::byte> payload);
+  void hear(int from, const MessageOffer& offer);
+  void hear(int from, const OfferAnswer& answer);
+  OfferAnswer::Verdict judge(int from, const MessageOffer& offer);
+  void call_for(const OpenOffers::Ticket& ticket, OfferAnswer::Verdict verdict);
+
   const std::unique_ptr<Transport> transport_;
   Clock& clock_;
   const Options options_;
 
-  std::mutex send_mutex_;  // keeps sequence numbers in the order of messages; taken before any other mutex
+  // Keeps sequence numbers in the order of messages, and guards windows_; taken before any other mutex.
+  std::mutex send_mutex_;
+  std::vector<SendWindow> windows_;
   mutable std::mutex mutex_;
   std::condition_variable advanced_;
   std::thread::id advancing_{};  // the thread inside advance(), if any
@@ -177,6 +201,7 @@ class Exchange final : public Task, private FrameSink {
   Doorbell* doorbell_ = nullptr;
   std::vector<Peer> peers_;
   Matching matching_;
+  OpenOffers offers_;
   std::deque<Ready> ready_;
   std::map<std::uint32_t, std::uint32_t> cancelled_;  // group → last generation that is over
   std::map<std::pair<Channel, std::uint32_t>, Handler> handlers_;

@@ -15,6 +15,11 @@ Error as_loss(int member, const Error& why) {
   return Error(ErrorCode::kPeerLost, fmt::format("member {} is lost: {}", member, why.text()));
 }
 
+Error long_offer(const FrameHeader& header) {
+  return Error(ErrorCode::kCorrupt, fmt::format("message on channel {} has {} bytes, expected at most {}",
+                                                name(header.channel), header.size_bytes, kOfferBytesCap));
+}
+
 }  // namespace
 
 bool Exchange::is_expected(int from, const FrameHeader& header) {
@@ -43,6 +48,14 @@ Exchange::Inbound Exchange::begin_inbound(int from, const FrameHeader& header) {
   if (header.sequence <= sender.last_sequence || is_stale(header)) return inbound;
   sender.last_sequence = header.sequence;
   if (header.channel == Channel::kAlive || sender.loss) return inbound;
+  if (header.channel == Channel::kOffer || header.channel == Channel::kCallFor) {
+    if (header.size_bytes <= kOfferBytesCap) {
+      inbound.fate = Fate::kRead;
+    } else {
+      transport_->give_up(from, long_offer(header));
+    }
+    return inbound;
+  }
   if (std::optional<Receive> receive = matching_.take_receive(MatchKey::of(from, header))) {
     inbound.fate = Fate::kReceive;
     inbound.fits = comm::fits(from, header, *receive);
@@ -90,7 +103,7 @@ void Exchange::withdrawn(int from, const FrameHeader& header) {
       inbound.receive = std::move(*receive);
     }
   }
-  if (inbound.fate == Fate::kIgnore) return;
+  if (inbound.fate == Fate::kIgnore || inbound.fate == Fate::kRead) return;
   inbound.receive.done(
       Error(ErrorCode::kAborted, fmt::format("member {} cancelled the message that it was sending", from)));
 }
@@ -107,10 +120,10 @@ void Exchange::keep(KeptMessage message) {
 void Exchange::give_up_flood(int from) {
   transport_->give_up(
       from,
-      Error(ErrorCode::kPeerLost, fmt::format("member {} sent more than {} that no receive was waiting for",
+      Error(ErrorCode::kPeerLost, fmt::format("member {} sent more than {} that nothing was waiting for",
                                               from, format_bytes(options_.unexpected_cap_bytes)))
           .with_remedy(
-              "Put a barrier before calls with that many bytes, so that all ranks start them together."));
+              "Open the mailbox on every rank before requests are sent, and send smaller requests."));
 }
 
 void Exchange::finish(int from, Inbound inbound) {
@@ -120,6 +133,8 @@ void Exchange::finish(int from, Inbound inbound) {
   } else if (inbound.fate == Fate::kKeep) {
     run_ready();  // messages that waited for the handler come first
     run_handler({from, header, std::move(inbound.payload)});
+  } else if (inbound.fate == Fate::kRead) {
+    if (Status fits = read(from, header, inbound.payload); !fits) transport_->give_up(from, fits.error());
   } else if (header.channel == Channel::kAlive) {
     answer(from, header);
   }
@@ -135,7 +150,9 @@ void Exchange::lost(int member, const Error& why) {
     peer(member).loss = error;
     receives = take_receives_of(member);
     handlers = loss_handlers_;
+    offers_.take_all([&](const MatchKey& key) { return key.member == member; });
   }
+  fail_held(member, error);
   for (const Receive& receive : receives) receive.done(error);
   for (const auto& [id, handler] : handlers) handler(member, error);
 }

@@ -60,6 +60,15 @@ void Matching::add(KeptMessage message) {
   kept_[MatchKey::of(message.from, message.header)].push_back(std::move(message));
 }
 
+bool Matching::call_for(const MatchKey& key) {
+  const auto found = receives_.find(key);
+  if (found == receives_.end()) return false;
+  const auto first = std::find_if(found->second.begin(), found->second.end(),
+                                  [](const Receive& receive) { return !receive.has_called; });
+  if (first == found->second.end()) return false;
+  return first->has_called = true;
+}
+
 std::optional<Receive> Matching::take_receive(const MatchKey& key) {
   return take_first(receives_, key);
 }

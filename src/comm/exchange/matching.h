@@ -32,6 +32,7 @@ struct Receive {
   std::uint64_t signature = 0;
   std::span<std::byte> into{};
   std::function<void(const Status&)> done{};
+  bool has_called = false;  ///< for a message that its sender holds back
 };
 
 /// Whether a message has the signature and the length that its receive expects.
@@ -56,6 +57,8 @@ class Matching {
   void add(KeptMessage message);
 
   bool has_receive(const MatchKey& key) const { return receives_.contains(key); }
+  /// Marks the first receive of this key that has not called for a message; false if there is none.
+  bool call_for(const MatchKey& key);
   std::optional<Receive> take_receive(const MatchKey& key);
   std::optional<KeptMessage> take_message(const MatchKey& key);
   /// All receives that wait for this member.

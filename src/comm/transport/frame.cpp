@@ -13,9 +13,9 @@ namespace {
 constexpr std::uint32_t kMagic = 0x46484f43;
 constexpr std::size_t kChecked = kFrameHeaderBytes - sizeof(std::uint32_t);
 
-constexpr std::array<std::string_view, 13> kChannelNames = {
-    "collective", "announce", "message", "request",  "reply",   "query", "answer",
-    "alive",      "abort",    "receipt", "farewell", "striped", "stripe"};
+constexpr std::array<std::string_view, 15> kChannelNames = {
+    "collective", "announce", "message",  "request", "reply",    "query",   "answer", "alive",
+    "abort",      "offer",    "call_for", "receipt", "farewell", "striped", "stripe"};
 
 Error corrupt(std::string words) {
   return Error(ErrorCode::kCorrupt, std::move(words)).within("corrupt frame header");

@@ -20,6 +20,8 @@ enum class Channel : std::uint8_t {
   kAnswer,
   kAlive,
   kAbort,
+  kOffer,    ///< a message that its sender holds back (comm/exchange/offer.h)
+  kCallFor,  ///< the answer to an offer
   // Used between transports only.
   kReceipt,
   kFarewell,
