@@ -57,6 +57,7 @@ Result<std::vector<int>> agree_on_survivors(Board& board, const AgreementOptions
   std::chrono::nanoseconds pause = options.pause;
   Ballot mine(options.num_members);
   while (true) {
+    const bool is_late = std::chrono::steady_clock::now() >= deadline;
     // Losses first: the last ballot of a member that was lost by now is read after its end.
     const std::vector<comm::Loss> losses = board.look();
     COHORT_ASSIGN_OR_RETURN(const Ballots all, board.exchange(mine));
@@ -67,14 +68,19 @@ Result<std::vector<int>> agree_on_survivors(Board& board, const AgreementOptions
       if (known != mine) next = known;
     }
     if (next.is_final) {
-      COHORT_RETURN_IF_ERROR(board.exchange(next));
-      return survivors_of(next, options.rank, options.reach);
+      Result<std::vector<int>> survivors = survivors_of(next, options.rank, options.reach);
+      if (survivors || has_final(all) || is_late) {
+        COHORT_RETURN_IF_ERROR(board.exchange(next));
+        return survivors;
+      }
+      // Better evidence may be on its way: the launcher reaps processes while members only miss them.
+      next = mine;
     }
     if (next != mine) {
       mine = next;
       continue;
     }
-    if (std::chrono::steady_clock::now() >= deadline) return not_come(options, mine, all);
+    if (is_late) return not_come(options, mine, all);
     std::this_thread::sleep_for(pause);
     pause = std::min<std::chrono::nanoseconds>(2 * pause, kLongestLook);
   }

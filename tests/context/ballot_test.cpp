@@ -230,12 +230,16 @@ TEST(Ballot, TextAndBack) {
 
 // ----- agree_on_survivors() -----
 
-/// A board whose other members behave as a script says.
+/// A board whose other members behave as a script says: `losses` are those of each look, the last for ever.
 class ScriptedBoard final : public world::Board {
  public:
-  ScriptedBoard(Ballots others, std::vector<comm::Loss> losses)
+  using Losses = std::vector<comm::Loss>;
+  ScriptedBoard(Ballots others, std::vector<Losses> losses)
       : all_(std::move(others)), losses_(std::move(losses)) {}
-  std::vector<comm::Loss> look() override { return losses_; }
+  Losses look() override {
+    const std::size_t look = num_looks_++;
+    return losses_.empty() ? Losses() : losses_[std::min(look, losses_.size() - 1)];
+  }
   Result<Ballots> exchange(const Ballot& mine) override {
     all_[0] = mine;
     return all_;
@@ -244,20 +248,35 @@ class ScriptedBoard final : public world::Board {
 
  private:
   Ballots all_;
-  std::vector<comm::Loss> losses_;
+  std::vector<Losses> losses_;
+  std::size_t num_looks_ = 0;
 };
 
 constexpr world::AgreementOptions kTwo{.num_members = 2, .limit = std::chrono::milliseconds(20)};
 
 TEST(Agreement, AMemberThatSaidFarewellAfterTheEndIsStillASurvivor) {
-  ScriptedBoard board({std::nullopt, ballot_of("final 00 00", 2)}, {{1, comm::Loss::Kind::kLeft}});
+  ScriptedBoard board({std::nullopt, ballot_of("final 00 00", 2)}, {{{1, comm::Loss::Kind::kLeft}}});
   EXPECT_EQ(*agree_on_survivors(board, kTwo), (std::vector<int>{0, 1}));
 }
 
 TEST(Agreement, AMemberThatLeftWithoutABallotIsGone) {
-  ScriptedBoard board({std::nullopt, std::nullopt}, {{1, comm::Loss::Kind::kLeft}});
+  ScriptedBoard board({std::nullopt, std::nullopt}, {{{1, comm::Loss::Kind::kLeft}}});
   EXPECT_EQ(*agree_on_survivors(board, kTwo), (std::vector<int>{0}));
   EXPECT_EQ(board.all()[0]->text(), "final 01 00");
+}
+
+TEST(Agreement, SilenceWithoutAMajorityWaitsForTheWordOfTheLauncher) {
+  const std::vector<comm::Loss> silent{{1, comm::Loss::Kind::kSilent}};
+  const std::vector<comm::Loss> gone{{1, comm::Loss::Kind::kGone}};
+  world::AgreementOptions options{
+      .num_members = 2, .reach = Reach::kHosts, .limit = std::chrono::seconds(20)};
+  ScriptedBoard board({std::nullopt, std::nullopt}, {silent, silent, silent, silent, gone});
+  const auto survivors = agree_on_survivors(board, options);
+  ASSERT_TRUE(survivors) << survivors.error().text();
+  EXPECT_EQ(*survivors, (std::vector<int>{0}));
+  options.limit = std::chrono::milliseconds(5);
+  ScriptedBoard never({std::nullopt, std::nullopt}, {silent});
+  EXPECT_EQ(agree_on_survivors(never, options).error().code(), ErrorCode::kPeerLost);
 }
 
 TEST(Agreement, AMemberThatLivesAndDoesNotComeIsNamed) {

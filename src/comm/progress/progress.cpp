@@ -45,14 +45,17 @@ Progress::Progress(Doorbell& doorbell)
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 Progress::~Progress() {
-  thread_.request_stop();
-  doorbell_.ring();
+  end_thread();
 }
 
-void Progress::stop() {
+void Progress::end_thread() {
   thread_.request_stop();
   doorbell_.ring();
   if (thread_.joinable()) thread_.join();
+}
+
+void Progress::stop() {
+  end_thread();
   for (int round = 0; round < kMostRounds && advance_all(); ++round) {
   }
 }

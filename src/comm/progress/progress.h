@@ -98,6 +98,7 @@ class Progress final : public TaskRunner {
 
  private:
   void run(const std::stop_token& stop);
+  void end_thread();
   bool advance_all();
   TimePoint wanted_at();
   void nap(const std::stop_token& stop);
