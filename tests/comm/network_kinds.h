@@ -72,9 +72,9 @@ inline Network tcp_network(int n, const net::TcpOptions& options) {
           [network](int member) { return network->make_doorbell(member); }};
 }
 
-inline Network joined_network(std::vector<int> hosts, net::Secrecy secrecy) {
-  const auto network =
-      std::make_shared<JoinedNetwork<TcpNetwork>>(std::move(hosts), net::TcpOptions{.secrecy = secrecy});
+/// The network of members on several hosts, whose members of one host share memory.
+template <class Far>
+Network network_of(const std::shared_ptr<JoinedNetwork<Far>>& network) {
   return {[network](int member) { return network->take(member); },
           [network]() -> Clock& { return network->clock(); },
           [network](int member) { return network->make_doorbell(member); },
@@ -84,6 +84,11 @@ inline Network joined_network(std::vector<int> hosts, net::Secrecy secrecy) {
             return network->host_groups(member, exchange, progress, std::move(numbers));
           },
           [network](int member) -> Arena& { return network->arena(member); }};
+}
+
+inline Network joined_network(std::vector<int> hosts, net::Secrecy secrecy) {
+  return network_of(
+      std::make_shared<JoinedNetwork<TcpNetwork>>(std::move(hosts), net::TcpOptions{.secrecy = secrecy}));
 }
 
 /// The hosts of members, two adjacent members on each.

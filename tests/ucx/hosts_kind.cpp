@@ -8,10 +8,7 @@ namespace cohort::test {
 namespace {
 
 Network ucx_hosts(int n) {
-  const auto network = std::make_shared<JoinedNetwork<UcxNetwork>>(hosts_of_two(n));
-  return {[network](int member) { return network->take(member); },
-          [network]() -> Clock& { return network->clock(); },
-          [network](int member) { return network->make_doorbell(member); }, network->hosts()};
+  return network_of(std::make_shared<JoinedNetwork<UcxNetwork>>(hosts_of_two(n)));
 }
 
 }  // namespace

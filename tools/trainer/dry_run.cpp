@@ -85,7 +85,7 @@ std::uint64_t gradient_copies(const BucketLayout& layout, const PlanReport& plan
   for (const Bucket& bucket : layout.buckets) largest = std::max<std::uint64_t>(largest, bucket.count);
   if (settings.summation == Summation::kByTree) {
     const auto levels = static_cast<std::uint64_t>(std::bit_width(plan.slots_of_rank.front().size()) - 1);
-    return levels * layout.count + lanes * largest;
+    return levels * layout.count + (world > 1 ? lanes * largest : 0);
   }
   if (world == 1) return 0;
   const bool is_grid = grid.num_hosts > 1 && grid.per_host > 1;
