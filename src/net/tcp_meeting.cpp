@@ -20,9 +20,13 @@ namespace {
 constexpr int kMeetingMember = 0;
 constexpr std::size_t kRequestCap = 2 * Meeting::kCardCap;
 
+constexpr std::chrono::hours kNever(24 * 365);
+
 TcpOptions meeting_options() {
   return {.secrecy = Secrecy::kTls,
-          .first_limit = std::chrono::hours(24 * 365),
+          .first_limit = kNever,
+          // A rank is silent between rounds, and comes back to the server for the next one.
+          .return_limit = kNever,
           .listen_first = false,
           .leave_limit = std::chrono::milliseconds(100)};
 }

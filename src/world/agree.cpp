@@ -60,7 +60,12 @@ Result<std::vector<int>> agree_on_survivors(Board& board, const AgreementOptions
     const bool is_late = std::chrono::steady_clock::now() >= deadline;
     // Losses first: the last ballot of a member that was lost by now is read after its end.
     const std::vector<comm::Loss> losses = board.look();
-    COHORT_ASSIGN_OR_RETURN(const Ballots all, board.exchange(mine));
+    const Result<Ballots> exchanged = board.exchange(mine);
+    if (!exchanged) {  // a launcher that is slow to answer is no reason to give up
+      if (is_late || exchanged.error().code() != ErrorCode::kTimedOut) return exchanged.error();
+      continue;
+    }
+    const Ballots& all = *exchanged;
     Ballot next = next_ballot(mine, all, options.rank);
     if (!next.is_final || !has_final(all)) {
       Ballot known = mine;

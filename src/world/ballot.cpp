@@ -70,7 +70,9 @@ Ballot next_ballot(const Ballot& mine, const Ballots& all, int rank) {
     const auto& ballot = all[static_cast<std::size_t>(other)];
     if (!ballot || other == rank || mine.has_lost(other)) continue;
     add_to(next.gone, ballot->gone);
-    add_to(next.silent, ballot->silent);
+    // A member that takes this one for silent is cut off from it, or about to be: it is no witness of
+    // silence.
+    if (!ballot->silent[static_cast<std::size_t>(rank)]) add_to(next.silent, ballot->silent);
   }
   const auto agrees = [&](int other) {
     if (next.has_lost(other)) return true;

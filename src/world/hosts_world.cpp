@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cohort/version.h>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace cohort::world {
 
@@ -116,6 +117,13 @@ std::vector<std::string> hosts_of(const std::vector<net::SocketAddress>& address
   return texts;
 }
 
+// The members of a job in the order of their numbers, as a meeting answers them unless told otherwise.
+std::vector<int> all_members(int world) {
+  std::vector<int> members(static_cast<std::size_t>(world));
+  std::iota(members.begin(), members.end(), 0);
+  return members;
+}
+
 std::string way_of(const HostsOptions& options, int sockets) {
   if (options.links.backend == Backend::kUcx) return "ucx";
   return fmt::format("tcp-{}-{}", options.secrecy == net::Secrecy::kTls ? "tls" : "clear", sockets);
@@ -130,7 +138,7 @@ Result<std::vector<std::string>> HostsWorld::gather(const Part& part, const char
                    .world = part.size(),
                    .deadline = deadline,
                    .hopeless = part.hopeless};
-  if (part.size() < options_.world) round.members = part.members;
+  if (part.members != all_members(options_.world)) round.members = part.members;
   return meeting_.gather(round, card);
 }
 

@@ -192,6 +192,18 @@ TEST(Ballot, NobodyIsDoneWhileAMemberThatLivesHasNotCome) {
       next_ballot(ballot_of("open 01 00", 2), {ballot_of("open 01 00", 2), std::nullopt}, 0).is_final);
 }
 
+// Of three members, 2 is cut off from 0 and 1, and the first to notice: the two that are left go on.
+TEST(Ballot, AMemberThatIsCutOffIsNoWitnessAgainstTheOthers) {
+  const Ballot cut_off = ballot_of("open 000 110", 3);
+  const Ballots first = {Ballot(3), Ballot(3), cut_off};
+  EXPECT_EQ(next_ballot(Ballot(3), first, 1), Ballot(3));
+  const Ballot noticed = ballot_of("open 000 001", 3);
+  const Ballots second = {noticed, Ballot(3), cut_off};
+  EXPECT_EQ(next_ballot(Ballot(3), second, 1).text(), noticed.text());
+  const Ballots third = {noticed, noticed, cut_off};
+  EXPECT_EQ(next_ballot(noticed, third, 1).text(), "final 000 001");
+}
+
 TEST(Ballot, SilenceBetweenHostsNeedsMoreThanHalf) {
   const auto survivors = [](const std::string& text, Reach reach) {
     return survivors_of(ballot_of(text, 4), 0, reach);

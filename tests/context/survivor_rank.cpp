@@ -6,11 +6,12 @@
 //   one     the last member kills itself
 //   host    members 2 and 3 kill themselves at the same time
 //   late    member 1 kills itself while the others form a generation
-//   often   all form generations of all, without a failure
+//   often   all form generations of all, each in another order, without a failure
 
 #include "comm/group/communicator.h"
 #include "launch/variable_reader.h"
 
+#include <algorithm>
 #include <cohort/context.h>
 #include <csignal>
 #include <fmt/format.h>
@@ -175,7 +176,9 @@ void form_without_a_failure(Context& context) {
     // As a trainer holds the group that it was made with.
     const std::shared_ptr<void> held = context.hold();
     cohort::Communicator& group = context.communicator();
-    context.form(context.members());
+    std::vector<Member> others = context.members();
+    std::rotate(others.begin(), others.begin() + 1, others.end());  // ranks follow the order of the list
+    context.form(others);
     const cohort::Status refused = group.run(cohort::barrier());
     if (refused || refused.error().code() != ErrorCode::kStale) fail("a held group is not refused");
   }
