@@ -63,7 +63,7 @@ void StepBuilder::finish() {
   }
   if (shape_.update == UpdateTime::kAfterVote && shape_.copies != Copies::kPerRank) {
     std::vector<std::size_t> others = ends_of_lanes();
-    std::erase(others, *last_of_lane_[1]);
+    if (last_of_lane_[1]) std::erase(others, *last_of_lane_[1]);
     add({.verb = Verb::kMeet, .lane = 1, .after = others});
   }
 }

@@ -15,13 +15,14 @@ HostGrid company_grid(std::span<const int> hosts, int rank, int size, NearGroups
 
 Company::Company(Communicator& group, const std::string& name, NearGroups rule)
     : grid_(company_grid(group.hosts(), group.rank(), group.size(), rule)) {
-  const auto split = [&](int colour, const char* purpose) {
-    return value_or_throw(group.split(colour, group.rank(), fmt::format("{}{}", name, purpose)));
+  // The ranks of a group follow the grid, as shards do: ranks in any order may be on any host.
+  const auto split = [&](int colour, int key, const char* purpose) {
+    return value_or_throw(group.split(colour, key, fmt::format("{}{}", name, purpose)));
   };
   const bool is_grid = grid_.per_host > 1 && grid_.num_hosts > 1;
-  if (grid_.per_host > 1) near_ = split(grid_.host, is_grid ? " near" : "");
-  if (grid_.num_hosts > 1) across_ = split(grid_.place, is_grid ? " across" : "");
-  if (is_grid || group.size() == 1) own_all_ = split(0, "");
+  if (grid_.per_host > 1) near_ = split(grid_.host, grid_.place, is_grid ? " near" : "");
+  if (grid_.num_hosts > 1) across_ = split(grid_.place, grid_.host, is_grid ? " across" : "");
+  if (is_grid || group.size() == 1) own_all_ = split(0, group.rank(), "");
   all_ = own_all_ != nullptr ? own_all_.get() : near_ != nullptr ? near_.get() : across_.get();
 }
 

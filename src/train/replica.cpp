@@ -27,6 +27,11 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
       tensors_(tensors_of(*module_)),
       lanes_(group_, settings_.sync.near_groups()),
       buffers_(group_, tensors_) {
+  or_abort(lanes_, [&] { make_parts(std::move(updates)); });
+}
+
+// Ranks wait for each other in the groups of lanes: a failure must reach these before they are destroyed.
+void Replica::make_parts(std::vector<ParameterUpdate> updates) {
   check_trainable(tensors_);
   check_same_module(group_, tensors_);
   std::vector<at::Tensor> parameters = plain(tensors_.parameters);

@@ -78,6 +78,7 @@ class Replica {
   std::chrono::nanoseconds waited() const { return engine_->waited(); }
 
  private:
+  void make_parts(std::vector<ParameterUpdate> updates);
   void perform(const Action& action);
   void perform_for_all(const Action& action);
   void open(const StepInfo& info, const Load& load);

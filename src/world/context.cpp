@@ -36,8 +36,8 @@ struct Context::World {
   std::vector<std::uint64_t> ids_here() const {
     std::vector<std::uint64_t> ids;
     for (const Member& member : membership->members()) {
-      if (member.role == membership->own().role && member.host == membership->own().host)
-        ids.push_back(member.id);
+      const bool is_here = member.role == membership->own().role && member.host == membership->own().host;
+      if (is_here) ids.push_back(member.id);
     }
     return ids;
   }

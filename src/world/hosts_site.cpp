@@ -81,8 +81,9 @@ class HostsSite final : public Site {
                         .on_met =
                             [&](comm::Neighbours& neighbours, const std::vector<int>& near) {
                               std::vector<std::uint64_t> ids;
-                              for (const int rank : near)
+                              for (const int rank : near) {
                                 ids.push_back(seat.members[static_cast<std::size_t>(rank)].id);
+                              }
                               witnesses_.keep(neighbours, ids);
                             }});
   }

@@ -37,7 +37,11 @@ Error wrong_list(const std::string& what) {
 Membership::Membership(std::unique_ptr<Site> site, const HostsOptions& options, Seat seat)
     : site_(std::move(site)), options_(options), seat_(std::move(seat)) {}
 
+// The others hear the farewell of the engine before they may form without this member: a fence kills
+// processes that still share memory.
 Membership::~Membership() {
+  groups_ = {};
+  engine_.reset();
   site_->leave();
 }
 
@@ -112,8 +116,9 @@ Result<Seat> Membership::next_seat(const std::vector<Member>& members) const {
     if (known == seat_.members.end()) {
       return wrong_list(fmt::format("there is no member {} in generation {}", member.id, seat_.generation));
     }
-    if (!seen.insert(member.id).second)
+    if (!seen.insert(member.id).second) {
       return wrong_list(fmt::format("member {} is listed twice", member.id));
+    }
     if (member.id == own().id) seat.rank = seat.size();
     seat.members.push_back({member.id, member.role, known->host});
   }

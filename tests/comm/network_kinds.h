@@ -105,6 +105,13 @@ inline std::vector<int> hosts_in_turn(int n) {
   return hosts;
 }
 
+/// The hosts of members, dealt to two hosts forwards and backwards: 0 1 1 0 0 1 1 0 …
+inline std::vector<int> hosts_crosswise(int n) {
+  std::vector<int> hosts;
+  for (int member = 0; member < n; ++member) hosts.push_back(member % 4 == 0 || member % 4 == 3 ? 0 : 1);
+  return hosts;
+}
+
 inline Network ucx_network(int n) {
   const auto network = std::make_shared<UcxNetwork>(n);
   return {[network](int member) { return network->take(member); },

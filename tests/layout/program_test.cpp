@@ -70,6 +70,17 @@ TEST(Program, GathersAndMeetsIfTheRanksOfAHostShareACopy) {
                                       "gather bucket 0", "meet"}));
 }
 
+TEST(Program, ALaneMayHaveNothingToDo) {
+  static const BucketActions kNothing = {[](StepBuilder&, int) {}, [](StepBuilder&, int, std::size_t) {}};
+  EXPECT_EQ(texts(data_parallel_program({.micro_batches = {0},
+                                         .num_buckets = 1,
+                                         .update = UpdateTime::kAfterVote,
+                                         .copies = Copies::kOne,
+                                         .actions = {&kNothing}})),
+            (std::vector<std::string>{"load micro-batch 0", "forward micro-batch 0", "backward micro-batch 0",
+                                      "vote", "meet"}));
+}
+
 TEST(Program, AsksTheSynchronizerOfEachBucketForItsActions) {
   static const BucketActions kMeetOnly = {
       [](StepBuilder& step, int bucket) { step.add_fill(bucket); },

@@ -57,6 +57,16 @@ TEST(Company, HostsWithEquallyManyRanksAreAGrid) {
   });
 }
 
+// The ranks of a place come in another order than their hosts.
+TEST(Company, RanksAcrossFollowTheirHosts) {
+  run("hosts_crosswise", 4, [](Seat& seat) -> Status {
+    const int host = seat.index() % 3 == 0 ? 0 : 1, place = seat.index() / 2;
+    const Company groups(*seat, "one", NearGroups::kByHost);
+    if (groups.across()->rank() != host) return unexpected(seat, "rank {} across", groups.across()->rank());
+    return compare(seat, groups, {.near = 2, .across = 2, .shard = place * 2 + host});
+  });
+}
+
 TEST(Company, OtherHostsAreNoGrid) {
   for (const int world : {3, 5}) {
     run("hosts_of_two", world, [](Seat& seat) {
@@ -70,7 +80,8 @@ TEST(Company, OtherHostsAreNoGrid) {
   });
 }
 
-const char* const kKinds[] = {"shared_memory", "loopback", "hosts_of_two", "hosts_in_turn"};
+const char* const kKinds[] = {"shared_memory", "loopback", "hosts_of_two", "hosts_in_turn",
+                              "hosts_crosswise"};
 
 TEST(Company, GathersTheShardsInTheirOrder) {
   for (const char* kind : kKinds) {

@@ -10,6 +10,10 @@ namespace cohort::test {
 
 Kind kind_named(const std::string& name) {
   if (name == "shared_memory") return shared_memory_kind(name, InArena::kEverybodys);
+  if (name == "hosts_crosswise") {
+    return message_passing_kind(
+        {name, [](int n) { return joined_network(hosts_crosswise(n), net::Secrecy::kClear); }});
+  }
   for (const NetworkKind& network : network_kinds()) {
     if (network.name == name) return message_passing_kind(network);
   }
@@ -23,7 +27,8 @@ void PrintTo(const ReducerCase& one, std::ostream* out) {
 std::vector<ReducerCase> reducer_cases() {
   std::vector<ReducerCase> cases;
   for (const ReducerKind& reducer : reducer_kinds()) {
-    for (const char* name : {"shared_memory", "loopback", "hosts_of_two", "hosts_in_turn"}) {
+    for (const char* name :
+         {"shared_memory", "loopback", "hosts_of_two", "hosts_in_turn", "hosts_crosswise"}) {
       cases.push_back({.kind = kind_named(name), .reducer = reducer});
     }
   }

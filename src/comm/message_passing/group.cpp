@@ -196,13 +196,10 @@ void Group::handle(const Lost& lost) {
 
 void Group::handle(const Ended& ended) {
   if (ended.ending == Ending::kTold) return abort(ended.why);
-  {
-    const std::lock_guard lock(mutex_);
-    if (failure_) return;
-    failure_ = ended.why;
-  }
-  end(ended.why,
-      {Notice::Kind::kLeft, num_completed(), Error(ErrorCode::kPeerLost, "its generation is over")});
+  const std::lock_guard lock(mutex_);
+  if (failure_) return;
+  failure_ = ended.why;
+  ends_quietly_ = true;
 }
 
 void Group::mark_gone(int rank, Gone gone) {
@@ -314,6 +311,10 @@ void Group::fail_as_told(const Error& why) {
 
 void Group::wind_up() {
   const Error why = *failure();
+  if (ends_quietly_) {
+    return end(why,
+               {Notice::Kind::kLeft, num_completed(), Error(ErrorCode::kPeerLost, "its generation is over")});
+  }
   if (options_.on_failure) options_.on_failure(why);
   end(why, {Notice::Kind::kFailed, num_completed(), why});
 }

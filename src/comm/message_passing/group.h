@@ -131,6 +131,7 @@ class Group final : public Task, private Waiter {
   std::map<int, std::vector<std::uint64_t>> unsent_;  // per rank: flights whose send to it has failed
   std::optional<RollCall> roll_call_;
   std::optional<std::uint64_t> failed_flight_;  // the failure describes this flight already
+  bool ends_quietly_ = false;                   // its generation is over: no failure that others are told of
   bool is_watching_ = false;
   bool is_over_ = false;
 };

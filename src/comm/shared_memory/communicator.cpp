@@ -99,13 +99,13 @@ Result<std::unique_ptr<comm::PendingHostGroup>> comm::SharedMemoryGroups::begin(
 
 Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::meet(Arena& arena,
                                                                      const SharedMemoryOptions& options) {
-  COHORT_ASSIGN_OR_RETURN(std::shared_ptr<comm::Neighbours> neighbours,
+  COHORT_ASSIGN_OR_RETURN(const std::shared_ptr<comm::Neighbours> neighbours,
                           comm::Neighbours::meet(arena, options));
-  return of(std::move(neighbours), options.facts);
+  return of(neighbours, options.facts);
 }
 
 Result<std::unique_ptr<Communicator>> SharedMemoryCommunicator::of(
-    std::shared_ptr<comm::Neighbours> neighbours, const GroupFacts& facts) {
+    const std::shared_ptr<comm::Neighbours>& neighbours, const GroupFacts& facts) {
   const comm::HostParts host{neighbours, std::make_shared<comm::OwnHostMessages>(neighbours),
                              std::make_shared<comm::GroupNumbers>(kWorldGroup + 1, facts.rank, facts.world)};
   COHORT_ASSIGN_OR_RETURN(const auto pending, comm::begin_shared_memory_group(host, facts, {}));

@@ -32,7 +32,7 @@ class SharedMemoryCommunicator final : public Communicator {
   static Result<std::unique_ptr<Communicator>> meet(Arena& arena, const SharedMemoryOptions& options);
   /// The group of all ranks that have met as `neighbours`, whose rank and number `facts` repeat. Every rank
   /// calls this.
-  static Result<std::unique_ptr<Communicator>> of(std::shared_ptr<comm::Neighbours> neighbours,
+  static Result<std::unique_ptr<Communicator>> of(const std::shared_ptr<comm::Neighbours>& neighbours,
                                                   const GroupFacts& facts);
   ~SharedMemoryCommunicator() override;
 
