@@ -260,6 +260,10 @@ std::optional<int> Supervisor::first_failed() const {
     return !ending_since_ || *rank.ended_at <= *ending_since_;
   };
   const auto followed = [](const Rank& rank) { return has_followed({.status = rank.status}); };
+  if (plan_.rank_loss == RankLoss::kTell) {  // the others went on without ranks that were killed
+    const auto failed = first_ended([](const Rank& rank) { return rank.status->code.has_value(); });
+    if (failed) return failed;
+  }
   auto first = first_ended([&](const Rank& rank) { return before_the_end(rank) && !followed(rank); });
   if (!first) {
     first = first_ended([](const Rank& rank) { return has_failed_itself({.status = rank.status}); });
