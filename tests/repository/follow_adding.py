@@ -162,6 +162,8 @@ def main():
         tree = pathlib.Path(folder).resolve()
         for part in COPIED:
             shutil.copytree(ROOT / part, tree / part)
+        if (ROOT / ".venv").exists():  # where libtorch is, unless the user has named another one
+            (tree / ".venv").symlink_to(ROOT / ".venv")
         new, changed = follow(page, tree)
         copy = Copy(build, tree, f"bin/tests/{program}")
         copy.folder.mkdir(parents=True)
