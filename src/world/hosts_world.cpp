@@ -237,11 +237,11 @@ bool HostsWorld::can_share_memory(const Roster& roster) const {
 Result<std::unique_ptr<Communicator>> HostsWorld::share_memory(const Part& part, const Roster& roster) {
   plan_ = {.hosts = roster.hosts};
   COHORT_ASSIGN_OR_RETURN(std::shared_ptr<comm::Neighbours> neighbours, meet_neighbours(part, roster));
-  return SharedMemoryCommunicator::of(std::move(neighbours), {.rank = part.rank,
-                                                              .world = part.size(),
-                                                              .generation = part.generation,
-                                                              .limit = options_.limit,
-                                                              .end = part.end});
+  return SharedMemoryCommunicator::of(neighbours, {.rank = part.rank,
+                                                   .world = part.size(),
+                                                   .generation = part.generation,
+                                                   .limit = options_.limit,
+                                                   .end = part.end});
 }
 
 // Groups of ranks of this host share memory, unless the user has asked for an algorithm of messages.

@@ -68,7 +68,7 @@ class OneHostSite final : public Site {
     for (const Member& member : seat.members) ids.push_back(member.id);
     witnesses_.keep(*neighbours, ids);
     num_members_ = seat.members.size();
-    return SharedMemoryCommunicator::of(std::move(neighbours), facts);
+    return SharedMemoryCommunicator::of(neighbours, facts);
   }
 
   std::vector<int> hosts() const override { return std::vector<int>(num_members_); }
