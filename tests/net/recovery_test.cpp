@@ -165,7 +165,7 @@ TEST_P(Recovery, WhoBecomesSlowIsHeardOfAndGetsEverything) {
   ASSERT_TRUE(sink.wait_for(1));
   const std::lock_guard lock(sink.mutex);
   EXPECT_EQ(sink.numbers, (std::vector<std::uint64_t>{1}));
-  EXPECT_LT(sink.longest_silence, 60);
+  EXPECT_LT(sink.longest_silence, 200) << "of 400 trickles";
   sink.measure_silence = nullptr;
   EXPECT_EQ(pair.proxy->num_connections(), GetParam().num_rails) << "slow is not broken";
 }
