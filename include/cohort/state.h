@@ -19,7 +19,7 @@ class Optimizer;
 
 namespace cohort {
 
-/// What becomes of an element that several ranks hold.
+/// The rule by which copies of an element that several ranks hold become one.
 enum class Merge : std::uint8_t {
   kSame,  ///< all ranks hold the same bytes: any copy is taken, and copies that differ are an error
   kMean,  ///< the mean of all copies; floating point only

@@ -37,7 +37,7 @@ class Meeting {
   virtual Result<std::vector<std::string>> gather(const Round& round, const std::string& card) = 0;
 };
 
-/// What a board knows of a rank.
+/// The knowledge of a board about one rank.
 struct Posting {
   std::optional<std::string> card{};  ///< the last one that it has posted
   bool has_ended = false;             ///< the launcher says that its process has ended

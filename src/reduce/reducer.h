@@ -20,8 +20,8 @@ enum class Summation {
 struct ReduceJob {
   const Company& groups;  ///< of the lane that runs the job
   int lane = 1;           ///< number of that lane
-  /// Of this rank, f32, in the arena if ranks share memory. The bucket is cut into one shard per rank, of
-  /// equal sizes.
+  /// The gradients of this rank, f32, in the arena if ranks share memory. The bucket is cut into one shard
+  /// per rank, of equal sizes.
   Numbers gradients{};
   std::size_t bucket = 0;  ///< for error messages
 

@@ -192,7 +192,7 @@ TEST(Ballot, NobodyIsDoneWhileAMemberThatLivesHasNotCome) {
       next_ballot(ballot_of("open 01 00", 2), {ballot_of("open 01 00", 2), std::nullopt}, 0).is_final);
 }
 
-// Of three members, 2 is cut off from 0 and 1, and the first to notice: the two that are left go on.
+// Member 2 of three is cut off from 0 and 1, and the first to notice: the two that are left go on.
 TEST(Ballot, AMemberThatIsCutOffIsNoWitnessAgainstTheOthers) {
   const Ballot cut_off = ballot_of("open 000 110", 3);
   const Ballots first = {Ballot(3), Ballot(3), cut_off};

@@ -127,7 +127,7 @@ TEST(Cover, TakesEveryElementFromTheFirstThatHasIt) {
   }
 }
 
-// What all ranks of any world hold together covers what any rank of any other world wants, exactly.
+// The slices of all ranks of any world together cover what any rank of any other world wants, exactly.
 TEST(Cover, LeadsFromAnyWorldToAnyWorld) {
   Dice dice(3);
   for (std::size_t n = 1; n <= 8; ++n) {

@@ -28,7 +28,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Peers, ::testing::ValuesIn(some_kinds()),
 
 const Shape kShape = {7, 9};
 
-// What rank `rank` of the group holds in the layout `seed`; all ranks throw the same dice.
+// The pieces that rank `rank` of the group holds in the layout `seed`; all ranks throw the same dice.
 Elements layout_of(const Communicator& group, std::uint64_t seed) {
   Dice dice(seed);
   const auto slices = dice.shared_by(static_cast<std::size_t>(group.size()), kShape);

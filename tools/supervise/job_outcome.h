@@ -11,7 +11,7 @@
 
 namespace cohort {
 
-/// What a launcher does when a rank ends with a failure.
+/// The action of a launcher when a rank ends with a failure.
 enum class RankLoss {
   kEnd,   ///< ends all other ranks
   kTell,  ///< lets the others go on, and tells them if they ask: see Context::survivors()
