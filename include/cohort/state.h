@@ -27,6 +27,12 @@ enum class Merge : std::uint8_t {
   kMax,   ///< the largest copy
 };
 
+/// The ranks that see the memory of a piece.
+enum class PieceMemory : std::uint8_t {
+  kOwn,     ///< this rank alone
+  kOfHost,  ///< all ranks of the host that have a piece of this name: a change on one is seen by all
+};
+
 /// A part of a tensor that training changes, as one rank holds it: what the tensor is, which elements of it
 /// these are, and their memory. Pieces of one tensor have the same name, on all ranks; a rank may hold
 /// several pieces of a tensor.
@@ -39,6 +45,7 @@ struct Piece {
   Slice mine{};
   Merge merge = Merge::kSame;
   std::span<std::byte> bytes{};  ///< the elements of `mine`, in its order
+  PieceMemory memory = PieceMemory::kOwn;
 };
 
 /// Gets the pieces of a state one by one. What it writes to the bytes of a piece becomes the state.

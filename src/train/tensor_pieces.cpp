@@ -37,10 +37,13 @@ Piece number_piece(std::string name, std::int64_t& number) {
           .bytes = std::as_writable_bytes(std::span(&number, 1))};
 }
 
-void visit_module(const ModuleTensors& tensors, const StateVisitor& visitor) {
-  for (const auto* kind : {&tensors.parameters, &tensors.frozen}) {
-    for (const NamedTensor& named : *kind) visitor(whole_piece(named.name, named.tensor));
+void visit_module(const ModuleTensors& tensors, const StateVisitor& visitor, PieceMemory parameters) {
+  for (const NamedTensor& named : tensors.parameters) {
+    Piece piece = whole_piece(named.name, named.tensor);
+    piece.memory = parameters;
+    visitor(piece);
   }
+  for (const NamedTensor& named : tensors.frozen) visitor(whole_piece(named.name, named.tensor));
   for (const NamedTensor& named : tensors.buffers)
     visitor(whole_piece(named.name, named.tensor, Merge::kMean));
   for (const NamedTensor& named : tensors.counters)

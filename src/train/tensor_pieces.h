@@ -18,7 +18,8 @@ Piece whole_piece(std::string name, const at::Tensor& tensor, Merge merge = Merg
 Piece number_piece(std::string name, std::int64_t& number);
 
 /// Visits parameters and buffers. Buffers are merged as Buffers merges them: means of floating-point numbers,
-/// the largest of others.
-void visit_module(const ModuleTensors& tensors, const StateVisitor& visitor);
+/// the largest of others. `parameters` is the memory of the parameters that are trained.
+void visit_module(const ModuleTensors& tensors, const StateVisitor& visitor,
+                  PieceMemory parameters = PieceMemory::kOwn);
 
 }  // namespace cohort::train
