@@ -1,11 +1,13 @@
 #pragma once
 
 #include "base/result.h"
+#include "state/tensor_view.h"
 
 #include <cohort/dtype.h>
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,5 +40,13 @@ struct Header {
 ///
 /// Failure: kCorrupt with the reason.
 Result<Header> parse_header(std::string_view text);
+
+/// The bytes of a file before those of its tensors, which follow in this order without gaps: the length of
+/// the header and the header, padded to a multiple of 64 bytes.
+///
+/// Failure: kUsage for a name that occurs twice or is not UTF-8, and for a header that is too long; a view
+/// whose bytes do not fit its shape is a bug.
+Result<std::string> make_header(std::span<const TensorView> tensors,
+                                const std::map<std::string, std::string>& metadata);
 
 }  // namespace cohort::state

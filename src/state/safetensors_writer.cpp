@@ -84,14 +84,19 @@ Result<std::string> framed(std::string header) {
 
 }  // namespace
 
+Result<std::string> state::make_header(std::span<const TensorView> tensors,
+                                       const std::map<std::string, std::string>& metadata) {
+  COHORT_RETURN_IF_ERROR(check_tensors(tensors));
+  COHORT_ASSIGN_OR_RETURN(std::string header, header_text(tensors, metadata));
+  return framed(std::move(header));
+}
+
 Status write_safetensors(FileSystem& fs, const std::string& path, std::span<const TensorView> tensors,
                          const std::map<std::string, std::string>& metadata) {
   const auto write = [&]() -> Status {
-    COHORT_RETURN_IF_ERROR(check_tensors(tensors));
-    COHORT_ASSIGN_OR_RETURN(std::string header, header_text(tensors, metadata));
-    COHORT_ASSIGN_OR_RETURN(const std::string frame, framed(std::move(header)));
+    COHORT_ASSIGN_OR_RETURN(const std::string header, state::make_header(tensors, metadata));
     return write_file_atomically(fs, path, [&](WritableFile& file) -> Status {
-      COHORT_RETURN_IF_ERROR(file.append(std::as_bytes(std::span(frame))));
+      COHORT_RETURN_IF_ERROR(file.append(std::as_bytes(std::span(header))));
       for (const TensorView& tensor : tensors) {
         if (!tensor.bytes.empty()) COHORT_RETURN_IF_ERROR(file.append(tensor.bytes));
       }

@@ -226,8 +226,7 @@ void Replica::optimize() {
 }
 
 void Replica::visit(const StateVisitor& visitor) {
-  visit_module(tensors_, visitor,
-               buckets_->has_common_values() ? PieceMemory::kOfHost : PieceMemory::kOwn);
+  visit_module(tensors_, visitor, buckets_->has_common_values() ? PieceMemory::kOfHost : PieceMemory::kOwn);
   if (settings_.torch_optimizer != nullptr) return settings_.torch_optimizer->visit(tensors_, visitor);
   synchronizers_->update().visit(tensors_.parameters, visitor);
 }

@@ -1,0 +1,165 @@
+#include "checkpoint/restore.h"
+
+#include "checkpoint/snapshot_folder.h"
+#include "layout/slice.h"
+#include "state/gather_lists.h"
+#include "state/move.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace cohort::checkpoint {
+namespace {
+
+constexpr std::chrono::hours kLongestRead{24};
+
+/// The share of a rank in the reading that the ranks of its host do together.
+struct HostShare {
+  std::size_t place = 0;
+  std::size_t size = 1;
+};
+
+HostShare host_share(const Communicator& group) {
+  const std::vector<int> hosts = group.hosts();
+  const auto rank = static_cast<std::size_t>(group.rank());
+  if (rank >= hosts.size()) return {};
+  const auto own = static_cast<std::size_t>(std::count(hosts.begin(), hosts.end(), hosts[rank]));
+  const auto before = std::count(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(rank), hosts[rank]);
+  return {static_cast<std::size_t>(before), own};
+}
+
+// Of memory that the ranks of a host share, each fills a part.
+Piece own_part(Piece piece, const HostShare& share) {
+  if (piece.memory == PieceMemory::kOwn) return piece;
+  const std::size_t element_bytes = size_bytes(piece.dtype);
+  const std::size_t first = piece.mine.count * share.place / share.size;
+  const std::size_t last = piece.mine.count * (share.place + 1) / share.size;
+  piece.mine.first += first;
+  piece.mine.count = last - first;
+  piece.bytes = piece.bytes.subspan(first * element_bytes, (last - first) * element_bytes);
+  return piece;
+}
+
+// A tensor of the snapshot that nobody takes would be lost at the next save.
+Status check_all_taken(const Snapshot& snapshot, std::span<const Piece> targets) {
+  std::set<std::string_view> taken;
+  for (const Piece& target : targets) taken.insert(target.name);
+  for (const state::HeldPiece& held : snapshot.held()) {
+    if (taken.contains(held.piece.name)) continue;
+    return Error(ErrorCode::kUsage,
+                 fmt::format("it has a tensor '{}', which this training does not have", held.piece.name))
+        .with_remedy("Go on with the same model and the same optimizer; to begin anew with its weights, name its "
+                     "model file as model.initial.");
+  }
+  return {};
+}
+
+class Restoring {
+ public:
+  Restoring(Communicator* group, FileSystem& files, const RestoreOrder& order, const Targets& targets)
+      : group_(group), files_(files), order_(order), targets_(targets) {}
+
+  Result<std::optional<Restored>> run() {
+    COHORT_ASSIGN_OR_RETURN(const std::vector<std::string> names, candidates());
+    if (names.empty() && !order_.name) return std::nullopt;
+    Restored restored{.newer = newer_than_asked_};
+    for (auto name = names.rbegin(); name != names.rend(); ++name) {
+      COHORT_ASSIGN_OR_RETURN(const std::optional<Error> damage, take(*name, restored));
+      if (!damage) return restored;
+      restored.damaged.push_back(*damage);
+      restored.newer.push_back(*name);
+    }
+    if (!restored.damaged.empty()) return restored.damaged.front().within("no snapshot is whole");
+    return Error(ErrorCode::kNotFound, fmt::format("there is no snapshot '{}' in '{}'", *order_.name, order_.folder))
+        .with_remedy("`cohort checkpoint list` shows the snapshots of a folder.");
+  }
+
+ private:
+  // The names that rank 0 sees, so that all ranks try the same ones.
+  Result<std::vector<std::string>> candidates() {
+    std::string text;
+    Status listed;
+    if (rank() == 0) {
+      const auto names = list_snapshots(files_, order_.folder);
+      if (!names) listed = names.error();
+      for (const std::string& name : names.value_or(std::vector<std::string>())) text += name + "\n";
+    }
+    COHORT_RETURN_IF_ERROR(agreed(listed));
+    COHORT_ASSIGN_OR_RETURN(text, of_first(text));
+    std::vector<std::string> names;
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+      names.push_back(text.substr(at, text.find('\n', at) - at));
+    }
+    if (order_.name) keep_asked(names);
+    return names;
+  }
+
+  void keep_asked(std::vector<std::string>& names) {
+    const auto asked = std::find(names.begin(), names.end(), *order_.name);
+    if (asked == names.end()) return names.clear();
+    newer_than_asked_.assign(asked + 1, names.end());
+    names = {*asked};
+  }
+
+  // The damage of the snapshot, if it cannot be taken; an error if that has another reason.
+  Result<std::optional<Error>> take(const std::string& name, Restored& restored) {
+    auto snapshot = Snapshot::open(files_, order_.folder, name);
+    Status done = snapshot ? Status() : Status(snapshot.error());
+    COHORT_ASSIGN_OR_RETURN(std::optional<Error> damage, judged(done));
+    if (damage) return damage;
+    const auto targets = targets_((*snapshot)->manifest());
+    COHORT_RETURN_IF_ERROR(agreed(targets ? check_all_taken(**snapshot, *targets) : Status(targets.error()))
+                               .within(fmt::format("training cannot go on from the snapshot '{}'", name)));
+    std::vector<Piece> parts;
+    const HostShare share = group_ == nullptr ? HostShare() : host_share(*group_);
+    for (const Piece& piece : *targets) parts.push_back(own_part(piece, share));
+    COHORT_ASSIGN_OR_RETURN(
+        damage, judged(state::move(parts, **snapshot).within(fmt::format("cannot read the snapshot '{}'", name))));
+    restored.name = name;
+    restored.course = (*snapshot)->manifest().course;
+    return damage;
+  }
+
+  // All ranks draw the same conclusion: damage if a rank has found damage, an error for any other failure.
+  Result<std::optional<Error>> judged(const Status& mine) {
+    const bool is_damage = !mine && (mine.error().code() == ErrorCode::kCorrupt ||
+                                     mine.error().code() == ErrorCode::kNotFound);
+    COHORT_RETURN_IF_ERROR(agreed(is_damage ? Status() : mine));
+    const Status all = agreed(is_damage ? mine : Status());
+    return all ? std::optional<Error>() : std::optional<Error>(all.error());
+  }
+
+  int rank() const { return group_ == nullptr ? 0 : group_->rank(); }
+
+  Status agreed(const Status& mine) {
+    return group_ == nullptr ? mine : state::agree(*group_, mine, kLongestRead);
+  }
+
+  Result<std::string> of_first(const std::string& text) {
+    if (group_ == nullptr) return text;
+    const auto bytes = std::as_bytes(std::span(text));
+    COHORT_ASSIGN_OR_RETURN(
+        const auto all, state::gather_lists(*group_, std::vector<std::byte>(bytes.begin(), bytes.end())));
+    return std::string(reinterpret_cast<const char*>(all.front().data()), all.front().size());
+  }
+
+  Communicator* const group_;  // null: this process is alone
+  FileSystem& files_;
+  const RestoreOrder& order_;
+  const Targets& targets_;
+  std::vector<std::string> newer_than_asked_;
+};
+
+}  // namespace
+
+Result<std::optional<Restored>> restore(Communicator& group, FileSystem& files, const RestoreOrder& order,
+                                        const Targets& targets) {
+  return Restoring(&group, files, order, targets).run();
+}
+
+Result<std::optional<Restored>> restore(FileSystem& files, const RestoreOrder& order, const Targets& targets) {
+  return Restoring(nullptr, files, order, targets).run();
+}
+
+}  // namespace cohort::checkpoint

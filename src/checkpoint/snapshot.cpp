@@ -1,0 +1,94 @@
+#include "checkpoint/snapshot.h"
+
+#include "checkpoint/block_reader.h"
+#include "checkpoint/snapshot_folder.h"
+#include "storage/path.h"
+
+#include <fmt/format.h>
+#include <set>
+
+namespace cohort::checkpoint {
+
+Snapshot::Snapshot(FileSystem& files, std::string folder, std::string name)
+    : files_(files), folder_(std::move(folder)), name_(std::move(name)) {}
+
+Result<std::unique_ptr<Snapshot>> Snapshot::open(FileSystem& files, const std::string& folder,
+                                                 const std::string& name) {
+  std::unique_ptr<Snapshot> snapshot(new Snapshot(files, folder, name));
+  const auto open = [&]() -> Status {
+    COHORT_RETURN_IF_ERROR(snapshot->add_manifest(name));
+    const std::string base = snapshot->manifest().base;
+    if (!base.empty()) {
+      COHORT_RETURN_IF_ERROR(snapshot->add_manifest(base).within(fmt::format("its base '{}' is needed", base)));
+    }
+    return {};
+  };
+  COHORT_RETURN_IF_ERROR(
+      open().within(fmt::format("cannot open the snapshot '{}'", storage::joined(folder, name))));
+  snapshot->list_pieces();
+  return snapshot;
+}
+
+// Files of another length than the manifest has were cut, or belong to another snapshot.
+Status Snapshot::add_manifest(const std::string& name) {
+  const std::string path = storage::joined(folder_, name);
+  COHORT_ASSIGN_OR_RETURN(Manifest manifest, read_manifest(files_, path));
+  for (const Shard& shard : manifest.shards) {
+    const std::string file = storage::joined(path, shard.file);
+    COHORT_ASSIGN_OR_RETURN(const FileInfo found, files_.info(file));
+    if (found.kind == FileKind::kFile && found.size_bytes == shard.size_bytes) continue;
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("'{}' has {} bytes, expected {}", file, found.size_bytes, shard.size_bytes));
+  }
+  if (!manifests_.empty() && manifest.kind != SnapshotKind::kFull) {
+    return Error(ErrorCode::kCorrupt, fmt::format("'{}' is a difference, expected a full snapshot", path));
+  }
+  manifests_.push_back(std::move(manifest));
+  names_.push_back(name);
+  return {};
+}
+
+// Elements of a difference come before those of its base, and count instead of them. A difference has the
+// elements that are merged in full, so those of its base are left out.
+void Snapshot::list_pieces() {
+  std::set<std::string_view> merged;
+  for (std::size_t m = 0; m < manifests_.size(); ++m) {
+    const std::vector<Shard>& shards = manifests_[m].shards;
+    for (std::size_t s = 0; s < shards.size(); ++s) {
+      for (std::size_t p = 0; p < shards[s].pieces.size(); ++p) {
+        const Piece& piece = shards[s].pieces[p].piece;
+        if (m > 0 && merged.contains(piece.name)) continue;
+        if (m == 0 && piece.merge != Merge::kSame) merged.insert(piece.name);
+        held_.push_back({.piece = piece, .holder = static_cast<int>(s)});
+        places_.push_back({m, s, p});
+      }
+    }
+  }
+}
+
+std::string Snapshot::path_of(std::size_t manifest, const std::string& file) const {
+  return storage::joined(storage::joined(folder_, names_[manifest]), file);
+}
+
+Status Snapshot::read(std::span<const state::Read> reads, const state::Taker& take) {
+  std::unique_ptr<BlockReader> reader;
+  std::optional<std::size_t> held;  // the piece that the reader reads
+  for (std::size_t r = 0; r < reads.size(); ++r) {
+    const state::Read& read = reads[r];
+    const Place& place = places_[read.held];
+    if (held != read.held) {
+      const Shard& shard = manifests_[place.manifest].shards[place.shard];
+      COHORT_ASSIGN_OR_RETURN(
+          reader, BlockReader::open(files_, path_of(place.manifest, shard.file), stored(place)));
+      held = read.held;
+    }
+    const std::size_t element_bytes = size_bytes(stored(place).piece.dtype);
+    COHORT_RETURN_IF_ERROR(reader->read(read.from * element_bytes, read.count * element_bytes,
+                                        [&](std::uint64_t first, std::span<const std::byte> bytes) {
+                                          take(r, first / element_bytes, bytes);
+                                        }));
+  }
+  return {};
+}
+
+}  // namespace cohort::checkpoint

@@ -1,0 +1,151 @@
+#include "checkpoint/snapshot_writer.h"
+
+#include "checkpoint/snapshot_folder.h"
+#include "checkpoint/weight_index.h"
+#include "state/gather_lists.h"
+#include "storage/path.h"
+#include <cohort/version.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <set>
+
+namespace cohort::checkpoint {
+namespace {
+
+// Ranks wait for the disks of the others for as long as these are alive.
+constexpr std::chrono::hours kLongestWrite{24};
+
+Result<std::vector<std::vector<Shard>>> decode_all(const std::vector<std::vector<std::byte>>& texts) {
+  std::vector<std::vector<Shard>> all;
+  for (const auto& text : texts) {
+    COHORT_ASSIGN_OR_RETURN(auto shards,
+                            decode_shards({reinterpret_cast<const char*>(text.data()), text.size()}));
+    all.push_back(std::move(shards));
+  }
+  return all;
+}
+
+std::vector<std::byte> bytes_of(const std::string& text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+int number_of_hosts(const Communicator& group) {
+  const std::vector<int> hosts = group.hosts();
+  return std::max(1, static_cast<int>(std::set<int>(hosts.begin(), hosts.end()).size()));
+}
+
+std::pair<std::vector<Piece>, std::vector<Piece>> parted(std::span<const Piece> pieces) {
+  std::pair<std::vector<Piece>, std::vector<Piece>> parts;  // of the model, of the training
+  for (const Piece& piece : pieces) (is_of_model(piece.name) ? parts.first : parts.second).push_back(piece);
+  return parts;
+}
+
+}  // namespace
+
+void SnapshotWriter::write(std::span<const Piece> pieces, const Course& course, SaveReport& report) {
+  const auto begin = std::chrono::steady_clock::now();
+  report.status = write_all(pieces, course, report);
+  if (!report.status) base_.clear();
+  report.write_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Every decision here is the same on all ranks: a failure of one of them is a failure of all.
+Status SnapshotWriter::write_all(std::span<const Piece> pieces, const Course& course, SaveReport& report) {
+  const std::string name = snapshot_name(course.position.step);
+  const bool is_full = base_.empty() || num_since_base_ >= options_.full_every;
+  const std::vector<Piece> changed = is_full ? std::vector<Piece>() : changes_.since_base(pieces);
+  if (is_full && options_.full_every > 1) changes_.set_base(pieces);
+  if (is_full) base_.clear();
+  const auto shards = write_shards(is_full ? pieces : std::span<const Piece>(changed), name);
+  Status done =
+      state::agree(group_, shards ? Status() : Status(shards.error()), kLongestWrite);
+  if (done) {
+    auto manifest = gather_manifest(course, *shards);
+    done = manifest ? Status() : Status(manifest.error());
+    if (manifest) report.size_bytes = size_bytes(*manifest);
+    if (manifest && group_.rank() == 0) done = commit_snapshot(files_, options_.folder, name, *manifest);
+    done = state::agree(group_, done, kLongestWrite);
+  }
+  if (!done) {
+    if (group_.rank() == 0) (void)remove_unfinished(files_, options_.folder, name);
+    return done;
+  }
+  num_since_base_ = is_full ? 1 : num_since_base_ + 1;
+  if (is_full) base_ = name;
+  if (group_.rank() == 0) remove_old(report);
+  return {};
+}
+
+// The weights of a full snapshot are in files of their own, which readers of Hugging Face checkpoints find.
+Result<std::vector<Shard>> SnapshotWriter::write_shards(std::span<const Piece> pieces,
+                                                        const std::string& name) {
+  const std::string folder = writing_folder(options_.folder, name);
+  COHORT_RETURN_IF_ERROR(files_.make_directories(folder));
+  const std::string suffix = fmt::format("{:05}-of-{:05}.safetensors", group_.rank() + 1, group_.size());
+  std::vector<Shard> shards;
+  const auto write = [&](const char* kind, std::span<const Piece> part) -> Status {
+    if (part.empty()) return {};
+    COHORT_ASSIGN_OR_RETURN(
+        Shard shard,
+        write_shard(files_, folder, fmt::format("{}-{}", kind, suffix), part, options_.compression));
+    shards.push_back(std::move(shard));
+    return {};
+  };
+  if (!base_.empty()) {
+    COHORT_RETURN_IF_ERROR(write("changes", pieces));
+    return shards;
+  }
+  const auto [model, training] = parted(pieces);
+  COHORT_RETURN_IF_ERROR(write("model", model));
+  COHORT_RETURN_IF_ERROR(write("training", training));
+  return shards;
+}
+
+Result<Manifest> SnapshotWriter::gather_manifest(const Course& course, const std::vector<Shard>& mine) {
+  COHORT_ASSIGN_OR_RETURN(const auto texts,
+                          state::gather_lists(group_, bytes_of(encode_shards(mine)), kLongestWrite));
+  COHORT_ASSIGN_OR_RETURN(auto shards, decode_all(texts));
+  Manifest manifest{.cohort_version = std::string(version()),
+                    .kind = base_.empty() ? SnapshotKind::kFull : SnapshotKind::kDifference,
+                    .base = base_,
+                    .ranks = group_.size(),
+                    .hosts = number_of_hosts(group_),
+                    .mesh = {{"data", group_.size()}},
+                    .course = course};
+  for (auto& each : shards) std::move(each.begin(), each.end(), std::back_inserter(manifest.shards));
+  return manifest;
+}
+
+// A snapshot whose manifest cannot be read is left alone: somebody may want to look at it.
+std::vector<Kept> SnapshotWriter::kept() {
+  std::vector<Kept> all;
+  for (const std::string& name : list_snapshots(files_, options_.folder).value_or(std::vector<std::string>())) {
+    const auto manifest = read_manifest(files_, storage::joined(options_.folder, name));
+    if (!manifest) continue;
+    all.push_back(
+        {.name = name, .step = *step_of(name), .loss = manifest->course.loss, .base = manifest->base});
+  }
+  return all;
+}
+
+void SnapshotWriter::remove_old(SaveReport& report) {
+  std::vector<Kept> present = kept();
+  if (!base_.empty()) {  // the next difference needs it
+    present.push_back({.name = snapshot_name(std::numeric_limits<std::int64_t>::max() >> 1),
+                       .step = std::numeric_limits<std::int64_t>::max() >> 1,
+                       .base = base_});
+  }
+  for (const std::string& name : expendable(present, options_.retention)) {
+    const Status removed = remove_snapshot(files_, options_.folder, name);
+    if (removed) {
+      report.removed.push_back(name);
+    } else if (report.removal) {
+      report.removal = removed;
+    }
+  }
+}
+
+}  // namespace cohort::checkpoint
