@@ -45,6 +45,7 @@ class JsonFields {
     }
   }
   bool has(std::string_view name) const;
+  bool is_null(std::string_view name) const;
   std::vector<std::string> names() const;
   bool is_fine() const { return failure_.has_value(); }
   void refuse(std::string_view name, const std::string& expected, const std::string& found);

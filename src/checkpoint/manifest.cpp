@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace cohort::checkpoint {
 namespace {
@@ -148,6 +149,23 @@ Json number_or_null(std::optional<double> number) {
   return number && std::isfinite(*number) ? Json(*number) : Json();
 }
 
+Json encode_best(const std::optional<BestEvaluation>& best) {
+  if (!best) return nullptr;
+  return {{"epoch", best->epoch},
+          {"step", best->step},
+          {"loss", number_or_null(best->loss)},
+          {"accuracy", number_or_null(best->accuracy)}};
+}
+
+std::optional<BestEvaluation> decode_best(JsonFields& course) {
+  if (course.is_null("best")) return std::nullopt;
+  JsonFields fields = course.object("best");
+  return BestEvaluation{.epoch = fields.whole_number("epoch", 0),
+                        .step = fields.whole_number("step", 0),
+                        .loss = fields.number("loss").value_or(std::numeric_limits<double>::infinity()),
+                        .accuracy = fields.number("accuracy")};
+}
+
 Json encode_course(const Course& course) {
   const state::Position& position = course.position;
   const Ledger& ledger = course.ledger;
@@ -164,6 +182,7 @@ Json encode_course(const Course& course) {
             {"micro_batches", ledger.micro_batches},
             {"steps_done", position.step_in_epoch}}},
           {"loss", number_or_null(course.loss)},
+          {"best", encode_best(course.best)},
           {"settings", course.settings},
           {"bucket_order", course.bucket_order},
           {"config", course.config}};
@@ -183,6 +202,7 @@ Course decode_course(JsonFields fields) {
                    .batch_size = ledger.whole_number("batch_size", 0),
                    .micro_batches = ledger.whole_number("micro_batches", 0)};
   course.loss = fields.number("loss");
+  course.best = decode_best(fields);
   course.settings = fields.texts("settings");
   course.bucket_order = fields.whole_numbers("bucket_order");
   course.config = fields.text("config");
@@ -220,10 +240,10 @@ Result<std::string_view> unsealed(std::string_view text) {
   const std::string expected =
       fmt::format("{}{}{}", kSealStart, hash_text(content_hash(std::as_bytes(std::span(rest)))), kSealEnd);
   if (text.substr(0, length) == expected) return rest;
-  return Error(ErrorCode::kCorrupt,
-               fmt::format("field 'hash' is '{}', expected '{}' for the {} bytes after it",
-                           text.substr(kSealStart.size(), 16), expected.substr(kSealStart.size(), 16),
-                           rest.size()));
+  return Error(
+      ErrorCode::kCorrupt,
+      fmt::format("field 'hash' is '{}', expected '{}' for the {} bytes after it",
+                  text.substr(kSealStart.size(), 16), expected.substr(kSealStart.size(), 16), rest.size()));
 }
 
 std::vector<Shard> read_shards(JsonFields& fields) {
@@ -246,8 +266,8 @@ std::string encode(const Manifest& manifest) {
                   {"course", encode_course(manifest.course)},
                   {"shards", shards}};
   const std::string rest = json.dump(1).substr(2) + "\n";  // without the opening brace and its line end
-  return fmt::format("{}{}{}{}", kSealStart, hash_text(content_hash(std::as_bytes(std::span(rest)))), kSealEnd,
-                     rest);
+  return fmt::format("{}{}{}{}", kSealStart, hash_text(content_hash(std::as_bytes(std::span(rest)))),
+                     kSealEnd, rest);
 }
 
 Result<Manifest> decode_manifest(std::string_view text) {
@@ -255,12 +275,13 @@ Result<Manifest> decode_manifest(std::string_view text) {
   COHORT_ASSIGN_OR_RETURN(const Json json, parsed("{" + std::string(rest)));
   Status failure;
   JsonFields fields(json, "", failure);
-  if (fields.text("format") != "cohort snapshot") fields.refuse("format", "'cohort snapshot'", "another text");
+  if (fields.text("format") != "cohort snapshot")
+    fields.refuse("format", "'cohort snapshot'", "another text");
   Manifest manifest;
   manifest.version = static_cast<int>(fields.whole_number("version", 1, 1 << 20));
   if (failure && manifest.version > kFormatVersion) {
-    return Error(ErrorCode::kUnsupported, fmt::format("field 'version' is {}, expected at most {}",
-                                                      manifest.version, kFormatVersion))
+    return Error(ErrorCode::kUnsupported,
+                 fmt::format("field 'version' is {}, expected at most {}", manifest.version, kFormatVersion))
         .with_remedy("Read the snapshot with the version of Cohort that wrote it, or a later one.");
   }
   manifest.cohort_version = fields.text("cohort");

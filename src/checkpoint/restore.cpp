@@ -25,7 +25,8 @@ HostShare host_share(const Communicator& group) {
   const auto rank = static_cast<std::size_t>(group.rank());
   if (rank >= hosts.size()) return {};
   const auto own = static_cast<std::size_t>(std::count(hosts.begin(), hosts.end(), hosts[rank]));
-  const auto before = std::count(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(rank), hosts[rank]);
+  const auto before =
+      std::count(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(rank), hosts[rank]);
   return {static_cast<std::size_t>(before), own};
 }
 
@@ -41,18 +42,28 @@ Piece own_part(Piece piece, const HostShare& share) {
   return piece;
 }
 
-// A tensor of the snapshot that nobody takes would be lost at the next save.
-Status check_all_taken(const Snapshot& snapshot, std::span<const Piece> targets) {
-  std::set<std::string_view> taken;
+// The tensors of the snapshot that this rank does not take, by their index in the order of names.
+std::vector<std::int64_t> not_taken(const Snapshot& snapshot, std::span<const Piece> targets) {
+  std::set<std::string_view> present, taken;
+  for (const state::HeldPiece& held : snapshot.held()) present.insert(held.piece.name);
   for (const Piece& target : targets) taken.insert(target.name);
-  for (const state::HeldPiece& held : snapshot.held()) {
-    if (taken.contains(held.piece.name)) continue;
-    return Error(ErrorCode::kUsage,
-                 fmt::format("it has a tensor '{}', which this training does not have", held.piece.name))
-        .with_remedy("Go on with the same model and the same optimizer; to begin anew with its weights, name its "
-                     "model file as model.initial.");
+  std::vector<std::int64_t> rest;
+  std::int64_t index = 0;
+  for (const std::string_view name : present) {
+    if (!taken.contains(name)) rest.push_back(index);
+    ++index;
   }
-  return {};
+  return rest;
+}
+
+Error unknown_tensor(const Snapshot& snapshot, std::int64_t index) {
+  std::set<std::string_view> present;
+  for (const state::HeldPiece& held : snapshot.held()) present.insert(held.piece.name);
+  return Error(ErrorCode::kUsage, fmt::format("it has a tensor '{}', which this training does not have",
+                                              *std::next(present.begin(), index)))
+      .with_remedy(
+          "Go on with the same model and the same optimizer; to begin anew with its weights, name its "
+          "model file as model.initial.");
 }
 
 class Restoring {
@@ -71,7 +82,8 @@ class Restoring {
       restored.newer.push_back(*name);
     }
     if (!restored.damaged.empty()) return restored.damaged.front().within("no snapshot is whole");
-    return Error(ErrorCode::kNotFound, fmt::format("there is no snapshot '{}' in '{}'", *order_.name, order_.folder))
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("there is no snapshot '{}' in '{}'", *order_.name, order_.folder))
         .with_remedy("`cohort checkpoint list` shows the snapshots of a folder.");
   }
 
@@ -109,22 +121,39 @@ class Restoring {
     COHORT_ASSIGN_OR_RETURN(std::optional<Error> damage, judged(done));
     if (damage) return damage;
     const auto targets = targets_((*snapshot)->manifest());
-    COHORT_RETURN_IF_ERROR(agreed(targets ? check_all_taken(**snapshot, *targets) : Status(targets.error()))
+    COHORT_RETURN_IF_ERROR(check_targets(**snapshot, targets)
                                .within(fmt::format("training cannot go on from the snapshot '{}'", name)));
     std::vector<Piece> parts;
     const HostShare share = group_ == nullptr ? HostShare() : host_share(*group_);
     for (const Piece& piece : *targets) parts.push_back(own_part(piece, share));
     COHORT_ASSIGN_OR_RETURN(
-        damage, judged(state::move(parts, **snapshot).within(fmt::format("cannot read the snapshot '{}'", name))));
+        damage,
+        judged(state::move(parts, **snapshot).within(fmt::format("cannot read the snapshot '{}'", name))));
     restored.name = name;
     restored.course = (*snapshot)->manifest().course;
     return damage;
   }
 
+  // A tensor of the snapshot that no rank takes would be lost at the next save.
+  Status check_targets(const Snapshot& snapshot, const Result<std::vector<Piece>>& targets) {
+    COHORT_RETURN_IF_ERROR(agreed(targets ? Status() : Status(targets.error())));
+    std::vector<std::vector<std::int64_t>> all{not_taken(snapshot, *targets)};
+    if (group_ != nullptr) {
+      COHORT_ASSIGN_OR_RETURN(all, state::gather_lists(*group_, all.front()));
+    }
+    for (const std::int64_t index : all.front()) {
+      const bool is_taken = std::any_of(all.begin(), all.end(), [&](const std::vector<std::int64_t>& rest) {
+        return !std::binary_search(rest.begin(), rest.end(), index);
+      });
+      if (!is_taken) return unknown_tensor(snapshot, index);
+    }
+    return {};
+  }
+
   // All ranks draw the same conclusion: damage if a rank has found damage, an error for any other failure.
   Result<std::optional<Error>> judged(const Status& mine) {
-    const bool is_damage = !mine && (mine.error().code() == ErrorCode::kCorrupt ||
-                                     mine.error().code() == ErrorCode::kNotFound);
+    const bool is_damage =
+        !mine && (mine.error().code() == ErrorCode::kCorrupt || mine.error().code() == ErrorCode::kNotFound);
     COHORT_RETURN_IF_ERROR(agreed(is_damage ? Status() : mine));
     const Status all = agreed(is_damage ? mine : Status());
     return all ? std::optional<Error>() : std::optional<Error>(all.error());
@@ -139,8 +168,8 @@ class Restoring {
   Result<std::string> of_first(const std::string& text) {
     if (group_ == nullptr) return text;
     const auto bytes = std::as_bytes(std::span(text));
-    COHORT_ASSIGN_OR_RETURN(
-        const auto all, state::gather_lists(*group_, std::vector<std::byte>(bytes.begin(), bytes.end())));
+    COHORT_ASSIGN_OR_RETURN(const auto all,
+                            state::gather_lists(*group_, std::vector<std::byte>(bytes.begin(), bytes.end())));
     return std::string(reinterpret_cast<const char*>(all.front().data()), all.front().size());
   }
 
@@ -158,7 +187,8 @@ Result<std::optional<Restored>> restore(Communicator& group, FileSystem& files, 
   return Restoring(&group, files, order, targets).run();
 }
 
-Result<std::optional<Restored>> restore(FileSystem& files, const RestoreOrder& order, const Targets& targets) {
+Result<std::optional<Restored>> restore(FileSystem& files, const RestoreOrder& order,
+                                        const Targets& targets) {
   return Restoring(nullptr, files, order, targets).run();
 }
 

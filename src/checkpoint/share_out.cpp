@@ -53,7 +53,8 @@ class Sharing {
         const Piece& piece = held_[rank][p];
         const auto [found, is_new] = indices.try_emplace(piece.name, tensors.size());
         if (is_new) {
-          tensors.push_back({.first = &piece, .size_bytes = num_elements(piece.shape) * size_bytes(piece.dtype)});
+          tensors.push_back(
+              {.first = &piece, .size_bytes = num_elements(piece.shape) * size_bytes(piece.dtype)});
         }
         Tensor& tensor = tensors[found->second];
         COHORT_RETURN_IF_ERROR(check_same(*tensor.first, piece, rank));
@@ -70,9 +71,8 @@ class Sharing {
   }
 
   Status share(Tensor& tensor) {
-    std::stable_sort(tensor.holders.begin(), tensor.holders.end(), [&](const Holder& a, const Holder& b) {
-      return loads_[a.rank] < loads_[b.rank];
-    });
+    std::stable_sort(tensor.holders.begin(), tensor.holders.end(),
+                     [&](const Holder& a, const Holder& b) { return loads_[a.rank] < loads_[b.rank]; });
     std::vector<Slice> slices;
     for (const Holder& holder : tensor.holders) slices.push_back(piece_of(holder).mine);
     const Cover found = cover(slices, whole(tensor.first->shape));

@@ -19,7 +19,8 @@ Result<std::unique_ptr<Snapshot>> Snapshot::open(FileSystem& files, const std::s
     COHORT_RETURN_IF_ERROR(snapshot->add_manifest(name));
     const std::string base = snapshot->manifest().base;
     if (!base.empty()) {
-      COHORT_RETURN_IF_ERROR(snapshot->add_manifest(base).within(fmt::format("its base '{}' is needed", base)));
+      COHORT_RETURN_IF_ERROR(
+          snapshot->add_manifest(base).within(fmt::format("its base '{}' is needed", base)));
     }
     return {};
   };
@@ -78,8 +79,8 @@ Status Snapshot::read(std::span<const state::Read> reads, const state::Taker& ta
     const Place& place = places_[read.held];
     if (held != read.held) {
       const Shard& shard = manifests_[place.manifest].shards[place.shard];
-      COHORT_ASSIGN_OR_RETURN(
-          reader, BlockReader::open(files_, path_of(place.manifest, shard.file), stored(place)));
+      COHORT_ASSIGN_OR_RETURN(reader,
+                              BlockReader::open(files_, path_of(place.manifest, shard.file), stored(place)));
       held = read.held;
     }
     const std::size_t element_bytes = size_bytes(stored(place).piece.dtype);

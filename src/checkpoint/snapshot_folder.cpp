@@ -35,7 +35,8 @@ Status check_shards(FileSystem& files, const std::string& path, const Manifest& 
     const auto found = files.info(storage::joined(path, shard.file));
     if (!found && found.error().code() == ErrorCode::kNotFound) {
       return found.error().with_remedy(
-          "All ranks must write to the same folder: set the folder of the checkpoints to storage that all hosts "
+          "All ranks must write to the same folder: set the folder of the checkpoints to storage that all "
+          "hosts "
           "share.");
     }
     COHORT_RETURN_IF_ERROR(found);
@@ -75,7 +76,8 @@ std::string writing_folder(const std::string& folder, std::string_view name) {
 Result<std::vector<std::string>> list_snapshots(FileSystem& files, const std::string& folder) {
   auto names = files.list(folder);
   if (!names && names.error().code() == ErrorCode::kNotFound) return std::vector<std::string>();
-  if (!names) return std::move(names).error().within(fmt::format("cannot list the snapshots in '{}'", folder));
+  if (!names)
+    return std::move(names).error().within(fmt::format("cannot list the snapshots in '{}'", folder));
   std::erase_if(*names, [](const std::string& name) { return !step_of(name); });
   std::sort(names->begin(), names->end(),
             [](const std::string& a, const std::string& b) { return *step_of(a) < *step_of(b); });

@@ -60,8 +60,7 @@ Status SnapshotWriter::write_all(std::span<const Piece> pieces, const Course& co
   if (is_full && options_.full_every > 1) changes_.set_base(pieces);
   if (is_full) base_.clear();
   const auto shards = write_shards(is_full ? pieces : std::span<const Piece>(changed), name);
-  Status done =
-      state::agree(group_, shards ? Status() : Status(shards.error()), kLongestWrite);
+  Status done = state::agree(group_, shards ? Status() : Status(shards.error()), kLongestWrite);
   if (done) {
     auto manifest = gather_manifest(course, *shards);
     done = manifest ? Status() : Status(manifest.error());
@@ -88,9 +87,8 @@ Result<std::vector<Shard>> SnapshotWriter::write_shards(std::span<const Piece> p
   std::vector<Shard> shards;
   const auto write = [&](const char* kind, std::span<const Piece> part) -> Status {
     if (part.empty()) return {};
-    COHORT_ASSIGN_OR_RETURN(
-        Shard shard,
-        write_shard(files_, folder, fmt::format("{}-{}", kind, suffix), part, options_.compression));
+    COHORT_ASSIGN_OR_RETURN(Shard shard, write_shard(files_, folder, fmt::format("{}-{}", kind, suffix), part,
+                                                     options_.compression));
     shards.push_back(std::move(shard));
     return {};
   };
@@ -122,7 +120,8 @@ Result<Manifest> SnapshotWriter::gather_manifest(const Course& course, const std
 // A snapshot whose manifest cannot be read is left alone: somebody may want to look at it.
 std::vector<Kept> SnapshotWriter::kept() {
   std::vector<Kept> all;
-  for (const std::string& name : list_snapshots(files_, options_.folder).value_or(std::vector<std::string>())) {
+  for (const std::string& name :
+       list_snapshots(files_, options_.folder).value_or(std::vector<std::string>())) {
     const auto manifest = read_manifest(files_, storage::joined(options_.folder, name));
     if (!manifest) continue;
     all.push_back(

@@ -39,7 +39,7 @@ class SnapshotWriter {
   FileSystem& files_;
   const SaverOptions& options_;
   Changes changes_;
-  std::string base_;       // name of the last full snapshot; empty: the next one is full
+  std::string base_;        // name of the last full snapshot; empty: the next one is full
   int num_since_base_ = 0;  // snapshots, that one included
 };
 

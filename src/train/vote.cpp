@@ -90,6 +90,7 @@ Verdict vote(Communicator& group, const Tally& mine) {
   verdict.gradient_norm = std::sqrt(square_sum.value()) / verdict.weight;
   for (const Tally& tally : all) {
     verdict.stop = verdict.stop || tally.wants_to_stop != 0;
+    verdict.save = verdict.save || tally.wants_to_save != 0;
   }
   verdict.bad_loss = first_bad_loss(all);
   return verdict;

@@ -52,6 +52,10 @@ bool has_followed(const RankOutcome& rank);
 /// kFollowedExitCode, not 128 or more, as programs exit after a signal, and no signal that launchers send.
 bool has_failed_itself(const RankOutcome& rank);
 
+/// Whether all ranks stopped as they were told, after their state was saved: they exited with
+/// kStoppedExitCode.
+bool have_stopped(const std::vector<RankOutcome>& ranks);
+
 /// Whether a job whose ranks may be lost has reached its end: at least one rank exited with 0, and all others
 /// did, too, or were lost: killed by a signal, or not heard of again.
 bool has_reached_its_end(const std::vector<RankOutcome>& ranks);
