@@ -10,8 +10,8 @@
 
 namespace cohort {
 
-/// When the state of a training is written to disk, and which of these snapshots are kept. A snapshot is whole
-/// or absent, and any number of ranks can go on from it.
+/// When the state of a training is written to disk, and which of these snapshots are kept. A snapshot is
+/// whole or absent, and any number of ranks can go on from it.
 struct CheckpointOptions {
   /// The folder of the snapshots; all hosts must share it. Empty: `checkpoints` in TrainerOptions::directory.
   std::string directory{};
@@ -45,7 +45,7 @@ struct CheckpointReport {
 struct ResumeReport {
   std::string snapshot{};  ///< its path
   std::int64_t step = 0;
-  std::int64_t epoch = 0;           ///< epochs that were over
+  std::int64_t epoch = 0;            ///< epochs that were over
   std::vector<Error> passed_over{};  ///< why newer snapshots were not taken
 };
 

@@ -9,9 +9,10 @@ constexpr int kMost = 1'000'000'000;
 
 std::vector<Key> checkpoint_keys() {
   return {
-      interval("checkpoint.every", COHORT_FIELD(checkpoint.every), "\"500 steps\"",
-               "Steps or time between snapshots of the training, from which `cohort train --resume` goes on; "
-               "the last one is written at the end, or when training is told to stop; unset: none are written."),
+      interval(
+          "checkpoint.every", COHORT_FIELD(checkpoint.every), "\"500 steps\"",
+          "Steps or time between snapshots of the training, from which `cohort train --resume` goes on; "
+          "the last one is written at the end, or when training is told to stop; unset: none are written."),
       optional_text("checkpoint.directory", COHORT_FIELD(checkpoint.directory),
                     {"The folder of the snapshots, which all hosts must share; unset: checkpoints in the "
                      "folder of the run.",
@@ -26,9 +27,10 @@ std::vector<Key> checkpoint_keys() {
            "Write while training goes on, from a copy in memory; otherwise training waits."),
       flag("checkpoint.compress", COHORT_FIELD(checkpoint.compress), false,
            "Compress tensors with zstd where that makes them smaller."),
-      whole_number("checkpoint.full_every", COHORT_FIELD(checkpoint.full_every), 1, {1, kMost},
-                   "Every how many-th snapshot has the whole state; those between have what has changed since "
-                   "the last of these; 1: all."),
+      whole_number(
+          "checkpoint.full_every", COHORT_FIELD(checkpoint.full_every), 1, {1, kMost},
+          "Every how many-th snapshot has the whole state; those between have what has changed since "
+          "the last of these; 1: all."),
   };
 }
 

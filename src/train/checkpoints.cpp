@@ -1,29 +1,20 @@
 #include "train/checkpoints.h"
 
-#include "checkpoint/snapshot_folder.h"
-#include "state/gather_lists.h"
 #include "state/run_directory.h"
 #include "storage/path.h"
+#include "train/bucket_order.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace cohort::train {
 namespace {
 
-checkpoint::SaverOptions saver_options(const CheckpointOptions& options, const std::string& folder) {
-  return {.folder = folder,
-          .writing = options.background ? checkpoint::Writing::kBehind : checkpoint::Writing::kAtOnce,
-          .compression = options.compress ? checkpoint::Compression::kZstd : checkpoint::Compression::kNone,
-          .retention = {.last = options.keep_last, .best = options.keep_best, .every = options.keep_every},
-          .full_every = options.full_every};
-}
-
 Error unlike(const std::string& what, const std::string& saved, const std::string& now) {
   return Error(ErrorCode::kUsage,
-               fmt::format("it was written in the middle of an epoch with {} = {}, and now {} = {}", what, saved,
-                           what, now))
-      .with_remedy(fmt::format("Set {} to {}, or go on from a snapshot at the end of an epoch.", what, saved));
+               fmt::format("it was written in the middle of an epoch with {} = {}, and now {} = {}", what,
+                           saved, what, now))
+      .with_remedy(
+          fmt::format("Set {} to {}, or go on from a snapshot at the end of an epoch.", what, saved));
 }
 
 // In the middle of an epoch the samples that are left follow from the settings with which it began.
@@ -44,11 +35,7 @@ Status check_course(const checkpoint::Course& saved, const checkpoint::Course& n
 }
 
 Status check_order(const std::vector<std::int64_t>& order, std::size_t num_parameters) {
-  std::vector<std::int64_t> sorted = order;
-  std::sort(sorted.begin(), sorted.end());
-  bool fits = sorted.size() == num_parameters;
-  for (std::size_t p = 0; fits && p < num_parameters; ++p) fits = sorted[p] == static_cast<std::int64_t>(p);
-  if (fits) return {};
+  if (is_order_of(order, num_parameters)) return {};
   return Error(ErrorCode::kUsage, fmt::format("it has {} parameters that are trained, and this model {}",
                                               order.size(), num_parameters))
       .with_remedy("Go on with the same model and the same frozen groups.");
@@ -62,36 +49,16 @@ std::string checkpoint_folder(const TrainerOptions& options) {
 }
 
 Checkpoints::Checkpoints(Communicator& group, Replica& replica, const TrainerOptions& options)
-    : group_(group), replica_(replica), options_(options), folder_(checkpoint_folder(options)) {}
+    : replica_(replica),
+      options_(options),
+      folder_(checkpoint_folder(options)),
+      snapshots_(group, options.checkpoint.value_or(CheckpointOptions{}), folder_) {}
 
-// A path is that of a snapshot if its last part is the name of one.
-checkpoint::RestoreOrder Checkpoints::order() const {
-  std::string path = options_.resume->empty() ? folder_ : *options_.resume;
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  const std::string name = storage::name_of(path);
-  if (checkpoint::step_of(name)) return {.folder = storage::directory_of(path), .name = name};
-  return {.folder = path};
-}
-
-bool Checkpoints::resume(checkpoint::Course& course, std::optional<ResumeReport>& report) {
-  if (!options_.resume) return false;
-  const checkpoint::RestoreOrder wanted = order();
-  auto restored = value_or_throw(checkpoint::restore(
-      group_, files_, wanted,
-      [&](const checkpoint::Manifest& manifest) { return targets(manifest.course, course); }));
-  if (!restored) return false;
-  if (wanted.folder == folder_) {
-    left_behind_ = restored->newer;
-    saved_step_ = restored->course.position.step;
-  }
-  course.position = restored->course.position;
-  course.loss = restored->course.loss;
-  course.best = restored->course.best;
-  report = ResumeReport{.snapshot = storage::joined(wanted.folder, restored->name),
-                        .step = course.position.step,
-                        .epoch = course.position.epoch,
-                        .passed_over = restored->damaged};
-  return true;
+std::optional<ResumeReport> Checkpoints::resume(checkpoint::Course& course) {
+  if (!options_.resume) return std::nullopt;
+  return snapshots_.resume(
+      options_.resume->empty() ? folder_ : *options_.resume, course,
+      [&](const checkpoint::Manifest& manifest) { return targets(manifest.course, course); });
 }
 
 // Sums have the same bits as before only if buckets have the same elements.
@@ -103,24 +70,12 @@ Result<std::vector<Piece>> Checkpoints::targets(const checkpoint::Course& saved,
   return pieces();
 }
 
-// Snapshots of a training that began before this one, and that this one does not follow, are set aside.
 void Checkpoints::open() {
-  if (!options_.checkpoint) return;
-  saver_ = value_or_throw(
-      checkpoint::Saver::make(group_, files_, saver_options(*options_.checkpoint, folder_)));
-  Status ready;
-  if (group_.rank() == 0) {
-    if (!saved_step_) left_behind_ = value_or_throw(checkpoint::list_snapshots(files_, folder_));
-    ready = checkpoint::set_aside(files_, folder_, left_behind_);
-  }
-  value_or_throw(state::agree(group_, ready));
+  if (options_.checkpoint) snapshots_.open();
 }
 
 bool Checkpoints::is_due(std::int64_t step) const {
-  if (!options_.checkpoint) return false;
-  const CheckpointOptions& options = *options_.checkpoint;
-  if (options.every_steps && step % *options.every_steps == 0) return true;
-  return options.every_time && std::chrono::steady_clock::now() - last_save_ >= *options.every_time;
+  return options_.checkpoint && snapshots_.is_due(step);
 }
 
 std::vector<Piece> Checkpoints::pieces() {
@@ -130,37 +85,26 @@ std::vector<Piece> Checkpoints::pieces() {
 }
 
 void Checkpoints::save(const checkpoint::Course& course) {
-  if (saver_ == nullptr) return;
-  last_save_ = std::chrono::steady_clock::now();
+  if (!options_.checkpoint) return;
   checkpoint::Course whole = course;
   whole.bucket_order.assign(replica_.bucket_order().begin(), replica_.bucket_order().end());
-  value_or_throw(saver_->save(pieces(), std::move(whole)));
+  snapshots_.save(pieces(), std::move(whole));
   report();
 }
 
 void Checkpoints::finish(const checkpoint::Course& course) {
-  if (saver_ == nullptr) return;
-  value_or_throw(saver_->finish());
-  report();
-  if (saved_step_ == course.position.step) return;
-  save(course);
-  value_or_throw(saver_->finish());
+  if (!options_.checkpoint) return;
+  snapshots_.wait();
+  if (saved_step() != course.position.step) {
+    save(course);
+    snapshots_.wait();
+  }
   report();
 }
 
 void Checkpoints::report() {
-  for (const checkpoint::SaveReport& each : saver_->take_reports()) {
-    if (each.status) saved_step_ = each.step;
-    if (!options_.on_checkpoint) continue;
-    CheckpointReport shown{.step = each.step,
-                           .is_skipped = each.is_skipped,
-                           .size_bytes = each.size_bytes,
-                           .stall_seconds = each.stall_seconds,
-                           .write_seconds = each.write_seconds,
-                           .removed = each.removed};
-    if (!each.status) shown.failure = each.status.error();
-    if (!each.removal) shown.removal_failure = each.removal.error();
-    options_.on_checkpoint(shown);
+  for (const CheckpointReport& each : snapshots_.take_reports()) {
+    if (options_.on_checkpoint) options_.on_checkpoint(each);
   }
 }
 

@@ -131,8 +131,8 @@ void Trainer::Parts::begin(const Dataset& data) {
                  .micro_batches = train::slots_of(options, group.size())},
       .settings = {{"seed", std::to_string(options.seed)}, {"shuffle", options.shuffle ? "true" : "false"}},
       .config = options.checkpoint ? options.checkpoint->config : ""};
-  const bool goes_on = checkpoints.resume(course, report.resumed);
-  directory.prepare(options.facts, goes_on ? train::Earlier::kKept : train::Earlier::kMovedAway);
+  report.resumed = checkpoints.resume(course);
+  directory.prepare(options.facts, report.resumed ? train::Earlier::kKept : train::Earlier::kMovedAway);
   checkpoints.open();
   report.steps = course.position.step;
   samples_before = course.position.samples;
@@ -144,7 +144,7 @@ void Trainer::Parts::begin(const Dataset& data) {
                                    .accuracy = course.best->accuracy,
                                    .is_best = true};
   }
-  if (goes_on && options.on_resume) options.on_resume(*report.resumed);
+  if (report.resumed && options.on_resume) options.on_resume(*report.resumed);
 }
 
 EvaluationReport Trainer::evaluate(const Dataset& data) {
