@@ -119,32 +119,33 @@ Result<Manifest> SnapshotWriter::gather_manifest(const Course& course, const std
   return manifest;
 }
 
-// A snapshot whose manifest cannot be read is left alone: somebody may want to look at it.
-std::vector<Kept> SnapshotWriter::kept() {
+// A snapshot that is damaged, or of a later version, is left alone: somebody may want to look at it. After any
+// other failure nothing is known about its base, so no snapshot is removed.
+Result<std::vector<Kept>> SnapshotWriter::present() {
   std::vector<Kept> all;
-  for (const std::string& name : list_snapshots(files_, options_.folder).value_or(std::vector<std::string>())) {
+  COHORT_ASSIGN_OR_RETURN(const auto names, list_snapshots(files_, options_.folder));
+  for (const std::string& name : names) {
     const auto manifest = read_manifest(files_, storage::joined(options_.folder, name));
-    if (!manifest) continue;
+    const auto code = manifest ? std::nullopt : std::optional(manifest.error().code());
+    if (code == ErrorCode::kCorrupt || code == ErrorCode::kNotFound || code == ErrorCode::kUnsupported) continue;
+    COHORT_RETURN_IF_ERROR(manifest);
     all.push_back(
         {.name = name, .step = *step_of(name), .loss = manifest->course.loss, .base = manifest->base});
   }
   return all;
 }
 
+// The next difference needs `base_`. After a failure nothing more is removed: the base of a difference that
+// could not be removed comes after it.
 void SnapshotWriter::remove_old(SaveReport& report) {
-  std::vector<Kept> present = kept();
-  if (!base_.empty()) {  // the next difference needs it
-    present.push_back({.name = snapshot_name(std::numeric_limits<std::int64_t>::max() >> 1),
-                       .step = std::numeric_limits<std::int64_t>::max() >> 1,
-                       .base = base_});
-  }
-  for (const std::string& name : expendable(present, options_.retention)) {
-    const Status removed = remove_snapshot(files_, options_.folder, name);
-    if (removed) {
-      report.removed.push_back(name);
-    } else if (report.removal) {
-      report.removal = removed;
-    }
+  const auto all = present();
+  if (!all) report.removal = all.error();
+  if (!all) return;
+  for (const std::string& name : expendable(*all, options_.retention)) {
+    if (name == base_) continue;
+    report.removal = remove_snapshot(files_, options_.folder, name);
+    if (!report.removal) return;
+    report.removed.push_back(name);
   }
 }
 

@@ -33,7 +33,7 @@ class SnapshotWriter {
   Result<std::vector<Shard>> write_shards(std::span<const Piece> pieces, const std::string& name);
   Result<Manifest> gather_manifest(const Course& course, const std::vector<Shard>& mine);
   void remove_old(SaveReport& report);
-  std::vector<Kept> kept();
+  Result<std::vector<Kept>> present();
 
   Communicator& group_;
   FileSystem& files_;
