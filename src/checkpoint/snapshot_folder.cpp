@@ -46,6 +46,18 @@ Status check_shards(FileSystem& files, const std::string& path, const Manifest& 
   return {};
 }
 
+// Makes a folder whose name survives a power cut, and the missing folders above it. A folder that was there may
+// lie in one that this user may not open.
+Status make_synced(FileSystem& files, const std::string& folder) {
+  const std::string above = storage::directory_of(folder);
+  COHORT_ASSIGN_OR_RETURN(const bool was_there, files.exists(folder));
+  COHORT_ASSIGN_OR_RETURN(const bool has_above, files.exists(above));
+  if (!has_above) COHORT_RETURN_IF_ERROR(make_synced(files, above));
+  COHORT_RETURN_IF_ERROR(files.make_directories(folder));
+  const Status synced = files.sync_directory(above);
+  return was_there && !synced && synced.error().code() == ErrorCode::kPermission ? Status() : synced;
+}
+
 std::optional<std::uint64_t> number_after(std::string_view prefix, std::string_view name) {
   if (!name.starts_with(prefix) || name.size() == prefix.size()) return std::nullopt;
   name.remove_prefix(prefix.size());
@@ -93,7 +105,7 @@ Result<Manifest> read_manifest(FileSystem& files, const std::string& path) {
 
 Status prepare_folder(FileSystem& files, const std::string& folder) {
   const auto prepare = [&]() -> Status {
-    COHORT_RETURN_IF_ERROR(files.make_directories(folder));
+    COHORT_RETURN_IF_ERROR(make_synced(files, folder));
     COHORT_ASSIGN_OR_RETURN(const auto names, files.list(folder));
     for (const std::string& name : names) {
       if (!name.starts_with(kWriting) && !name.starts_with(kRemoving)) continue;
