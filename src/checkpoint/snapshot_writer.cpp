@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <fmt/format.h>
+#include <new>
 #include <set>
 
 namespace cohort::checkpoint {
@@ -43,11 +45,31 @@ std::pair<std::vector<Piece>, std::vector<Piece>> parted(std::span<const Piece> 
   return parts;
 }
 
+// The result of `work`, whose exceptions become errors: a rank that throws would leave the others waiting.
+template <class Work>
+auto caught(const Work& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorCode::kExhausted, "there is no memory left");
+  } catch (const std::exception& error) {
+    return Error(ErrorCode::kBug, error.what());
+  }
+}
+
 }  // namespace
 
+// An exception in the midst of a call of all ranks ends the group.
 void SnapshotWriter::write(std::span<const Piece> pieces, const Course& course, SaveReport& report) {
   const auto begin = std::chrono::steady_clock::now();
-  report.status = write_all(pieces, course, report);
+  try {
+    report.status = write_all(pieces, course, report);
+  } catch (const std::exception& error) {
+    report.status = Error(ErrorCode::kBug, error.what());
+    group_.abort(report.status.error());
+  }
   if (!report.status) base_.clear();
   report.write_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -56,17 +78,17 @@ void SnapshotWriter::write(std::span<const Piece> pieces, const Course& course, 
 Status SnapshotWriter::write_all(std::span<const Piece> pieces, const Course& course, SaveReport& report) {
   const std::string name = snapshot_name(course.position.step);
   const bool is_full = base_.empty() || num_since_base_ >= options_.full_every;
-  const std::vector<Piece> changed = is_full ? std::vector<Piece>() : changes_.since_base(pieces);
-  if (is_full && options_.full_every > 1) changes_.set_base(pieces);
   if (is_full) base_.clear();
-  const auto shards = write_shards(is_full ? pieces : std::span<const Piece>(changed), name);
+  const auto shards = caught([&] { return write_share(pieces, name); });
   Status done =
       state::agree(group_, shards ? Status() : Status(shards.error()), kLongestWrite);
   if (done) {
     auto manifest = gather_manifest(course, *shards);
     done = manifest ? Status() : Status(manifest.error());
     if (manifest) report.size_bytes = size_bytes(*manifest);
-    if (manifest && group_.rank() == 0) done = commit_snapshot(files_, options_.folder, name, *manifest);
+    if (manifest && group_.rank() == 0) {
+      done = caught([&] { return commit_snapshot(files_, options_.folder, name, *manifest); });
+    }
     done = state::agree(group_, done, kLongestWrite);
   }
   if (!done) {
@@ -77,6 +99,13 @@ Status SnapshotWriter::write_all(std::span<const Piece> pieces, const Course& co
   if (is_full) base_ = name;
   if (group_.rank() == 0) remove_old(report);
   return {};
+}
+
+Result<std::vector<Shard>> SnapshotWriter::write_share(std::span<const Piece> pieces,
+                                                       const std::string& name) {
+  if (!base_.empty()) return write_shards(changes_.since_base(pieces), name);
+  if (options_.full_every > 1) changes_.set_base(pieces);
+  return write_shards(pieces, name);
 }
 
 // The weights of a full snapshot are in files of their own, which readers of Hugging Face checkpoints find.

@@ -30,6 +30,8 @@ class SnapshotWriter {
 
  private:
   Status write_all(std::span<const Piece> pieces, const Course& course, SaveReport& report);
+  /// All of the pieces, or what has changed of them since `base_`.
+  Result<std::vector<Shard>> write_share(std::span<const Piece> pieces, const std::string& name);
   Result<std::vector<Shard>> write_shards(std::span<const Piece> pieces, const std::string& name);
   Result<Manifest> gather_manifest(const Course& course, const std::vector<Shard>& mine);
   void remove_old(SaveReport& report);
