@@ -41,18 +41,16 @@ Piece own_part(Piece piece, const HostShare& share) {
   return piece;
 }
 
-// A tensor of the snapshot that nobody takes would be lost at the next save.
-Status check_all_taken(const Snapshot& snapshot, std::span<const Piece> targets) {
-  std::set<std::string_view> taken;
-  for (const Piece& target : targets) taken.insert(target.name);
-  for (const state::HeldPiece& held : snapshot.held()) {
-    if (taken.contains(held.piece.name)) continue;
-    return Error(ErrorCode::kUsage,
-                 fmt::format("it has a tensor '{}', which this training does not have", held.piece.name))
-        .with_remedy("Go on with the same model and the same optimizer; to begin anew with its weights, name its "
-                     "model file as model.initial.");
-  }
-  return {};
+std::set<std::string_view> names_in(const Snapshot& snapshot) {
+  std::set<std::string_view> names;
+  for (const state::HeldPiece& held : snapshot.held()) names.insert(held.piece.name);
+  return names;
+}
+
+Error not_taken(std::string_view name) {
+  return Error(ErrorCode::kUsage, fmt::format("it has a tensor '{}', which this training does not have", name))
+      .with_remedy("Go on with the same model and the same optimizer; to begin anew with its weights, name its "
+                   "model file as model.initial.");
 }
 
 class Restoring {
@@ -109,8 +107,10 @@ class Restoring {
     COHORT_ASSIGN_OR_RETURN(std::optional<Error> damage, judged(done));
     if (damage) return damage;
     const auto targets = targets_((*snapshot)->manifest());
-    COHORT_RETURN_IF_ERROR(agreed(targets ? check_all_taken(**snapshot, *targets) : Status(targets.error()))
-                               .within(fmt::format("training cannot go on from the snapshot '{}'", name)));
+    Status fits = agreed(targets ? Status() : Status(targets.error()));
+    if (fits) fits = check_all_taken(**snapshot, *targets);
+    COHORT_RETURN_IF_ERROR(
+        std::move(fits).within(fmt::format("training cannot go on from the snapshot '{}'", name)));
     std::vector<Piece> parts;
     const HostShare share = group_ == nullptr ? HostShare() : host_share(*group_);
     for (const Piece& piece : *targets) parts.push_back(own_part(piece, share));
@@ -119,6 +119,23 @@ class Restoring {
     restored.name = name;
     restored.course = (*snapshot)->manifest().course;
     return damage;
+  }
+
+  // A tensor of the snapshot that no rank takes would be lost at the next save.
+  Status check_all_taken(const Snapshot& snapshot, std::span<const Piece> targets) {
+    const std::set<std::string_view> names = names_in(snapshot);
+    std::set<std::string_view> taken;
+    for (const Piece& target : targets) taken.insert(target.name);
+    std::vector<std::uint8_t> mine;  // per name: 1 if this rank takes the tensor
+    for (const std::string_view name : names) mine.push_back(taken.contains(name) ? 1 : 0);
+    COHORT_ASSIGN_OR_RETURN(const auto by_rank, of_all(mine));
+    std::size_t index = 0;
+    for (const std::string_view name : names) {
+      const auto takes = [index](const std::vector<std::uint8_t>& flags) { return flags[index] != 0; };
+      if (std::none_of(by_rank.begin(), by_rank.end(), takes)) return not_taken(name);
+      ++index;
+    }
+    return {};
   }
 
   // All ranks draw the same conclusion: damage if a rank has found damage, an error for any other failure.
@@ -136,11 +153,15 @@ class Restoring {
     return group_ == nullptr ? mine : state::agree(*group_, mine, kLongestRead);
   }
 
+  template <class Number>
+  Result<std::vector<std::vector<Number>>> of_all(const std::vector<Number>& mine) {
+    if (group_ == nullptr) return std::vector<std::vector<Number>>{mine};
+    return state::gather_lists(*group_, mine, kLongestRead);
+  }
+
   Result<std::string> of_first(const std::string& text) {
-    if (group_ == nullptr) return text;
     const auto bytes = std::as_bytes(std::span(text));
-    COHORT_ASSIGN_OR_RETURN(
-        const auto all, state::gather_lists(*group_, std::vector<std::byte>(bytes.begin(), bytes.end())));
+    COHORT_ASSIGN_OR_RETURN(const auto all, of_all(std::vector<std::byte>(bytes.begin(), bytes.end())));
     return std::string(reinterpret_cast<const char*>(all.front().data()), all.front().size());
   }
 
