@@ -1,7 +1,7 @@
 #include "checkpoint/restore.h"
 
+#include "checkpoint/host_shares.h"
 #include "checkpoint/snapshot_folder.h"
-#include "layout/slice.h"
 #include "state/gather_lists.h"
 #include "state/move.h"
 
@@ -13,33 +13,6 @@ namespace cohort::checkpoint {
 namespace {
 
 constexpr std::chrono::hours kLongestRead{24};
-
-/// The share of a rank in the reading that the ranks of its host do together.
-struct HostShare {
-  std::size_t place = 0;
-  std::size_t size = 1;
-};
-
-HostShare host_share(const Communicator& group) {
-  const std::vector<int> hosts = group.hosts();
-  const auto rank = static_cast<std::size_t>(group.rank());
-  if (rank >= hosts.size()) return {};
-  const auto own = static_cast<std::size_t>(std::count(hosts.begin(), hosts.end(), hosts[rank]));
-  const auto before = std::count(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(rank), hosts[rank]);
-  return {static_cast<std::size_t>(before), own};
-}
-
-// Of memory that the ranks of a host share, each fills a part.
-Piece own_part(Piece piece, const HostShare& share) {
-  if (piece.memory == PieceMemory::kOwn) return piece;
-  const std::size_t element_bytes = size_bytes(piece.dtype);
-  const std::size_t first = piece.mine.count * share.place / share.size;
-  const std::size_t last = piece.mine.count * (share.place + 1) / share.size;
-  piece.mine.first += first;
-  piece.mine.count = last - first;
-  piece.bytes = piece.bytes.subspan(first * element_bytes, (last - first) * element_bytes);
-  return piece;
-}
 
 std::set<std::string_view> names_in(const Snapshot& snapshot) {
   std::set<std::string_view> names;
@@ -112,8 +85,9 @@ class Restoring {
     COHORT_RETURN_IF_ERROR(
         std::move(fits).within(fmt::format("training cannot go on from the snapshot '{}'", name)));
     std::vector<Piece> parts;
-    const HostShare share = group_ == nullptr ? HostShare() : host_share(*group_);
-    for (const Piece& piece : *targets) parts.push_back(own_part(piece, share));
+    COHORT_ASSIGN_OR_RETURN(auto keys, of_all(HostShares::keys_of(*targets)));
+    const HostShares shares(rank(), group_ == nullptr ? std::vector<int>() : group_->hosts(), std::move(keys));
+    for (const Piece& piece : *targets) parts.push_back(shares.own_part(piece));
     COHORT_ASSIGN_OR_RETURN(
         damage, judged(state::move(parts, **snapshot).within(fmt::format("cannot read the snapshot '{}'", name))));
     restored.name = name;
