@@ -41,6 +41,7 @@ class Restoring {
       restored.damaged.push_back(*damage);
       restored.newer.push_back(*name);
     }
+    if (order_.name && !restored.damaged.empty()) return restored.damaged.front();
     if (!restored.damaged.empty()) return restored.damaged.front().within("no snapshot is whole");
     return Error(ErrorCode::kNotFound, fmt::format("there is no snapshot '{}' in '{}'", *order_.name, order_.folder))
         .with_remedy("`cohort checkpoint list` shows the snapshots of a folder.");
@@ -112,12 +113,14 @@ class Restoring {
     return {};
   }
 
-  // All ranks draw the same conclusion: damage if a rank has found damage, an error for any other failure.
+  // All ranks draw the same conclusion: damage if a rank has found damage, an error for any other failure, such as
+  // that of the group itself.
   Result<std::optional<Error>> judged(const Status& mine) {
     const bool is_damage = !mine && (mine.error().code() == ErrorCode::kCorrupt ||
                                      mine.error().code() == ErrorCode::kNotFound);
     COHORT_RETURN_IF_ERROR(agreed(is_damage ? Status() : mine));
     const Status all = agreed(is_damage ? mine : Status());
+    if (const auto failure = group_ == nullptr ? std::nullopt : group_->failure()) return *failure;
     return all ? std::optional<Error>() : std::optional<Error>(all.error());
   }
 
