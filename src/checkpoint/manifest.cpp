@@ -34,8 +34,8 @@ Enum read_word(JsonFields& fields, std::string_view name, const std::array<std::
   return {};
 }
 
-Json encode_slice(const Slice& slice) {
-  Json boxes = Json::array();
+OrderedJson encode_slice(const Slice& slice) {
+  OrderedJson boxes = OrderedJson::array();
   for (const Box& box : slice.boxes) boxes.push_back({{"first", box.first}, {"lengths", box.lengths}});
   return {{"boxes", boxes}, {"first", slice.first}, {"count", slice.count}};
 }
@@ -53,8 +53,8 @@ Slice decode_slice(JsonFields fields) {
   return slice;
 }
 
-Json encode_piece(const StoredPiece& stored) {
-  Json json{{"name", stored.piece.name},
+OrderedJson encode_piece(const StoredPiece& stored) {
+  OrderedJson json{{"name", stored.piece.name},
             {"dtype", name(stored.piece.dtype)},
             {"shape", stored.piece.shape},
             {"merge", word_of(kMerges, stored.piece.merge)}};
@@ -116,8 +116,8 @@ StoredPiece decode_piece(JsonFields fields, const Shard& shard) {
   return stored;
 }
 
-Json encode_shard(const Shard& shard) {
-  Json pieces = Json::array();
+OrderedJson encode_shard(const Shard& shard) {
+  OrderedJson pieces = OrderedJson::array();
   for (const StoredPiece& stored : shard.pieces) pieces.push_back(encode_piece(stored));
   return {{"file", shard.file},
           {"bytes", shard.size_bytes},
@@ -144,11 +144,11 @@ Shard decode_shard(JsonFields fields) {
   return shard;
 }
 
-Json number_or_null(std::optional<double> number) {
-  return number && std::isfinite(*number) ? Json(*number) : Json();
+OrderedJson number_or_null(std::optional<double> number) {
+  return number && std::isfinite(*number) ? OrderedJson(*number) : OrderedJson();
 }
 
-Json encode_course(const Course& course) {
+OrderedJson encode_course(const Course& course) {
   const state::Position& position = course.position;
   const Ledger& ledger = course.ledger;
   return {{"position",
@@ -189,7 +189,7 @@ Course decode_course(JsonFields fields) {
   return course;
 }
 
-Json encode_world(const Manifest& manifest) {
+OrderedJson encode_world(const Manifest& manifest) {
   return {{"ranks", manifest.ranks}, {"hosts", manifest.hosts}, {"mesh", manifest.mesh}};
 }
 
@@ -235,9 +235,9 @@ std::vector<Shard> read_shards(JsonFields& fields) {
 }  // namespace
 
 std::string encode(const Manifest& manifest) {
-  Json shards = Json::array();
+  OrderedJson shards = OrderedJson::array();
   for (const Shard& shard : manifest.shards) shards.push_back(encode_shard(shard));
-  const Json json{{"format", "cohort snapshot"},
+  const OrderedJson json{{"format", "cohort snapshot"},
                   {"version", manifest.version},
                   {"cohort", manifest.cohort_version},
                   {"kind", word_of(kKinds, manifest.kind)},
@@ -277,9 +277,9 @@ Result<Manifest> decode_manifest(std::string_view text) {
 }
 
 std::string encode_shards(const std::vector<Shard>& shards) {
-  Json array = Json::array();
+  OrderedJson array = OrderedJson::array();
   for (const Shard& shard : shards) array.push_back(encode_shard(shard));
-  return Json{{"shards", array}}.dump();
+  return OrderedJson{{"shards", array}}.dump();
 }
 
 Result<std::vector<Shard>> decode_shards(std::string_view text) {

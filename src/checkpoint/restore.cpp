@@ -120,8 +120,9 @@ class Restoring {
                                      mine.error().code() == ErrorCode::kNotFound);
     COHORT_RETURN_IF_ERROR(agreed(is_damage ? Status() : mine));
     const Status all = agreed(is_damage ? mine : Status());
+    if (all) return std::nullopt;
     if (const auto failure = group_ == nullptr ? std::nullopt : group_->failure()) return *failure;
-    return all ? std::optional<Error>() : std::optional<Error>(all.error());
+    return std::optional<Error>(all.error());
   }
 
   int rank() const { return group_ == nullptr ? 0 : group_->rank(); }
