@@ -79,22 +79,38 @@ bool is_possible(const Shape& shape) {
   return true;
 }
 
-// A shape or a slice that is impossible is refused here, so that code behind needs no checks.
-void check_piece(const StoredPiece& stored, const Shard& shard, JsonFields& fields) {
-  if (!fields.is_fine()) return;
+// Frames of zstd are not longer than a 2^15th of their content.
+constexpr std::uint64_t kMostCompressed = std::uint64_t{1} << 16;
+
+void check_slice_of(const StoredPiece& stored, JsonFields& fields) {
   if (!is_possible(stored.piece.shape)) return fields.refuse("shape", "fewer than 2^59 elements", "more");
   const Status fits = check_slice(stored.piece.shape, stored.piece.mine);
   if (!fits) return fields.refuse("slice", "a slice of the tensor", fits.error().message());
-  const bool is_inside = stored.first >= shard.header_bytes && stored.first <= shard.size_bytes &&
-                         stored.size_bytes <= shard.size_bytes - stored.first;
-  if (!is_inside) return fields.refuse("bytes", "bytes inside of the file", "bytes outside");
+  const std::size_t most = num_elements(stored.piece.shape);
+  if (stored.piece.mine.count <= most) return;
+  fields.refuse("slice", fmt::format("at most the {} elements of the tensor", most),
+                fmt::format("{} elements", stored.piece.mine.count));
+}
+
+// What is impossible is refused here, so that code behind needs no checks. `first` is where the bytes of the piece
+// must begin, since the pieces of a file have no gaps between them.
+void check_piece(const StoredPiece& stored, const Shard& shard, std::uint64_t first, JsonFields& fields) {
+  if (fields.is_fine()) check_slice_of(stored, fields);
+  if (!fields.is_fine()) return;
+  if (stored.first != first) fields.refuse("first", fmt::format("{}", first), fmt::format("{}", stored.first));
+  const std::uint64_t most = shard.size_bytes - first;
   const std::uint64_t plain = stored.piece.mine.count * size_bytes(stored.piece.dtype);
-  if (stored.encoding == Encoding::kPlain && stored.size_bytes != plain) {
+  if (stored.size_bytes > most) {
+    fields.refuse("bytes", fmt::format("at most the {} that are left in the file", most),
+                  fmt::format("{}", stored.size_bytes));
+  } else if (stored.encoding == Encoding::kPlain && stored.size_bytes != plain) {
     fields.refuse("bytes", fmt::format("{}", plain), fmt::format("{}", stored.size_bytes));
+  } else if (plain / kMostCompressed > stored.size_bytes) {
+    fields.refuse("bytes", fmt::format("the compressed form of {}", plain), fmt::format("{}", stored.size_bytes));
   }
 }
 
-StoredPiece decode_piece(JsonFields fields, const Shard& shard) {
+StoredPiece decode_piece(JsonFields fields, const Shard& shard, std::uint64_t first) {
   StoredPiece stored;
   stored.piece.name = fields.text("name");
   const auto dtype = dtype_named(fields.text("dtype"));
@@ -112,7 +128,7 @@ StoredPiece decode_piece(JsonFields fields, const Shard& shard) {
   } else if (fields.is_fine() && is_possible(stored.piece.shape)) {
     stored.piece.mine = whole(stored.piece.shape);
   }
-  check_piece(stored, shard, fields);
+  check_piece(stored, shard, first, fields);
   return stored;
 }
 
@@ -140,7 +156,12 @@ Shard decode_shard(JsonFields fields) {
               .header_hash = fields.hash("header_hash")};
   if (!is_plain_name(shard.file)) fields.refuse("file", "the name of a file in this folder", "another path");
   if (shard.header_bytes > shard.size_bytes) fields.refuse("header_bytes", "at most bytes", "more");
-  fields.each("pieces", [&](JsonFields piece) { shard.pieces.push_back(decode_piece(piece, shard)); });
+  std::uint64_t end = shard.header_bytes;
+  fields.each("pieces", [&](JsonFields piece) {
+    shard.pieces.push_back(decode_piece(piece, shard, end));
+    end += shard.pieces.back().size_bytes;
+  });
+  if (end != shard.size_bytes) fields.refuse("bytes", fmt::format("{}", end), fmt::format("{}", shard.size_bytes));
   return shard;
 }
 
