@@ -19,6 +19,11 @@ constexpr std::array<std::string_view, 2> kKinds{"full", "difference"};
 constexpr std::string_view kSealStart = "{\"hash\": \"";
 constexpr std::string_view kSealEnd = "\",\n";
 
+// Text of users need not be UTF-8: bytes that are not become U+FFFD.
+std::string text_of(const OrderedJson& json, int indentation) {
+  return json.dump(indentation, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
 template <class Enum, std::size_t N>
 std::string_view word_of(const std::array<std::string_view, N>& words, Enum value) {
   return words[static_cast<std::size_t>(value)];
@@ -266,7 +271,7 @@ std::string encode(const Manifest& manifest) {
                   {"world", encode_world(manifest)},
                   {"course", encode_course(manifest.course)},
                   {"shards", shards}};
-  const std::string rest = json.dump(1).substr(2) + "\n";  // without the opening brace and its line end
+  const std::string rest = text_of(json, 1).substr(2) + "\n";  // without the opening brace and its line end
   return fmt::format("{}{}{}{}", kSealStart, hash_text(content_hash(std::as_bytes(std::span(rest)))), kSealEnd,
                      rest);
 }
@@ -300,7 +305,7 @@ Result<Manifest> decode_manifest(std::string_view text) {
 std::string encode_shards(const std::vector<Shard>& shards) {
   OrderedJson array = OrderedJson::array();
   for (const Shard& shard : shards) array.push_back(encode_shard(shard));
-  return OrderedJson{{"shards", array}}.dump();
+  return text_of({{"shards", array}}, -1);
 }
 
 Result<std::vector<Shard>> decode_shards(std::string_view text) {
