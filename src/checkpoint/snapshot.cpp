@@ -4,7 +4,9 @@
 #include "checkpoint/snapshot_folder.h"
 #include "storage/path.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 #include <set>
 
 namespace cohort::checkpoint {
@@ -70,10 +72,16 @@ std::string Snapshot::path_of(std::size_t manifest, const std::string& file) con
   return storage::joined(storage::joined(folder_, names_[manifest]), file);
 }
 
+// Reads in the order of pieces and of their bytes, so that each block is fetched once.
 Status Snapshot::read(std::span<const state::Read> reads, const state::Taker& take) {
+  std::vector<std::size_t> order(reads.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(reads[a].held, reads[a].from) < std::pair(reads[b].held, reads[b].from);
+  });
   std::unique_ptr<BlockReader> reader;
   std::optional<std::size_t> held;  // the piece that the reader reads
-  for (std::size_t r = 0; r < reads.size(); ++r) {
+  for (const std::size_t r : order) {
     const state::Read& read = reads[r];
     const Place& place = places_[read.held];
     if (held != read.held) {
