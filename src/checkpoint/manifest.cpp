@@ -258,9 +258,8 @@ std::vector<Shard> read_shards(JsonFields& fields) {
   return shards;
 }
 
-}  // namespace
-
-std::string encode(const Manifest& manifest) {
+// The text of a manifest after its first line.
+std::string encode_rest(const Manifest& manifest) {
   OrderedJson shards = OrderedJson::array();
   for (const Shard& shard : manifest.shards) shards.push_back(encode_shard(shard));
   const OrderedJson json{{"format", "cohort snapshot"},
@@ -268,12 +267,26 @@ std::string encode(const Manifest& manifest) {
                   {"cohort", manifest.cohort_version},
                   {"kind", word_of(kKinds, manifest.kind)},
                   {"base", manifest.base},
+                  {"base_hash", hash_text(manifest.base_hash)},
                   {"world", encode_world(manifest)},
                   {"course", encode_course(manifest.course)},
                   {"shards", shards}};
-  const std::string rest = text_of(json, 1).substr(2) + "\n";  // without the opening brace and its line end
-  return fmt::format("{}{}{}{}", kSealStart, hash_text(content_hash(std::as_bytes(std::span(rest)))), kSealEnd,
-                     rest);
+  return text_of(json, 1).substr(2) + "\n";  // without the opening brace and its line end
+}
+
+std::uint64_t hash_of_rest(std::string_view rest) {
+  return content_hash(std::as_bytes(std::span(rest)));
+}
+
+}  // namespace
+
+std::string encode(const Manifest& manifest) {
+  const std::string rest = encode_rest(manifest);
+  return fmt::format("{}{}{}{}", kSealStart, hash_text(hash_of_rest(rest)), kSealEnd, rest);
+}
+
+std::uint64_t hash_of(const Manifest& manifest) {
+  return hash_of_rest(encode_rest(manifest));
 }
 
 Result<Manifest> decode_manifest(std::string_view text) {
@@ -282,7 +295,7 @@ Result<Manifest> decode_manifest(std::string_view text) {
   Status failure;
   JsonFields fields(json, "", failure);
   if (fields.text("format") != "cohort snapshot") fields.refuse("format", "'cohort snapshot'", "another text");
-  Manifest manifest;
+  Manifest manifest{.hash = hash_of_rest(rest)};
   manifest.version = static_cast<int>(fields.whole_number("version", 1, 1 << 20));
   if (failure && manifest.version > kFormatVersion) {
     return Error(ErrorCode::kUnsupported, fmt::format("field 'version' is {}, expected at most {}",
@@ -292,6 +305,7 @@ Result<Manifest> decode_manifest(std::string_view text) {
   manifest.cohort_version = fields.text("cohort");
   manifest.kind = read_word<SnapshotKind>(fields, "kind", kKinds);
   manifest.base = fields.text("base");
+  manifest.base_hash = fields.hash("base_hash");
   if (failure && (manifest.kind == SnapshotKind::kDifference) != is_plain_name(manifest.base)) {
     fields.refuse("base", "the name of a snapshot for a difference, else empty", "another text");
   }

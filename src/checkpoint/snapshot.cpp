@@ -21,7 +21,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::open(FileSystem& files, const std::s
     COHORT_RETURN_IF_ERROR(snapshot->add_manifest(name));
     const std::string base = snapshot->manifest().base;
     if (!base.empty()) {
-      COHORT_RETURN_IF_ERROR(snapshot->add_manifest(base).within(fmt::format("its base '{}' is needed", base)));
+      COHORT_RETURN_IF_ERROR(snapshot->add_base(base).within(fmt::format("its base '{}' is needed", base)));
     }
     return {};
   };
@@ -42,12 +42,20 @@ Status Snapshot::add_manifest(const std::string& name) {
     return Error(ErrorCode::kCorrupt,
                  fmt::format("'{}' has {} bytes, expected {}", file, found.size_bytes, shard.size_bytes));
   }
-  if (!manifests_.empty() && manifest.kind != SnapshotKind::kFull) {
-    return Error(ErrorCode::kCorrupt, fmt::format("'{}' is a difference, expected a full snapshot", path));
-  }
   manifests_.push_back(std::move(manifest));
   names_.push_back(name);
   return {};
+}
+
+// A snapshot of another run may have the same name.
+Status Snapshot::add_base(const std::string& name) {
+  COHORT_RETURN_IF_ERROR(add_manifest(name));
+  if (manifests_.back().kind != SnapshotKind::kFull) {
+    return Error(ErrorCode::kCorrupt, "it is a difference, expected a full snapshot");
+  }
+  if (manifests_.back().hash == manifest().base_hash) return {};
+  return Error(ErrorCode::kCorrupt, fmt::format("field 'hash' of its manifest is '{:016x}', expected '{:016x}'",
+                                                manifests_.back().hash, manifest().base_hash));
 }
 
 // Elements of a difference come before those of its base, and count instead of them. A difference has the

@@ -87,7 +87,7 @@ Status SnapshotWriter::write_all(std::span<const Piece> pieces, const Course& co
     done = manifest ? Status() : Status(manifest.error());
     if (manifest) report.size_bytes = size_bytes(*manifest);
     if (manifest && group_.rank() == 0) {
-      done = caught([&] { return commit_snapshot(files_, options_.folder, name, *manifest); });
+      done = caught([&] { return commit(*manifest, name); });
     }
     done = state::agree(group_, done, kLongestWrite);
   }
@@ -133,6 +133,12 @@ Result<std::vector<Shard>> SnapshotWriter::write_shards(std::span<const Piece> p
   return shards;
 }
 
+Status SnapshotWriter::commit(const Manifest& manifest, const std::string& name) {
+  COHORT_RETURN_IF_ERROR(commit_snapshot(files_, options_.folder, name, manifest));
+  if (manifest.kind == SnapshotKind::kFull && options_.full_every > 1) base_hash_ = hash_of(manifest);
+  return {};
+}
+
 Result<Manifest> SnapshotWriter::gather_manifest(const Course& course, const std::vector<Shard>& mine) {
   COHORT_ASSIGN_OR_RETURN(const auto texts,
                           state::gather_lists(group_, bytes_of(encode_shards(mine)), kLongestWrite));
@@ -140,6 +146,7 @@ Result<Manifest> SnapshotWriter::gather_manifest(const Course& course, const std
   Manifest manifest{.cohort_version = std::string(version()),
                     .kind = base_.empty() ? SnapshotKind::kFull : SnapshotKind::kDifference,
                     .base = base_,
+                    .base_hash = base_.empty() ? 0 : base_hash_,
                     .ranks = group_.size(),
                     .hosts = number_of_hosts(group_),
                     .mesh = {{"data", group_.size()}},
