@@ -8,7 +8,8 @@
 
 namespace cohort::checkpoint {
 
-/// Divides the reading of memory that the ranks of a host share: each rank that has the piece fills a part of it.
+/// Divides the reading of memory that the ranks of a host share: each rank that has the piece fills a part of
+/// it.
 ///
 /// Threads: immutable.
 class HostShares {

@@ -74,8 +74,9 @@ std::string JsonFields::text(std::string_view name) {
 std::int64_t JsonFields::whole_number(std::string_view name, std::int64_t least, std::int64_t most) {
   const Json& value = member(name, Json::value_t::number_integer, "a whole number");
   if (value.is_null()) return 0;
-  const bool is_too_large = value.is_number_unsigned() && value.get<std::uint64_t>() >
-                                static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const bool is_too_large =
+      value.is_number_unsigned() &&
+      value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const std::int64_t number = is_too_large ? -1 : value.get<std::int64_t>();
   if (!is_too_large && number >= least && number <= most) return number;
   refuse(name, fmt::format("a whole number from {} to {}", least, most), shortened(value));

@@ -60,9 +60,9 @@ Slice decode_slice(JsonFields fields) {
 
 OrderedJson encode_piece(const StoredPiece& stored) {
   OrderedJson json{{"name", stored.piece.name},
-            {"dtype", name(stored.piece.dtype)},
-            {"shape", stored.piece.shape},
-            {"merge", word_of(kMerges, stored.piece.merge)}};
+                   {"dtype", name(stored.piece.dtype)},
+                   {"shape", stored.piece.shape},
+                   {"merge", word_of(kMerges, stored.piece.merge)}};
   if (stored.piece.mine != whole(stored.piece.shape)) json["slice"] = encode_slice(stored.piece.mine);
   json["tensor"] = stored.tensor;
   json["encoding"] = word_of(kEncodings, stored.encoding);
@@ -97,12 +97,13 @@ void check_slice_of(const StoredPiece& stored, JsonFields& fields) {
                 fmt::format("{} elements", stored.piece.mine.count));
 }
 
-// What is impossible is refused here, so that code behind needs no checks. `first` is where the bytes of the piece
-// must begin, since the pieces of a file have no gaps between them.
+// What is impossible is refused here, so that code behind needs no checks. `first` is where the bytes of the
+// piece must begin, since the pieces of a file have no gaps between them.
 void check_piece(const StoredPiece& stored, const Shard& shard, std::uint64_t first, JsonFields& fields) {
   if (fields.is_fine()) check_slice_of(stored, fields);
   if (!fields.is_fine()) return;
-  if (stored.first != first) fields.refuse("first", fmt::format("{}", first), fmt::format("{}", stored.first));
+  if (stored.first != first)
+    fields.refuse("first", fmt::format("{}", first), fmt::format("{}", stored.first));
   const std::uint64_t most = shard.size_bytes - first;
   const std::uint64_t plain = stored.piece.mine.count * size_bytes(stored.piece.dtype);
   if (stored.size_bytes > most) {
@@ -111,7 +112,8 @@ void check_piece(const StoredPiece& stored, const Shard& shard, std::uint64_t fi
   } else if (stored.encoding == Encoding::kPlain && stored.size_bytes != plain) {
     fields.refuse("bytes", fmt::format("{}", plain), fmt::format("{}", stored.size_bytes));
   } else if (plain / kMostCompressed > stored.size_bytes) {
-    fields.refuse("bytes", fmt::format("the compressed form of {}", plain), fmt::format("{}", stored.size_bytes));
+    fields.refuse("bytes", fmt::format("the compressed form of {}", plain),
+                  fmt::format("{}", stored.size_bytes));
   }
 }
 
@@ -166,7 +168,8 @@ Shard decode_shard(JsonFields fields) {
     shard.pieces.push_back(decode_piece(piece, shard, end));
     end += shard.pieces.back().size_bytes;
   });
-  if (end != shard.size_bytes) fields.refuse("bytes", fmt::format("{}", end), fmt::format("{}", shard.size_bytes));
+  if (end != shard.size_bytes)
+    fields.refuse("bytes", fmt::format("{}", end), fmt::format("{}", shard.size_bytes));
   return shard;
 }
 
@@ -246,10 +249,10 @@ Result<std::string_view> unsealed(std::string_view text) {
   const std::string expected =
       fmt::format("{}{}{}", kSealStart, hash_text(content_hash(std::as_bytes(std::span(rest)))), kSealEnd);
   if (text.substr(0, length) == expected) return rest;
-  return Error(ErrorCode::kCorrupt,
-               fmt::format("field 'hash' is '{}', expected '{}' for the {} bytes after it",
-                           text.substr(kSealStart.size(), 16), expected.substr(kSealStart.size(), 16),
-                           rest.size()));
+  return Error(
+      ErrorCode::kCorrupt,
+      fmt::format("field 'hash' is '{}', expected '{}' for the {} bytes after it",
+                  text.substr(kSealStart.size(), 16), expected.substr(kSealStart.size(), 16), rest.size()));
 }
 
 std::vector<Shard> read_shards(JsonFields& fields) {
@@ -263,14 +266,14 @@ std::string encode_rest(const Manifest& manifest) {
   OrderedJson shards = OrderedJson::array();
   for (const Shard& shard : manifest.shards) shards.push_back(encode_shard(shard));
   const OrderedJson json{{"format", "cohort snapshot"},
-                  {"version", manifest.version},
-                  {"cohort", manifest.cohort_version},
-                  {"kind", word_of(kKinds, manifest.kind)},
-                  {"base", manifest.base},
-                  {"base_hash", hash_text(manifest.base_hash)},
-                  {"world", encode_world(manifest)},
-                  {"course", encode_course(manifest.course)},
-                  {"shards", shards}};
+                         {"version", manifest.version},
+                         {"cohort", manifest.cohort_version},
+                         {"kind", word_of(kKinds, manifest.kind)},
+                         {"base", manifest.base},
+                         {"base_hash", hash_text(manifest.base_hash)},
+                         {"world", encode_world(manifest)},
+                         {"course", encode_course(manifest.course)},
+                         {"shards", shards}};
   return text_of(json, 1).substr(2) + "\n";  // without the opening brace and its line end
 }
 
@@ -294,12 +297,13 @@ Result<Manifest> decode_manifest(std::string_view text) {
   COHORT_ASSIGN_OR_RETURN(const Json json, parsed("{" + std::string(rest)));
   Status failure;
   JsonFields fields(json, "", failure);
-  if (fields.text("format") != "cohort snapshot") fields.refuse("format", "'cohort snapshot'", "another text");
+  if (fields.text("format") != "cohort snapshot")
+    fields.refuse("format", "'cohort snapshot'", "another text");
   Manifest manifest{.hash = hash_of_rest(rest)};
   manifest.version = static_cast<int>(fields.whole_number("version", 1, 1 << 20));
   if (failure && manifest.version > kFormatVersion) {
-    return Error(ErrorCode::kUnsupported, fmt::format("field 'version' is {}, expected at most {}",
-                                                      manifest.version, kFormatVersion))
+    return Error(ErrorCode::kUnsupported,
+                 fmt::format("field 'version' is {}, expected at most {}", manifest.version, kFormatVersion))
         .with_remedy("Read the snapshot with the version of Cohort that wrote it, or a later one.");
   }
   manifest.cohort_version = fields.text("cohort");

@@ -25,8 +25,8 @@ enum class Encoding : std::uint8_t { kPlain, kZstd };
 
 /// A piece of the state in a shard.
 struct StoredPiece {
-  Piece piece{};           ///< without bytes
-  std::string tensor{};    ///< name in the file: that of the piece if it is whole, else `weight/exp_avg@2`
+  Piece piece{};         ///< without bytes
+  std::string tensor{};  ///< name in the file: that of the piece if it is whole, else `weight/exp_avg@2`
   Encoding encoding = Encoding::kPlain;
   std::uint64_t first = 0;              ///< offset of its bytes in the file
   std::uint64_t size_bytes = 0;         ///< in the file
@@ -75,7 +75,7 @@ struct Manifest {
   int version = kFormatVersion;
   std::string cohort_version{};
   SnapshotKind kind = SnapshotKind::kFull;
-  std::string base{};  ///< name of the full snapshot that a difference completes
+  std::string base{};           ///< name of the full snapshot that a difference completes
   std::uint64_t base_hash = 0;  ///< hash_of() the manifest of that snapshot
   int ranks = 1;
   int hosts = 1;

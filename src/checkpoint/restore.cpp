@@ -21,9 +21,11 @@ std::set<std::string_view> names_in(const Snapshot& snapshot) {
 }
 
 Error not_taken(std::string_view name) {
-  return Error(ErrorCode::kUsage, fmt::format("it has a tensor '{}', which this training does not have", name))
-      .with_remedy("Go on with the same model and the same optimizer; to begin anew with its weights, name its "
-                   "model file as model.initial.");
+  return Error(ErrorCode::kUsage,
+               fmt::format("it has a tensor '{}', which this training does not have", name))
+      .with_remedy(
+          "Go on with the same model and the same optimizer; to begin anew with its weights, name its "
+          "model file as model.initial.");
 }
 
 class Restoring {
@@ -43,7 +45,8 @@ class Restoring {
     }
     if (order_.name && !restored.damaged.empty()) return restored.damaged.front();
     if (!restored.damaged.empty()) return restored.damaged.front().within("no snapshot is whole");
-    return Error(ErrorCode::kNotFound, fmt::format("there is no snapshot '{}' in '{}'", *order_.name, order_.folder))
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("there is no snapshot '{}' in '{}'", *order_.name, order_.folder))
         .with_remedy("`cohort checkpoint list` shows the snapshots of a folder.");
   }
 
@@ -87,10 +90,12 @@ class Restoring {
         std::move(fits).within(fmt::format("training cannot go on from the snapshot '{}'", name)));
     std::vector<Piece> parts;
     COHORT_ASSIGN_OR_RETURN(auto keys, of_all(HostShares::keys_of(*targets)));
-    const HostShares shares(rank(), group_ == nullptr ? std::vector<int>() : group_->hosts(), std::move(keys));
+    const HostShares shares(rank(), group_ == nullptr ? std::vector<int>() : group_->hosts(),
+                            std::move(keys));
     for (const Piece& piece : *targets) parts.push_back(shares.own_part(piece));
     COHORT_ASSIGN_OR_RETURN(
-        damage, judged(state::move(parts, **snapshot).within(fmt::format("cannot read the snapshot '{}'", name))));
+        damage,
+        judged(state::move(parts, **snapshot).within(fmt::format("cannot read the snapshot '{}'", name))));
     restored.name = name;
     restored.course = (*snapshot)->manifest().course;
     return damage;
@@ -113,11 +118,11 @@ class Restoring {
     return {};
   }
 
-  // All ranks draw the same conclusion: damage if a rank has found damage, an error for any other failure, such as
-  // that of the group itself.
+  // All ranks draw the same conclusion: damage if a rank has found damage, an error for any other failure,
+  // such as that of the group itself.
   Result<std::optional<Error>> judged(const Status& mine) {
-    const bool is_damage = !mine && (mine.error().code() == ErrorCode::kCorrupt ||
-                                     mine.error().code() == ErrorCode::kNotFound);
+    const bool is_damage =
+        !mine && (mine.error().code() == ErrorCode::kCorrupt || mine.error().code() == ErrorCode::kNotFound);
     COHORT_RETURN_IF_ERROR(agreed(is_damage ? Status() : mine));
     const Status all = agreed(is_damage ? mine : Status());
     if (all) return std::nullopt;
@@ -157,7 +162,8 @@ Result<std::optional<Restored>> restore(Communicator& group, FileSystem& files, 
   return Restoring(&group, files, order, targets).run();
 }
 
-Result<std::optional<Restored>> restore(FileSystem& files, const RestoreOrder& order, const Targets& targets) {
+Result<std::optional<Restored>> restore(FileSystem& files, const RestoreOrder& order,
+                                        const Targets& targets) {
   return Restoring(nullptr, files, order, targets).run();
 }
 

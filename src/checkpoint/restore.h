@@ -22,7 +22,7 @@ struct RestoreOrder {
 struct Restored {
   std::string name{};
   Course course{};
-  std::vector<Error> damaged{};     ///< why newer snapshots were not taken
+  std::vector<Error> damaged{};      ///< why newer snapshots were not taken
   std::vector<std::string> newer{};  ///< their names, and those after the one that was asked for
 };
 

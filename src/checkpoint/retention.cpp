@@ -28,14 +28,14 @@ std::vector<Kept> with_loss(std::span<const Kept> snapshots) {
 
 std::vector<std::string> expendable(std::span<const Kept> snapshots, const Retention& retention) {
   std::set<std::string> kept;
-  keep_first({snapshots.begin(), snapshots.end()}, std::max(retention.last, 1),
-             [](const Kept& a, const Kept& b) { return a.step > b.step; }, kept);
+  keep_first(
+      {snapshots.begin(), snapshots.end()}, std::max(retention.last, 1),
+      [](const Kept& a, const Kept& b) { return a.step > b.step; }, kept);
   // Of several snapshots with the same loss the oldest is nearest to the evaluation.
-  keep_first(with_loss(snapshots), retention.best,
-             [](const Kept& a, const Kept& b) {
-               return std::pair(*a.loss, a.step) < std::pair(*b.loss, b.step);
-             },
-             kept);
+  keep_first(
+      with_loss(snapshots), retention.best,
+      [](const Kept& a, const Kept& b) { return std::pair(*a.loss, a.step) < std::pair(*b.loss, b.step); },
+      kept);
   for (const Kept& each : snapshots) {
     if (retention.every.value_or(0) > 0 && each.step % *retention.every == 0) kept.insert(each.name);
   }

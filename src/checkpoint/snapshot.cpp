@@ -54,8 +54,9 @@ Status Snapshot::add_base(const std::string& name) {
     return Error(ErrorCode::kCorrupt, "it is a difference, expected a full snapshot");
   }
   if (manifests_.back().hash == manifest().base_hash) return {};
-  return Error(ErrorCode::kCorrupt, fmt::format("field 'hash' of its manifest is '{:016x}', expected '{:016x}'",
-                                                manifests_.back().hash, manifest().base_hash));
+  return Error(ErrorCode::kCorrupt,
+               fmt::format("field 'hash' of its manifest is '{:016x}', expected '{:016x}'",
+                           manifests_.back().hash, manifest().base_hash));
 }
 
 // Elements of a difference come before those of its base, and count instead of them. A difference has the
@@ -94,8 +95,8 @@ Status Snapshot::read(std::span<const state::Read> reads, const state::Taker& ta
     const Place& place = places_[read.held];
     if (held != read.held) {
       const Shard& shard = manifests_[place.manifest].shards[place.shard];
-      COHORT_ASSIGN_OR_RETURN(
-          reader, BlockReader::open(files_, path_of(place.manifest, shard.file), stored(place)));
+      COHORT_ASSIGN_OR_RETURN(reader,
+                              BlockReader::open(files_, path_of(place.manifest, shard.file), stored(place)));
       held = read.held;
     }
     const std::size_t element_bytes = size_bytes(stored(place).piece.dtype);

@@ -35,7 +35,8 @@ Status check_shards(FileSystem& files, const std::string& path, const Manifest& 
     const auto found = files.info(storage::joined(path, shard.file));
     if (!found && found.error().code() == ErrorCode::kNotFound) {
       return found.error().with_remedy(
-          "All ranks must write to the same folder: set the folder of the checkpoints to storage that all hosts "
+          "All ranks must write to the same folder: set the folder of the checkpoints to storage that all "
+          "hosts "
           "share.");
     }
     COHORT_RETURN_IF_ERROR(found);
@@ -46,8 +47,8 @@ Status check_shards(FileSystem& files, const std::string& path, const Manifest& 
   return {};
 }
 
-// Makes a folder whose name survives a power cut, and the missing folders above it. A folder that was there may
-// lie in one that this user may not open.
+// Makes a folder whose name survives a power cut, and the missing folders above it. A folder that was there
+// may lie in one that this user may not open.
 Status make_synced(FileSystem& files, const std::string& folder) {
   const std::string above = storage::directory_of(folder);
   COHORT_ASSIGN_OR_RETURN(const bool was_there, files.exists(folder));
@@ -61,8 +62,8 @@ Status make_synced(FileSystem& files, const std::string& folder) {
 Status check_kind(const std::string& path, const FileInfo& found, FileKind expected) {
   if (found.kind == expected) return {};
   const bool is_file = found.kind == FileKind::kFile;
-  return Error(ErrorCode::kCorrupt, fmt::format("'{}' is a {}, expected a {}", path, is_file ? "file" : "folder",
-                                                is_file ? "folder" : "file"));
+  return Error(ErrorCode::kCorrupt, fmt::format("'{}' is a {}, expected a {}", path,
+                                                is_file ? "file" : "folder", is_file ? "folder" : "file"));
 }
 
 // The length of a text that can be a manifest is limited by read_file().
@@ -105,7 +106,8 @@ std::string writing_folder(const std::string& folder, std::string_view name) {
 Result<std::vector<std::string>> list_snapshots(FileSystem& files, const std::string& folder) {
   auto names = files.list(folder);
   if (!names && names.error().code() == ErrorCode::kNotFound) return std::vector<std::string>();
-  if (!names) return std::move(names).error().within(fmt::format("cannot list the snapshots in '{}'", folder));
+  if (!names)
+    return std::move(names).error().within(fmt::format("cannot list the snapshots in '{}'", folder));
   std::erase_if(*names, [](const std::string& name) { return !step_of(name); });
   std::sort(names->begin(), names->end(),
             [](const std::string& a, const std::string& b) { return *step_of(a) < *step_of(b); });

@@ -80,8 +80,7 @@ Status SnapshotWriter::write_all(std::span<const Piece> pieces, const Course& co
   const bool is_full = base_.empty() || num_since_base_ >= options_.full_every;
   if (is_full) base_.clear();
   const auto shards = caught([&] { return write_share(pieces, name); });
-  Status done =
-      state::agree(group_, shards ? Status() : Status(shards.error()), kLongestWrite);
+  Status done = state::agree(group_, shards ? Status() : Status(shards.error()), kLongestWrite);
   if (done) {
     auto manifest = gather_manifest(course, *shards);
     done = manifest ? Status() : Status(manifest.error());
@@ -117,9 +116,8 @@ Result<std::vector<Shard>> SnapshotWriter::write_shards(std::span<const Piece> p
   std::vector<Shard> shards;
   const auto write = [&](const char* kind, std::span<const Piece> part) -> Status {
     if (part.empty()) return {};
-    COHORT_ASSIGN_OR_RETURN(
-        Shard shard,
-        write_shard(files_, folder, fmt::format("{}-{}", kind, suffix), part, options_.compression));
+    COHORT_ASSIGN_OR_RETURN(Shard shard, write_shard(files_, folder, fmt::format("{}-{}", kind, suffix), part,
+                                                     options_.compression));
     shards.push_back(std::move(shard));
     return {};
   };
@@ -155,15 +153,16 @@ Result<Manifest> SnapshotWriter::gather_manifest(const Course& course, const std
   return manifest;
 }
 
-// A snapshot that is damaged, or of a later version, is left alone: somebody may want to look at it. After any
-// other failure nothing is known about its base, so no snapshot is removed.
+// A snapshot that is damaged, or of a later version, is left alone: somebody may want to look at it. After
+// any other failure nothing is known about its base, so no snapshot is removed.
 Result<std::vector<Kept>> SnapshotWriter::present() {
   std::vector<Kept> all;
   COHORT_ASSIGN_OR_RETURN(const auto names, list_snapshots(files_, options_.folder));
   for (const std::string& name : names) {
     const auto manifest = read_manifest(files_, storage::joined(options_.folder, name));
     const auto code = manifest ? std::nullopt : std::optional(manifest.error().code());
-    if (code == ErrorCode::kCorrupt || code == ErrorCode::kNotFound || code == ErrorCode::kUnsupported) continue;
+    if (code == ErrorCode::kCorrupt || code == ErrorCode::kNotFound || code == ErrorCode::kUnsupported)
+      continue;
     COHORT_RETURN_IF_ERROR(manifest);
     all.push_back(
         {.name = name, .step = *step_of(name), .loss = manifest->course.loss, .base = manifest->base});

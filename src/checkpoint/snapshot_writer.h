@@ -42,9 +42,9 @@ class SnapshotWriter {
   FileSystem& files_;
   const SaverOptions& options_;
   Changes changes_;
-  std::string base_;       // name of the last full snapshot; empty: the next one is full
+  std::string base_;             // name of the last full snapshot; empty: the next one is full
   std::uint64_t base_hash_ = 0;  // of its manifest; on rank 0
-  int num_since_base_ = 0;  // snapshots, that one included
+  int num_since_base_ = 0;       // snapshots, that one included
 };
 
 }  // namespace cohort::checkpoint

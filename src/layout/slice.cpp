@@ -156,8 +156,9 @@ std::string text_of_box(const Box& box) {
 
 Status check_box(const Shape& shape, const Box& box) {
   if (box.first.size() != shape.size() || box.lengths.size() != shape.size()) {
-    return Error(ErrorCode::kUsage, fmt::format("a box has {} first indices and {} lengths, expected {} of each",
-                                                box.first.size(), box.lengths.size(), shape.size()));
+    return Error(ErrorCode::kUsage,
+                 fmt::format("a box has {} first indices and {} lengths, expected {} of each",
+                             box.first.size(), box.lengths.size(), shape.size()));
   }
   bool fits = true;
   for (std::size_t d = 0; fits && d < shape.size(); ++d) {
