@@ -12,7 +12,10 @@ namespace {
 struct Tensor {
   Tensor(std::string name, Shape shape, Slice mine, Merge merge = Merge::kSame) : numbers(mine.count) {
     std::iota(numbers.begin(), numbers.end(), 0.0F);
-    piece = {.name = std::move(name), .shape = std::move(shape), .mine = std::move(mine), .merge = merge,
+    piece = {.name = std::move(name),
+             .shape = std::move(shape),
+             .mine = std::move(mine),
+             .merge = merge,
              .bytes = std::as_writable_bytes(std::span(numbers))};
   }
   Tensor(const std::string& name, const Shape& shape) : Tensor(name, shape, whole(shape)) {}

@@ -51,9 +51,9 @@ TEST(SnapshotNames, AreThoseOfSteps) {
   for (const std::int64_t step : {std::int64_t{0}, std::int64_t{500}, std::int64_t{1'000'000'000'000}}) {
     EXPECT_EQ(step_of(snapshot_name(step)), step);
   }
-  for (const char* const name : {"", "step-", "step-1", "step-00000000000x", "step-+00000000001", "step--00000000001",
-                                 "step-0000000000001", "step-000000000001 ", ".writing-step-000000000001",
-                                 "step-99999999999999999999", "set-aside-1"}) {
+  for (const char* const name : {"", "step-", "step-1", "step-00000000000x", "step-+00000000001",
+                                 "step--00000000001", "step-0000000000001", "step-000000000001 ",
+                                 ".writing-step-000000000001", "step-99999999999999999999", "set-aside-1"}) {
     EXPECT_EQ(step_of(name), std::nullopt) << name;
   }
 }
@@ -61,8 +61,8 @@ TEST(SnapshotNames, AreThoseOfSteps) {
 TEST(SnapshotFolder, ListsSnapshotsByStep) {
   MemoryFileSystem files;
   EXPECT_EQ(value_or_throw(list_snapshots(files, "none")), Names());
-  for (const std::string name : {"run/step-1000000000000", "run/step-000000000020", "run/other",
-                                 "run/.writing-step-000000000030"}) {
+  for (const std::string name :
+       {"run/step-1000000000000", "run/step-000000000020", "run/other", "run/.writing-step-000000000030"}) {
     ASSERT_TRUE(files.make_directories(name));
   }
   EXPECT_EQ(value_or_throw(list_snapshots(files, "run")), (Names{"step-000000000020", "step-1000000000000"}));

@@ -24,7 +24,8 @@ inline std::uint64_t bits_of(const TestTensor& tensor, std::size_t index, int ve
   for (int v = 1; v <= version; ++v) {
     if ((index / 100 + tensor.name.size()) % 4 == static_cast<std::size_t>(v) % 4) changed = v;
   }
-  std::uint64_t bits = (index + 1) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(changed) * 0xbf58476d1ce4e5b9U;
+  std::uint64_t bits =
+      (index + 1) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(changed) * 0xbf58476d1ce4e5b9U;
   for (const char letter : tensor.name) bits = (bits ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
   return bits ^ (bits >> 29);
 }

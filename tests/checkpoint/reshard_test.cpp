@@ -5,7 +5,8 @@
 
 #include <gtest/gtest.h>
 
-// Snapshots of n ranks, read by m ranks in another layout: bit for bit the same, and no more bytes than needed.
+// Snapshots of n ranks, read by m ranks in another layout: bit for bit the same, and no more bytes than
+// needed.
 
 namespace cohort::checkpoint {
 namespace {
@@ -81,10 +82,15 @@ TEST(Resharding, CompressesTensorsThatBecomeSmaller) {
   std::vector<float> same(5000, 1.5F);
   std::vector<std::uint64_t> random(2500);
   for (std::size_t i = 0; i < random.size(); ++i) random[i] = test::bits_of({.name = "r"}, i * i, 0);
-  const std::vector<Piece> pieces{
-      {.name = "same", .shape = {5000}, .mine = whole({5000}), .bytes = std::as_writable_bytes(std::span(same))},
-      {.name = "random", .dtype = DType::kI64, .shape = {2500}, .mine = whole({2500}),
-       .bytes = std::as_writable_bytes(std::span(random))}};
+  const std::vector<Piece> pieces{{.name = "same",
+                                   .shape = {5000},
+                                   .mine = whole({5000}),
+                                   .bytes = std::as_writable_bytes(std::span(same))},
+                                  {.name = "random",
+                                   .dtype = DType::kI64,
+                                   .shape = {2500},
+                                   .mine = whole({2500}),
+                                   .bytes = std::as_writable_bytes(std::span(random))}};
   MemoryFileSystem files;
   const std::string writing = writing_folder("run", snapshot_name(1));
   ASSERT_TRUE(files.make_directories(writing));
@@ -94,7 +100,9 @@ TEST(Resharding, CompressesTensorsThatBecomeSmaller) {
   EXPECT_EQ(count_encoded(files, Encoding::kPlain), 1u);
   EXPECT_LT(manifest.shards[0].pieces[0].size_bytes, 5000u);
   std::vector<float> middle(100);
-  const std::vector<Piece> target{{.name = "same", .shape = {5000}, .mine = flat_range({5000}, 2000, 100),
+  const std::vector<Piece> target{{.name = "same",
+                                   .shape = {5000},
+                                   .mine = flat_range({5000}, 2000, 100),
                                    .bytes = std::as_writable_bytes(std::span(middle))}};
   ASSERT_TRUE(state::move(target, *value_or_throw(Snapshot::open(files, "run", snapshot_name(1)))));
   EXPECT_EQ(middle, std::vector<float>(100, 1.5F));
@@ -129,7 +137,8 @@ TEST(Resharding, OfADifferenceNeedsItsBase) {
   const Status mixed = test::load(files, "run", 2, ranks[0]);
   ASSERT_FALSE(mixed);
   EXPECT_EQ(mixed.error().code(), ErrorCode::kCorrupt);
-  EXPECT_NE(mixed.error().text().find("field 'hash' of its manifest is"), std::string::npos) << mixed.error().text();
+  EXPECT_NE(mixed.error().text().find("field 'hash' of its manifest is"), std::string::npos)
+      << mixed.error().text();
 }
 
 // Tensors of several blocks of 1 MiB: rows of a matrix, its columns, and a long vector cut anywhere.
@@ -165,7 +174,8 @@ std::uint64_t bytes_needed(const Snapshot& snapshot, std::span<const Piece> targ
   std::uint64_t sum = 0;
   for (const auto& [held, block] : blocks) {
     const Piece& piece = snapshot.held()[held].piece;
-    sum += std::min<std::uint64_t>(kBlockBytes, piece.mine.count * size_bytes(piece.dtype) - block * kBlockBytes);
+    sum += std::min<std::uint64_t>(kBlockBytes,
+                                   piece.mine.count * size_bytes(piece.dtype) - block * kBlockBytes);
   }
   return sum;
 }

@@ -30,7 +30,8 @@ TEST(Retaining, KeepsTheNewest) {
 }
 
 TEST(Retaining, KeepsAtLeastOne) {
-  for (const int last : {1, 0, -1}) EXPECT_EQ(gone(kFive, {.last = last, .best = 0}), (Names{"4", "3", "2", "1"}));
+  for (const int last : {1, 0, -1})
+    EXPECT_EQ(gone(kFive, {.last = last, .best = 0}), (Names{"4", "3", "2", "1"}));
 }
 
 TEST(Retaining, KeepsTheBest) {
@@ -51,8 +52,8 @@ TEST(Retaining, KeepsMultiples) {
 }
 
 TEST(Retaining, KeepsTheBaseOfADifference) {
-  const std::vector<Kept> snapshots{full(1),          difference(2, 1, 0.5), difference(3, 1),
-                                    full(4),          difference(5, 4),      full(6)};
+  const std::vector<Kept> snapshots{full(1), difference(2, 1, 0.5), difference(3, 1),
+                                    full(4), difference(5, 4),      full(6)};
   EXPECT_EQ(gone(snapshots, {.last = 1, .best = 0}), (Names{"5", "4", "3", "2", "1"}));
   EXPECT_EQ(gone(snapshots, {.last = 2, .best = 0}), (Names{"3", "2", "1"}));
   EXPECT_EQ(gone(snapshots, {.last = 1, .best = 1}), (Names{"5", "4", "3"}));

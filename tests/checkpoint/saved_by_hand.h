@@ -2,8 +2,8 @@
 
 #include "checkpoint/changes.h"
 #include "checkpoint/rank_state.h"
-#include "checkpoint/share_out.h"
 #include "checkpoint/shard_writer.h"
+#include "checkpoint/share_out.h"
 #include "checkpoint/snapshot.h"
 #include "checkpoint/snapshot_folder.h"
 #include "state/move.h"
@@ -56,7 +56,8 @@ class HandSaver {
     return shares;
   }
 
-  Status write(const std::vector<std::vector<Piece>>& shares, std::int64_t step, checkpoint::Manifest& manifest) {
+  Status write(const std::vector<std::vector<Piece>>& shares, std::int64_t step,
+               checkpoint::Manifest& manifest) {
     const std::string name = checkpoint::snapshot_name(step);
     const std::string writing = checkpoint::writing_folder(folder_, name);
     COHORT_RETURN_IF_ERROR(files_.make_directories(writing));

@@ -19,7 +19,8 @@ using Held = std::vector<std::vector<Piece>>;
 
 std::size_t bytes_of_share(const Held& held, std::size_t rank, const std::vector<Portion>& portions) {
   std::size_t sum = 0;
-  for (const Portion& portion : portions) sum += portion.mine.count * size_bytes(held[rank][portion.piece].dtype);
+  for (const Portion& portion : portions)
+    sum += portion.mine.count * size_bytes(held[rank][portion.piece].dtype);
   return sum;
 }
 
@@ -30,12 +31,14 @@ std::map<std::string, std::vector<std::size_t>> written(const Held& held,
   for (std::size_t r = 0; r < shares.size(); ++r) {
     for (const Portion& portion : shares[r]) {
       const Piece& piece = held[r].at(portion.piece);
-      const auto holds = elements_of(piece.shape, piece.mine), writes = elements_of(piece.shape, portion.mine);
+      const auto holds = elements_of(piece.shape, piece.mine),
+                 writes = elements_of(piece.shape, portion.mine);
       auto& elements = all[piece.name];
       elements.insert(elements.end(), writes.begin(), writes.end());
       // The portion lies in the memory of the piece from `first` on.
       EXPECT_LE(portion.first + writes.size(), holds.size());
-      EXPECT_TRUE(std::equal(writes.begin(), writes.end(), holds.begin() + static_cast<std::ptrdiff_t>(portion.first)));
+      EXPECT_TRUE(std::equal(writes.begin(), writes.end(),
+                             holds.begin() + static_cast<std::ptrdiff_t>(portion.first)));
     }
   }
   return all;
@@ -86,8 +89,8 @@ TEST(SharingOut, LeavesWholeATensorThatARankHoldsAsAWhole) {
   }
 }
 
-// Every tensor goes to the rank with least to write, the largest first: no rank has more than the mean and one
-// tensor.
+// Every tensor goes to the rank with least to write, the largest first: no rank has more than the mean and
+// one tensor.
 TEST(SharingOut, BalancesTensorsThatAllRanksHold) {
   for (std::uint64_t seed = 0; seed < rounds(60U, 2000U); ++seed) {
     for (std::size_t world = 1; world <= 8; ++world) {
@@ -107,7 +110,8 @@ TEST(SharingOut, BalancesTensorsThatAllRanksHold) {
   }
 }
 
-// As with a sharded optimizer: rank 0 must write moments that no other rank holds, so the others write the weights.
+// As with a sharded optimizer: rank 0 must write moments that no other rank holds, so the others write the
+// weights.
 TEST(SharingOut, BalancesWhatIsLeftToChoose) {
   const std::size_t kLength = 1000;
   Held held(3);
@@ -117,7 +121,8 @@ TEST(SharingOut, BalancesWhatIsLeftToChoose) {
   }
   held[0].push_back({.name = "w/exp_avg", .shape = {2 * kLength}, .mine = whole({2 * kLength})});
   const auto shares = value_or_throw(share_out(held));
-  for (std::size_t r = 0; r < 3; ++r) EXPECT_EQ(bytes_of_share(held, r, shares[r]), 2 * kLength * sizeof(float));
+  for (std::size_t r = 0; r < 3; ++r)
+    EXPECT_EQ(bytes_of_share(held, r, shares[r]), 2 * kLength * sizeof(float));
 }
 
 // A slice of the parameters on each rank, as with sharded optimizers: one portion for each piece.

@@ -35,8 +35,12 @@ class WatchedFileSystem final : public FileSystem {
   }
   Result<FileInfo> info(const std::string& path) override { return inner_.info(path); }
   Result<bool> exists(const std::string& path) override { return inner_.exists(path); }
-  Result<std::vector<std::string>> list(const std::string& directory) override { return inner_.list(directory); }
-  Status make_directories(const std::string& directory) override { return inner_.make_directories(directory); }
+  Result<std::vector<std::string>> list(const std::string& directory) override {
+    return inner_.list(directory);
+  }
+  Status make_directories(const std::string& directory) override {
+    return inner_.make_directories(directory);
+  }
   Status rename(const std::string& from, const std::string& to) override { return inner_.rename(from, to); }
   Status remove(const std::string& path) override { return inner_.remove(path); }
   Status sync_directory(const std::string& directory) override { return inner_.sync_directory(directory); }
