@@ -23,8 +23,8 @@ namespace cohort {
 class DataParallel;
 class Group;
 
-/// Snapshots of a training loop of your own: of the module, and of everything that the optimizer keeps. A Trainer
-/// has them by TrainerOptions::checkpoint.
+/// Snapshots of a training loop of your own: of the module, and of everything that the optimizer keeps. A
+/// Trainer has them by TrainerOptions::checkpoint.
 ///
 ///     cohort::Checkpoint checkpoint(context, *net, optimizer, {.directory = "points", .every_steps = 100});
 ///     for (std::int64_t step = checkpoint.resume(); step < 1000; ++step) {
@@ -33,8 +33,8 @@ class Group;
 ///     }
 ///     checkpoint.finish();
 ///
-/// Ranks may go on in another number. Random numbers of torch are not kept: draw them from seed and step, or visit
-/// the state of your generator with also().
+/// Ranks may go on in another number. Random numbers of torch are not kept: draw them from seed and step, or
+/// visit the state of your generator with also().
 ///
 /// Threads: one at a time. All ranks make the same calls; those that save wait for nobody's disk.
 /// Lifetime: module, optimizer and DataParallel must outlive it; it keeps what it needs of its group alive. The

@@ -13,8 +13,11 @@ const Json& empty_value() {
   return kNothing;
 }
 
+// Arrays and objects are not written out: they may be large, or nested deeply.
 std::string shortened(const Json& value) {
   constexpr std::size_t kLongest = 40;
+  if (value.is_array()) return fmt::format("an array of {}", value.size());
+  if (value.is_object()) return fmt::format("an object of {}", value.size());
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "…";
   return text;

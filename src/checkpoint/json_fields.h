@@ -13,7 +13,9 @@
 
 namespace cohort::checkpoint {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
+/// Keeps the order of members. Not for reading: its objects take quadratic time.
+using OrderedJson = nlohmann::ordered_json;
 
 /// Reads the members of one JSON object, each of which must have the expected type. Remembers the first
 /// failure, after which all reads return zeros and empty texts.

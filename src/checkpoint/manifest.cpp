@@ -20,6 +20,11 @@ constexpr std::array<std::string_view, 2> kKinds{"full", "difference"};
 constexpr std::string_view kSealStart = "{\"hash\": \"";
 constexpr std::string_view kSealEnd = "\",\n";
 
+// Text of users need not be UTF-8: bytes that are not become U+FFFD.
+std::string text_of(const OrderedJson& json, int indentation) {
+  return json.dump(indentation, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
 template <class Enum, std::size_t N>
 std::string_view word_of(const std::array<std::string_view, N>& words, Enum value) {
   return words[static_cast<std::size_t>(value)];
@@ -35,8 +40,8 @@ Enum read_word(JsonFields& fields, std::string_view name, const std::array<std::
   return {};
 }
 
-Json encode_slice(const Slice& slice) {
-  Json boxes = Json::array();
+OrderedJson encode_slice(const Slice& slice) {
+  OrderedJson boxes = OrderedJson::array();
   for (const Box& box : slice.boxes) boxes.push_back({{"first", box.first}, {"lengths", box.lengths}});
   return {{"boxes", boxes}, {"first", slice.first}, {"count", slice.count}};
 }
@@ -54,11 +59,11 @@ Slice decode_slice(JsonFields fields) {
   return slice;
 }
 
-Json encode_piece(const StoredPiece& stored) {
-  Json json{{"name", stored.piece.name},
-            {"dtype", name(stored.piece.dtype)},
-            {"shape", stored.piece.shape},
-            {"merge", word_of(kMerges, stored.piece.merge)}};
+OrderedJson encode_piece(const StoredPiece& stored) {
+  OrderedJson json{{"name", stored.piece.name},
+                   {"dtype", name(stored.piece.dtype)},
+                   {"shape", stored.piece.shape},
+                   {"merge", word_of(kMerges, stored.piece.merge)}};
   if (stored.piece.mine != whole(stored.piece.shape)) json["slice"] = encode_slice(stored.piece.mine);
   json["tensor"] = stored.tensor;
   json["encoding"] = word_of(kEncodings, stored.encoding);
@@ -80,22 +85,40 @@ bool is_possible(const Shape& shape) {
   return true;
 }
 
-// A shape or a slice that is impossible is refused here, so that code behind needs no checks.
-void check_piece(const StoredPiece& stored, const Shard& shard, JsonFields& fields) {
-  if (!fields.is_fine()) return;
+// Frames of zstd are not longer than a 2^15th of their content.
+constexpr std::uint64_t kMostCompressed = std::uint64_t{1} << 16;
+
+void check_slice_of(const StoredPiece& stored, JsonFields& fields) {
   if (!is_possible(stored.piece.shape)) return fields.refuse("shape", "fewer than 2^59 elements", "more");
   const Status fits = check_slice(stored.piece.shape, stored.piece.mine);
   if (!fits) return fields.refuse("slice", "a slice of the tensor", fits.error().message());
-  const bool is_inside = stored.first >= shard.header_bytes && stored.first <= shard.size_bytes &&
-                         stored.size_bytes <= shard.size_bytes - stored.first;
-  if (!is_inside) return fields.refuse("bytes", "bytes inside of the file", "bytes outside");
+  const std::size_t most = num_elements(stored.piece.shape);
+  if (stored.piece.mine.count <= most) return;
+  fields.refuse("slice", fmt::format("at most the {} elements of the tensor", most),
+                fmt::format("{} elements", stored.piece.mine.count));
+}
+
+// What is impossible is refused here, so that code behind needs no checks. `first` is where the bytes of the
+// piece must begin, since the pieces of a file have no gaps between them.
+void check_piece(const StoredPiece& stored, const Shard& shard, std::uint64_t first, JsonFields& fields) {
+  if (fields.is_fine()) check_slice_of(stored, fields);
+  if (!fields.is_fine()) return;
+  if (stored.first != first)
+    fields.refuse("first", fmt::format("{}", first), fmt::format("{}", stored.first));
+  const std::uint64_t most = shard.size_bytes - first;
   const std::uint64_t plain = stored.piece.mine.count * size_bytes(stored.piece.dtype);
-  if (stored.encoding == Encoding::kPlain && stored.size_bytes != plain) {
+  if (stored.size_bytes > most) {
+    fields.refuse("bytes", fmt::format("at most the {} that are left in the file", most),
+                  fmt::format("{}", stored.size_bytes));
+  } else if (stored.encoding == Encoding::kPlain && stored.size_bytes != plain) {
     fields.refuse("bytes", fmt::format("{}", plain), fmt::format("{}", stored.size_bytes));
+  } else if (plain / kMostCompressed > stored.size_bytes) {
+    fields.refuse("bytes", fmt::format("the compressed form of {}", plain),
+                  fmt::format("{}", stored.size_bytes));
   }
 }
 
-StoredPiece decode_piece(JsonFields fields, const Shard& shard) {
+StoredPiece decode_piece(JsonFields fields, const Shard& shard, std::uint64_t first) {
   StoredPiece stored;
   stored.piece.name = fields.text("name");
   const auto dtype = dtype_named(fields.text("dtype"));
@@ -113,12 +136,12 @@ StoredPiece decode_piece(JsonFields fields, const Shard& shard) {
   } else if (fields.is_fine() && is_possible(stored.piece.shape)) {
     stored.piece.mine = whole(stored.piece.shape);
   }
-  check_piece(stored, shard, fields);
+  check_piece(stored, shard, first, fields);
   return stored;
 }
 
-Json encode_shard(const Shard& shard) {
-  Json pieces = Json::array();
+OrderedJson encode_shard(const Shard& shard) {
+  OrderedJson pieces = OrderedJson::array();
   for (const StoredPiece& stored : shard.pieces) pieces.push_back(encode_piece(stored));
   return {{"file", shard.file},
           {"bytes", shard.size_bytes},
@@ -141,15 +164,21 @@ Shard decode_shard(JsonFields fields) {
               .header_hash = fields.hash("header_hash")};
   if (!is_plain_name(shard.file)) fields.refuse("file", "the name of a file in this folder", "another path");
   if (shard.header_bytes > shard.size_bytes) fields.refuse("header_bytes", "at most bytes", "more");
-  fields.each("pieces", [&](JsonFields piece) { shard.pieces.push_back(decode_piece(piece, shard)); });
+  std::uint64_t end = shard.header_bytes;
+  fields.each("pieces", [&](JsonFields piece) {
+    shard.pieces.push_back(decode_piece(piece, shard, end));
+    end += shard.pieces.back().size_bytes;
+  });
+  if (end != shard.size_bytes)
+    fields.refuse("bytes", fmt::format("{}", end), fmt::format("{}", shard.size_bytes));
   return shard;
 }
 
-Json number_or_null(std::optional<double> number) {
-  return number && std::isfinite(*number) ? Json(*number) : Json();
+OrderedJson number_or_null(std::optional<double> number) {
+  return number && std::isfinite(*number) ? OrderedJson(*number) : OrderedJson();
 }
 
-Json encode_best(const std::optional<BestEvaluation>& best) {
+OrderedJson encode_best(const std::optional<BestEvaluation>& best) {
   if (!best) return nullptr;
   return {{"epoch", best->epoch},
           {"step", best->step},
@@ -166,7 +195,7 @@ std::optional<BestEvaluation> decode_best(JsonFields& course) {
                         .accuracy = fields.number("accuracy")};
 }
 
-Json encode_course(const Course& course) {
+OrderedJson encode_course(const Course& course) {
   const state::Position& position = course.position;
   const Ledger& ledger = course.ledger;
   return {{"position",
@@ -209,7 +238,7 @@ Course decode_course(JsonFields fields) {
   return course;
 }
 
-Json encode_world(const Manifest& manifest) {
+OrderedJson encode_world(const Manifest& manifest) {
   return {{"ranks", manifest.ranks}, {"hosts", manifest.hosts}, {"mesh", manifest.mesh}};
 }
 
@@ -252,22 +281,35 @@ std::vector<Shard> read_shards(JsonFields& fields) {
   return shards;
 }
 
+// The text of a manifest after its first line.
+std::string encode_rest(const Manifest& manifest) {
+  OrderedJson shards = OrderedJson::array();
+  for (const Shard& shard : manifest.shards) shards.push_back(encode_shard(shard));
+  const OrderedJson json{{"format", "cohort snapshot"},
+                         {"version", manifest.version},
+                         {"cohort", manifest.cohort_version},
+                         {"kind", word_of(kKinds, manifest.kind)},
+                         {"base", manifest.base},
+                         {"base_hash", hash_text(manifest.base_hash)},
+                         {"world", encode_world(manifest)},
+                         {"course", encode_course(manifest.course)},
+                         {"shards", shards}};
+  return text_of(json, 1).substr(2) + "\n";  // without the opening brace and its line end
+}
+
+std::uint64_t hash_of_rest(std::string_view rest) {
+  return content_hash(std::as_bytes(std::span(rest)));
+}
+
 }  // namespace
 
 std::string encode(const Manifest& manifest) {
-  Json shards = Json::array();
-  for (const Shard& shard : manifest.shards) shards.push_back(encode_shard(shard));
-  const Json json{{"format", "cohort snapshot"},
-                  {"version", manifest.version},
-                  {"cohort", manifest.cohort_version},
-                  {"kind", word_of(kKinds, manifest.kind)},
-                  {"base", manifest.base},
-                  {"world", encode_world(manifest)},
-                  {"course", encode_course(manifest.course)},
-                  {"shards", shards}};
-  const std::string rest = json.dump(1).substr(2) + "\n";  // without the opening brace and its line end
-  return fmt::format("{}{}{}{}", kSealStart, hash_text(content_hash(std::as_bytes(std::span(rest)))),
-                     kSealEnd, rest);
+  const std::string rest = encode_rest(manifest);
+  return fmt::format("{}{}{}{}", kSealStart, hash_text(hash_of_rest(rest)), kSealEnd, rest);
+}
+
+std::uint64_t hash_of(const Manifest& manifest) {
+  return hash_of_rest(encode_rest(manifest));
 }
 
 Result<Manifest> decode_manifest(std::string_view text) {
@@ -277,7 +319,7 @@ Result<Manifest> decode_manifest(std::string_view text) {
   JsonFields fields(json, "", failure);
   if (fields.text("format") != "cohort snapshot")
     fields.refuse("format", "'cohort snapshot'", "another text");
-  Manifest manifest;
+  Manifest manifest{.hash = hash_of_rest(rest)};
   manifest.version = static_cast<int>(fields.whole_number("version", 1, 1 << 20));
   if (failure && manifest.version > kFormatVersion) {
     return Error(ErrorCode::kUnsupported,
@@ -287,6 +329,7 @@ Result<Manifest> decode_manifest(std::string_view text) {
   manifest.cohort_version = fields.text("cohort");
   manifest.kind = read_word<SnapshotKind>(fields, "kind", kKinds);
   manifest.base = fields.text("base");
+  manifest.base_hash = fields.hash("base_hash");
   if (failure && (manifest.kind == SnapshotKind::kDifference) != is_plain_name(manifest.base)) {
     fields.refuse("base", "the name of a snapshot for a difference, else empty", "another text");
   }
@@ -298,9 +341,9 @@ Result<Manifest> decode_manifest(std::string_view text) {
 }
 
 std::string encode_shards(const std::vector<Shard>& shards) {
-  Json array = Json::array();
+  OrderedJson array = OrderedJson::array();
   for (const Shard& shard : shards) array.push_back(encode_shard(shard));
-  return Json{{"shards", array}}.dump();
+  return text_of({{"shards", array}}, -1);
 }
 
 Result<std::vector<Shard>> decode_shards(std::string_view text) {

@@ -84,15 +84,19 @@ struct Manifest {
   int version = kFormatVersion;
   std::string cohort_version{};
   SnapshotKind kind = SnapshotKind::kFull;
-  std::string base{};  ///< name of the full snapshot that a difference completes
+  std::string base{};           ///< name of the full snapshot that a difference completes
+  std::uint64_t base_hash = 0;  ///< hash_of() the manifest of that snapshot
   int ranks = 1;
   int hosts = 1;
   std::map<std::string, int> mesh{};  ///< number of ranks along each axis: data, stage, tensor, …
   Course course{};
   std::vector<Shard> shards{};
+  std::uint64_t hash = 0;  ///< that with which the decoded text begins; encode() computes its own
 };
 
 std::string encode(const Manifest& manifest);
+/// The hash with which the encoded manifest begins.
+std::uint64_t hash_of(const Manifest& manifest);
 /// Failure: kCorrupt, naming the field, what was expected and what was found, for a text that encode() did
 /// not write; kUnsupported for a later version of the format.
 Result<Manifest> decode_manifest(std::string_view text);

@@ -33,7 +33,7 @@ using Targets = std::function<Result<std::vector<Piece>>(const Manifest& manifes
 /// Fills the state of all ranks of a group from a snapshot, whatever the layout was in which it was written.
 /// A damaged snapshot is passed over for an older one. All ranks call it together.
 ///
-/// Failure: kNotFound if no snapshot is whole; kUsage if pieces of the snapshot and of the state are not the
+/// Failure: kNotFound or kCorrupt if no snapshot is whole, or if the one that was asked for is not; kUsage if pieces of the snapshot and of the state are not the
 /// same; the error of `targets`. After a failure the state is unspecified.
 /// Cost: each rank reads the elements that it holds; ranks that share memory share the reading.
 Result<std::optional<Restored>> restore(Communicator& group, FileSystem& files, const RestoreOrder& order,

@@ -71,11 +71,16 @@ class Sharing {
   }
 
   Status share(Tensor& tensor) {
+    // A rank that holds all of the tensor comes before one that holds a part, which would divide it.
+    const Slice all = whole(tensor.first->shape);
+    const auto order = [&](const Holder& each) {
+      return std::pair(piece_of(each).mine != all, loads_[each.rank]);
+    };
     std::stable_sort(tensor.holders.begin(), tensor.holders.end(),
-                     [&](const Holder& a, const Holder& b) { return loads_[a.rank] < loads_[b.rank]; });
+                     [&](const Holder& a, const Holder& b) { return order(a) < order(b); });
     std::vector<Slice> slices;
     for (const Holder& holder : tensor.holders) slices.push_back(piece_of(holder).mine);
-    const Cover found = cover(slices, whole(tensor.first->shape));
+    const Cover found = cover(slices, all);
     if (!found.missing.empty()) {
       return Error(ErrorCode::kUsage, fmt::format("no rank holds element {} of '{}'",
                                                   found.missing.front().first, tensor.first->name));

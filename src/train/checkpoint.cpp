@@ -42,10 +42,11 @@ std::int64_t Checkpoint::Parts::resume(const std::string& path) {
   checkpoint::Course course;
   train::or_abort(group, [&] {
     std::vector<std::int64_t> order;
-    (void)snapshots.resume(path, course, [&](const checkpoint::Manifest& manifest) -> Result<std::vector<Piece>> {
-      order = manifest.course.bucket_order;
-      return pieces();
-    });
+    (void)snapshots.resume(path, course,
+                           [&](const checkpoint::Manifest& manifest) -> Result<std::vector<Piece>> {
+                             order = manifest.course.bucket_order;
+                             return pieces();
+                           });
     if (parallel != nullptr && !order.empty()) train::set_bucket_order(*parallel, order);
     snapshots.open();
   });
