@@ -1,6 +1,6 @@
+#include "base/checksum.h"
 #include "checkpoint/block_reader.h"
 #include "checkpoint/saved_by_hand.h"
-#include "base/checksum.h"
 #include "soak.h"
 #include "storage/content.h"
 #include "storage/memory_file_system.h"
@@ -145,13 +145,18 @@ TEST(SwappedFiles, AreNoticed) {
 TEST(CheckedBlocks, AreAll) {
   std::vector<std::byte> bytes(2 * kBlockBytes + 5);
   for (std::size_t i = 0; i < bytes.size(); i += 1000) bytes[i] = static_cast<std::byte>(i / 1000);
-  const std::vector<Piece> pieces{
-      {.name = "w", .dtype = DType::kU8, .shape = {bytes.size()}, .mine = whole({bytes.size()}), .bytes = bytes}};
+  const std::vector<Piece> pieces{{.name = "w",
+                                   .dtype = DType::kU8,
+                                   .shape = {bytes.size()},
+                                   .mine = whole({bytes.size()}),
+                                   .bytes = bytes}};
   for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
     MemoryFileSystem files;
     const Shard shard = value_or_throw(write_shard(files, ".", "a", pieces, compression));
     EXPECT_EQ(shard.pieces[0].encoding == Encoding::kZstd, compression == Compression::kZstd);
-    const auto check = [&] { return value_or_throw(BlockReader::open(files, "a", shard.pieces[0]))->check(); };
+    const auto check = [&] {
+      return value_or_throw(BlockReader::open(files, "a", shard.pieces[0]))->check();
+    };
     EXPECT_TRUE(check());
     const std::string before = content_of(files, "a");
     for (const std::uint64_t at : {shard.header_bytes, shard.header_bytes + shard.pieces[0].size_bytes - 1}) {

@@ -102,12 +102,15 @@ std::vector<Damage> damages() {
     };
   };
   return {
-      {"NoManifest", [](FileSystem& files, const std::string& folder) { return files.remove(folder + kManifest); },
+      {"NoManifest",
+       [](FileSystem& files, const std::string& folder) { return files.remove(folder + kManifest); },
        "manifest.json"},
       {"EmptyManifest", cut(kManifest, 0), "field 'hash' is missing"},
       {"CutManifest", cut(kManifest, 100), "field 'hash' is "},
       {"FolderForManifest",
-       [](FileSystem& files, const std::string& folder) { return make_folder_instead(files, folder + kManifest); },
+       [](FileSystem& files, const std::string& folder) {
+         return make_folder_instead(files, folder + kManifest);
+       },
        "manifest.json' is a folder, expected a file"},
       {"NoFile", [](FileSystem& files, const std::string& folder) { return files.remove(folder + kShard); },
        "rank-0.safetensors"},
@@ -119,7 +122,9 @@ std::vector<Damage> damages() {
        },
        "bytes, expected "},
       {"FolderForFile",
-       [](FileSystem& files, const std::string& folder) { return make_folder_instead(files, folder + kShard); },
+       [](FileSystem& files, const std::string& folder) {
+         return make_folder_instead(files, folder + kShard);
+       },
        "rank-0.safetensors' "},
       {"FileOfAnother",
        [](FileSystem& files, const std::string& folder) {
@@ -170,9 +175,9 @@ TEST_F(Restoring, PassesOverADamagedOneOnARealDisk) {
     }
     put(disk, directory.path() + "/" + snapshot_name(4), "a file");
     ASSERT_TRUE(damage.make(disk, directory.path() + "/" + snapshot_name(3)));
-    const auto restored = restore(disk, {.folder = directory.path()}, [&](const Manifest&) -> Result<std::vector<Piece>> {
-      return state.pieces();
-    });
+    const auto restored =
+        restore(disk, {.folder = directory.path()},
+                [&](const Manifest&) -> Result<std::vector<Piece>> { return state.pieces(); });
     ASSERT_TRUE(restored) << restored.error().text();
     EXPECT_EQ((*restored)->name, snapshot_name(2));
     EXPECT_EQ((*restored)->newer, (Names{snapshot_name(4), snapshot_name(3)}));
@@ -206,16 +211,18 @@ TEST_F(Restoring, LosesNoTensor) {
   const auto restored = take();
   ASSERT_FALSE(restored);
   EXPECT_EQ(restored.error().code(), ErrorCode::kUsage);
-  EXPECT_TRUE(restored.error().text().starts_with(
-      "training cannot go on from the snapshot 'step-000000000003': it has a tensor 'fc.weight/exp_avg', which this "
-      "training does not have. "))
+  EXPECT_TRUE(
+      restored.error().text().starts_with("training cannot go on from the snapshot 'step-000000000003': it "
+                                          "has a tensor 'fc.weight/exp_avg', which this "
+                                          "training does not have. "))
       << restored.error().text();
 }
 
 TEST_F(Restoring, FailsAsItsTargetsDo) {
-  const auto restored = restore(files, {.folder = "run"}, [](const Manifest& manifest) -> Result<std::vector<Piece>> {
-    return Error(ErrorCode::kUsage, fmt::format("not from step {}", manifest.course.position.step));
-  });
+  const auto restored =
+      restore(files, {.folder = "run"}, [](const Manifest& manifest) -> Result<std::vector<Piece>> {
+        return Error(ErrorCode::kUsage, fmt::format("not from step {}", manifest.course.position.step));
+      });
   ASSERT_FALSE(restored);
   EXPECT_EQ(restored.error().text(),
             "training cannot go on from the snapshot 'step-000000000003': not from step 3");
