@@ -52,9 +52,12 @@ TEST_P(Saving, RestoresAnyLayout) {
     for (const Writing writing : {Writing::kBehind, Writing::kAtOnce}) {
       MemoryFileSystem files;
       run(world, [&](Seat& seat) {
-        return save_all(seat, files, {.folder = "run", .writing = writing,
-                                      .compression = world == 2 ? Compression::kZstd : Compression::kNone,
-                                      .retention = {.last = 10}, .full_every = 3});
+        return save_all(seat, files,
+                        {.folder = "run",
+                         .writing = writing,
+                         .compression = world == 2 ? Compression::kZstd : Compression::kNone,
+                         .retention = {.last = 10},
+                         .full_every = 3});
       });
       const auto kind_of = [&](int step) {
         return value_or_throw(checkpoint::read_manifest(files, "run/" + snapshot_name(step))).kind;
@@ -69,7 +72,8 @@ TEST_P(Saving, RestoresAnyLayout) {
 // Snapshots of n ranks, restored by m.
 TEST(SavingWorlds, RestoreTheSnapshotsOfEachOther) {
   const auto tensors = random_tensors(5);
-  const std::vector<int> worlds = is_soak() ? std::vector{1, 2, 3, 4, 5, 6, 7, 8} : std::vector{1, 2, 3, 5, 8};
+  const std::vector<int> worlds =
+      is_soak() ? std::vector{1, 2, 3, 4, 5, 6, 7, 8} : std::vector{1, 2, 3, 5, 8};
   for (const int from : worlds) {
     MemoryFileSystem files;
     run_ranks(from, [&](Seat& seat) -> Status {
@@ -105,7 +109,10 @@ TEST_P(Saving, OfRanksThatHaveDifferentTensors) {
 }
 
 Piece piece_of(const std::string& name, std::vector<float>& numbers, Merge merge) {
-  return {.name = name, .shape = {numbers.size()}, .mine = whole({numbers.size()}), .merge = merge,
+  return {.name = name,
+          .shape = {numbers.size()},
+          .mine = whole({numbers.size()}),
+          .merge = merge,
           .bytes = std::as_writable_bytes(std::span(numbers))};
 }
 
@@ -117,10 +124,12 @@ TEST_P(Saving, MergesCopiesThatDiffer) {
       const auto r = static_cast<float>(seat.index());
       std::vector<float> mean{r, 3 * r, 7}, largest{r, -r}, sum{r + 1};
       const std::vector<float> before = mean;
-      const std::vector<Piece> pieces{piece_of("mean", mean, Merge::kMean), piece_of("count", largest, Merge::kMax),
+      const std::vector<Piece> pieces{piece_of("mean", mean, Merge::kMean),
+                                      piece_of("count", largest, Merge::kMax),
                                       piece_of("sum", sum, Merge::kSum)};
-      COHORT_ASSIGN_OR_RETURN(const auto saver,
-                              Saver::make(*seat, files, {.folder = "run", .writing = writing, .full_every = 2}));
+      COHORT_ASSIGN_OR_RETURN(
+          const auto saver,
+          Saver::make(*seat, files, {.folder = "run", .writing = writing, .full_every = 2}));
       for (int step = 1; step <= 2; ++step) {  // the second is a difference
         checkpoint::Course course;
         course.position.step = step;
@@ -131,12 +140,13 @@ TEST_P(Saving, MergesCopiesThatDiffer) {
       if (mean != before) return unexpected(seat, "the state was changed");
       mean = largest = {}, mean.resize(3), largest.resize(2), sum = {0};
       const std::vector<Piece> targets{piece_of("mean", mean, Merge::kMean),
-                                       piece_of("count", largest, Merge::kMax), piece_of("sum", sum, Merge::kSum)};
-      COHORT_ASSIGN_OR_RETURN(const auto restored,
-                              checkpoint::restore(*seat, files, {.folder = "run"},
-                                                  [&](const checkpoint::Manifest&) -> Result<std::vector<Piece>> {
-                                                    return targets;
-                                                  }));
+                                       piece_of("count", largest, Merge::kMax),
+                                       piece_of("sum", sum, Merge::kSum)};
+      COHORT_ASSIGN_OR_RETURN(
+          const auto restored,
+          checkpoint::restore(
+              *seat, files, {.folder = "run"},
+              [&](const checkpoint::Manifest&) -> Result<std::vector<Piece>> { return targets; }));
       const bool is_right = mean == std::vector<float>{1, 3, 7} && largest == std::vector<float>{2, 0} &&
                             sum == std::vector<float>{6};
       return is_right ? Status() : unexpected(seat, "got {} {} {} {}", mean[0], mean[1], largest[0], sum[0]);
@@ -157,8 +167,8 @@ struct HostMemory {
   }
 };
 
-// Ranks of a host fill the memory that they share together. On a host of two, only one has the second tensor, and
-// each has a slice of its own of the third.
+// Ranks of a host fill the memory that they share together. On a host of two, only one has the second tensor,
+// and each has a slice of its own of the third.
 TEST_P(Saving, FillsSharedMemoryTogether) {
   constexpr std::size_t kCount = 40;
   for (const int world : {1, 2, 3, 5}) {
@@ -170,8 +180,11 @@ TEST_P(Saving, FillsSharedMemoryTogether) {
       const auto host = hosts.empty() ? seat.index() : hosts[static_cast<std::size_t>(seat.index())];
       const std::size_t half = seat.index() % 2 == 0 ? 0 : kCount / 2;
       const auto shared = [&](const std::string& name, std::span<float> memory, Slice mine) {
-        return Piece{.name = name, .shape = {kCount}, .mine = std::move(mine),
-                     .bytes = std::as_writable_bytes(memory), .memory = PieceMemory::kOfHost};
+        return Piece{.name = name,
+                     .shape = {kCount},
+                     .mine = std::move(mine),
+                     .bytes = std::as_writable_bytes(memory),
+                     .memory = PieceMemory::kOfHost};
       };
       std::vector<Piece> pieces{shared("first", first.of(host, kCount), whole({kCount}))};
       if (seat.index() % 2 == 0) pieces.push_back(shared("second", second.of(host, kCount), whole({kCount})));
@@ -179,8 +192,8 @@ TEST_P(Saving, FillsSharedMemoryTogether) {
       if (is_alone) {
         pieces.push_back(shared("third", third.of(host, kCount), whole({kCount})));
       } else {
-        pieces.push_back(
-            shared("third", third.of(host, kCount).subspan(half, kCount / 2), flat_range({kCount}, half, kCount / 2)));
+        pieces.push_back(shared("third", third.of(host, kCount).subspan(half, kCount / 2),
+                                flat_range({kCount}, half, kCount / 2)));
       }
       const auto fill = [&](float value) {
         for (HostMemory* memory : {&first, &second, &third}) {
@@ -197,11 +210,11 @@ TEST_P(Saving, FillsSharedMemoryTogether) {
       COHORT_RETURN_IF_ERROR(seat.rank.barrier());
       fill(-1);
       COHORT_RETURN_IF_ERROR(seat.rank.barrier());
-      COHORT_ASSIGN_OR_RETURN(const auto restored,
-                              checkpoint::restore(*seat, files, {.folder = "run"},
-                                                  [&](const checkpoint::Manifest&) -> Result<std::vector<Piece>> {
-                                                    return pieces;
-                                                  }));
+      COHORT_ASSIGN_OR_RETURN(
+          const auto restored,
+          checkpoint::restore(
+              *seat, files, {.folder = "run"},
+              [&](const checkpoint::Manifest&) -> Result<std::vector<Piece>> { return pieces; }));
       for (const Piece& piece : pieces) {
         const auto numbers = std::span(reinterpret_cast<const float*>(piece.bytes.data()), piece.mine.count);
         for (const float number : numbers) {
@@ -217,7 +230,8 @@ TEST_P(Saving, FillsSharedMemoryTogether) {
 class Gate {
  public:
   explicit Gate(MemoryFileSystem& disk, std::string part_of_path)
-      : part_of_path_(std::move(part_of_path)), files(disk, [this](const std::string& path) { return pass(path); }) {}
+      : part_of_path_(std::move(part_of_path)),
+        files(disk, [this](const std::string& path) { return pass(path); }) {}
 
   void close() { set(false); }
   void open() { set(true); }

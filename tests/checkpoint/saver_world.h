@@ -26,7 +26,8 @@ inline void run_ranks(int world, const SeatBody& body) {
 
 /// The state of this rank in a layout; all ranks throw the same dice.
 inline RankState own_layout(const Seat& seat, const std::vector<TestTensor>& tensors, std::uint64_t seed) {
-  return random_layout(tensors, seed, static_cast<std::size_t>(seat.size()))[static_cast<std::size_t>(seat.index())];
+  return random_layout(tensors, seed,
+                       static_cast<std::size_t>(seat.size()))[static_cast<std::size_t>(seat.index())];
 }
 
 /// Saves a version of the state as the step of that number and waits; the report.
