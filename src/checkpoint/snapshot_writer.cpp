@@ -111,7 +111,8 @@ Result<std::vector<Shard>> SnapshotWriter::write_share(std::span<const Piece> pi
 Result<std::vector<Shard>> SnapshotWriter::write_shards(std::span<const Piece> pieces,
                                                         const std::string& name) {
   const std::string folder = writing_folder(options_.folder, name);
-  COHORT_RETURN_IF_ERROR(files_.make_directories(folder));
+  COHORT_RETURN_IF_ERROR(
+      files_.make_directories(folder).within(fmt::format("cannot begin the snapshot '{}'", folder)));
   const std::string suffix = fmt::format("{:05}-of-{:05}.safetensors", group_.rank() + 1, group_.size());
   std::vector<Shard> shards;
   const auto write = [&](const char* kind, std::span<const Piece> part) -> Status {
