@@ -57,7 +57,7 @@ class Calls : public comm::Task {
   Error closed() const;
 
  private:
-  std::vector<int> lost_ranks();
+  std::vector<int> lost_ranks();  // of this group, as errors name them
 
   Library& library_;
   Attendance& attendance_;

@@ -94,8 +94,9 @@ std::unique_ptr<Mailbox> MpiCommunicator::open_mailbox() {
 }
 
 void MpiCommunicator::abort(const Error& cause) {
-  (void)calls_.fail(
-      Error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}", rank(), cause.text())));
+  const Error error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}",
+                                                     facts().own_global_rank(), cause.text()));
+  (void)calls_.fail(cause.rank() ? error.with_rank(*cause.rank()) : error);
 }
 
 void MpiCommunicator::spread(const Error& error) {

@@ -69,7 +69,8 @@ Status MessageFlight::described(Line& line) {
     return {};
   }
   return Error(ErrorCode::kUsage,
-               fmt::format("rank {} made a send of {} {}", peer_, sent.length, cohort::name(sent.dtype)))
+               fmt::format("rank {} made a send of {} {}", line.member(peer_), sent.length,
+                           cohort::name(sent.dtype)))
       .with_remedy("Receive as many numbers as were sent, of the same type.");
 }
 

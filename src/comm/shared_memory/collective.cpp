@@ -116,7 +116,7 @@ bool Collective::all_posted() {
 bool Collective::agree() {
   for (int rank = 0; rank < view_.size(); ++rank) {
     if (rank == view_.rank()) continue;
-    fault_ = disagreement(call_, view_.rank(), posted_by(rank), rank);
+    fault_ = disagreement(view_.facts(), call_, posted_by(rank), rank);
     if (fault_) return false;
   }
   if (call_.operation == Operation::kScatter) return agree_on_part(call_.peer, call_.output.count);
@@ -131,7 +131,7 @@ bool Collective::agree_on_part(int from, std::size_t expected) {
   const std::uint64_t theirs = view_.member(from).parts[parity_][view_.rank()].count;
   if (theirs == expected) return true;
   fault_ = fmt::format("{}: rank {} gives {} elements to rank {}, which expected {}", name(call_.operation),
-                       from, theirs, view_.rank(), expected);
+                       view_.facts().global_rank(from), theirs, view_.facts().own_global_rank(), expected);
   return false;
 }
 

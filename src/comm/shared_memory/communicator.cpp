@@ -56,7 +56,7 @@ class SharedMemoryCommunicator::Pending final : public comm::PendingHostGroup {
     std::vector<int> neighbours;
     for (const int member : agreed.members) neighbours.push_back(neighbour_of(member));
     COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
-                            comm::GroupView::of(*host_.neighbours, neighbours, agreed.offsets, facts_.rank));
+                            comm::GroupView::of(*host_.neighbours, neighbours, agreed.offsets, facts_));
     is_finished_ = true;
     return std::unique_ptr<Communicator>(
         new SharedMemoryCommunicator(host_, {.facts = facts_,
@@ -168,7 +168,7 @@ Result<std::byte*> SharedMemoryCommunicator::see(int owner, std::span<std::byte>
         ErrorCode::kCorrupt,
         fmt::format(
             "corrupt address from rank {}: offset {} and length {}, expected within its arena of {} bytes",
-            owner, offset, span[1], size_bytes));
+            global_rank(owner), offset, span[1], size_bytes));
   }
   return neighbours_.memory_of(neighbour) + offset;
 }
@@ -184,7 +184,7 @@ std::unique_ptr<Mailbox> SharedMemoryCommunicator::open_mailbox() {
 
 void SharedMemoryCommunicator::abort(const Error& cause) {
   Error error =
-      Error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}", rank(), cause.text()));
+      Error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}", facts().own_global_rank(), cause.text()));
   if (cause.rank()) error = error.with_rank(*cause.rank());
   if (!failure_.fail(error)) return;
   neighbours_.tell(id_, error);

@@ -30,7 +30,7 @@ struct Hand {
     std::vector<int> members;
     for (int r = 0; r < rank.size(); ++r) members.push_back(r);
     COHORT_ASSIGN_OR_RETURN(comm::GroupView made,
-                            comm::GroupView::of(*neighbours, members, offsets, rank.rank()));
+                            comm::GroupView::of(*neighbours, members, offsets, {.rank = rank.rank(), .world = rank.size()}));
     view.emplace(std::move(made));
     return {};
   }
