@@ -67,6 +67,15 @@ class Policy(unittest.TestCase):
                 self.assertIn("rank 0", result.stderr)
 
 
+    def test_a_rank_that_exits_with_an_error_is_blamed_before_lost_ranks(self):
+        ends = "[ $COHORT_RANK = 1 ] && kill -9 $$; exit 2"
+        for hosts in (("-n", "2"), ("--hosts", "a:1,b:1", "--start", "env host={host}")):
+            with self.subTest(hosts=hosts):
+                result = run(*hosts, "--on-rank-loss", "tell", "sh", "-c", ends)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertRegex(result.stderr, "rank 0 (on a )?failed first: it exited with 2")
+
+
 class Roles(unittest.TestCase):
     def test_each_rank_knows_its_role(self):
         result = run("-n", "3", "--servers", "1", "--spares", "1", "sh", "-c", 'echo "$COHORT_RANK $COHORT_WORLD $COHORT_ROLE"')

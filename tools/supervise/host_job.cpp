@@ -317,7 +317,7 @@ JobOutcome HostJob::merged(JobEnd end) const {
       if (!host.outcome) continue;
       ends.insert(&host == first_bad_ ? ends.begin() : ends.end(), {host.first_rank, &*host.outcome});
     }
-    outcome.first_failed = blamed_rank(ends);
+    outcome.first_failed = blamed_rank(ends, plan_.common.rank_loss);
   }
   if (end == JobEnd::kHostLost) outcome.lost_host = lost(*first_bad_);
   return outcome;
