@@ -69,7 +69,14 @@ Status Communicator::run_checked(const Call& call) {
   Call plain = call;
   plain.consumer = nullptr;
   COHORT_RETURN_IF_ERROR(do_run(plain));
-  (*call.consumer)(0, call.output);
+  try {
+    (*call.consumer)(0, call.output);
+  } catch (const std::exception& thrown) {
+    const Error failure = consumer_failure(thrown, facts_.own_global_rank());
+    abort(failure);
+    return failure.within(fmt::format("rank {}: {} in group '{}'", facts_.own_global_rank(),
+                                      facts_.text_of(call), facts_.name));
+  }
   return {};
 }
 

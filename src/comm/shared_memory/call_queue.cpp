@@ -85,8 +85,7 @@ bool CallQueue::advance_first(Queued& first) {
   Collective& collective = *first.collective;
   const bool over = failure_.is_over();
   if (collective.advance()) {
-    finish_first(collective.fault() ? Status(fail(disagreed(first.call, collective, first.sequence)))
-                                    : Status());
+    finish_first(outcome(first.call, collective, first.sequence));
     return true;
   }
   return over && break_off();
@@ -178,6 +177,12 @@ Error CallQueue::disagreed(const Call& call, const Collective& collective, std::
       .within(context(call, sequence))
       .with_remedy(
           "Make the same calls in the same order on every rank of the group, with equal sizes and dtypes.");
+}
+
+Status CallQueue::outcome(const Call& call, const Collective& collective, std::uint64_t sequence) {
+  if (collective.fault()) return fail(disagreed(call, collective, sequence));
+  if (collective.consumer_error()) return fail(collective.consumer_error()->within(context(call, sequence)));
+  return {};
 }
 
 Error CallQueue::fail(const Error& error) {

@@ -198,17 +198,11 @@ Status SharedMemoryCommunicator::do_run(const Call& call) {
   if (failure_.is_over()) return calls_.broken_off(call, nullptr, turn->sequence());
   Collective collective(turn->view(), call, turn->sequence());
   for (int i = 0; i < spins_; ++i) {
-    if (collective.advance()) return outcome(collective, call, turn->sequence());
+    if (collective.advance()) return calls_.outcome(call, collective, turn->sequence());
     if (failure_.is_over()) break;
     comm::spin_once();
   }
   return wait_long(collective, call, turn->sequence());
-}
-
-Status SharedMemoryCommunicator::outcome(const Collective& collective, const Call& call,
-                                         std::uint64_t sequence) {
-  if (!collective.fault()) return {};
-  return calls_.fail(calls_.disagreed(call, collective, sequence));
 }
 
 Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& call, std::uint64_t sequence) {
@@ -220,7 +214,7 @@ Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& c
       // Read before the last check: the work that the others did before they failed may be all that this call
       // needs.
       const bool over = failure_.is_over();
-      if (collective.advance()) return outcome(collective, call, sequence);
+      if (collective.advance()) return calls_.outcome(call, collective, sequence);
       if (over) {
         collective.give_up();
         return calls_.broken_off(call, &collective, sequence);
