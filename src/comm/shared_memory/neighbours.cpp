@@ -52,9 +52,7 @@ Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, const SharedM
   arena.header().rings.store(0, std::memory_order_relaxed);
   const MeetingOptions meeting{
       .name = options.rendezvous,
-      .rank = options.facts.rank,
-      .world = options.facts.world,
-      .generation = options.facts.generation,
+      .facts = options.facts,
       .members = options.members,
       .deadline = deadline_after(std::chrono::steady_clock::now(), options.meeting_limit),
       .hopeless = options.hopeless};
