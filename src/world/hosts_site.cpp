@@ -95,6 +95,8 @@ class HostsSite final : public Site {
     return agree_on_survivors(board, {.rank = seat.rank,
                                       .num_members = seat.size(),
                                       .reach = Reach::kHosts,
+                                      .absence = engine != nullptr ? Absence::kIsAMistake
+                                                                   : Absence::kIsSilence,
                                       .pause = std::chrono::milliseconds(1),
                                       .limit = options_.meeting_limit});
   }

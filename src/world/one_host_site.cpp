@@ -78,6 +78,8 @@ class OneHostSite final : public Site {
     return agree_on_survivors(board, {.rank = seat.rank,
                                       .num_members = seat.size(),
                                       .reach = Reach::kOneHost,
+                                      .absence = engine != nullptr ? Absence::kIsAMistake
+                                                                   : Absence::kIsSilence,
                                       .limit = options_.meeting_limit});
   }
 

@@ -47,6 +47,11 @@ class Survivors(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual(self.lines(result), [f"rank {rank} of 3 went on in generation 2" for rank in range(3)])
 
+    def test_a_rank_is_stopped_while_the_next_generation_forms(self):
+        result = run("-n", "3", "--on-rank-loss", "tell", RANK, "still")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertEqual(self.lines(result), [f"rank {rank} of 2 went on in generation 2" for rank in range(2)])
+
     def test_generations_follow_without_a_failure(self):
         result = run("-n", "3", RANK, "often")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
