@@ -20,7 +20,7 @@ Calls::Calls(Library& library, Attendance& attendance, Group group, OnFailure on
       on_failure_(std::move(on_failure)) {}
 
 Flight::Group Calls::flight_group() const {
-  return {library_, group_.comm, group_.facts.rank, group_.facts.world};
+  return {library_, group_.comm->handle(), group_.facts.rank, group_.facts.world};
 }
 
 std::optional<Status> Calls::explain(int code, TimePoint ended_at, const Call& call, std::uint64_t sequence) {
@@ -60,7 +60,7 @@ std::vector<int> Calls::lost_ranks() {
 
 bool Calls::fail(const Error& error) {
   if (!failure_.fail(error)) return false;
-  if (library_.can_recover()) library_.shim().revoke(group_.comm);
+  group_.comm->revoke();
   on_failure_(error);
   return true;
 }
@@ -72,8 +72,7 @@ Error Calls::fail_call(const Error& error, const Call& call, std::uint64_t seque
 std::string Calls::text(const Call& call, std::uint64_t sequence) const {
   const std::string number = sequence == 0 ? "a call" : fmt::format("call {}", sequence);
   return fmt::format("rank {}: {}, {} of group '{}' (generation {})", group_.facts.own_global_rank(),
-                     group_.facts.text_of(call), number,
-                     group_.facts.name, group_.facts.generation);
+                     group_.facts.text_of(call), number, group_.facts.name, group_.facts.generation);
 }
 
 Error Calls::broken_off(const Call& call, std::uint64_t sequence) const {

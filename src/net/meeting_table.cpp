@@ -122,10 +122,10 @@ std::vector<MeetingTable::Reply> MeetingTable::lay_down(int rank, std::uint64_t 
   const auto decoded = CardRequest::decode(request);
   if (!decoded) return refuse(decoded.error().within(fmt::format("member {}", rank)));
   if (decoded->world != static_cast<std::uint32_t>(world_)) {
-    return refuse(
-        Error(ErrorCode::kUsage, fmt::format("member {} was started as one of {} ranks, the meeting expects {}",
-                                             rank, decoded->world, world_))
-            .with_remedy("Start all ranks with the same number of ranks."));
+    return refuse(Error(ErrorCode::kUsage,
+                        fmt::format("member {} was started as one of {} ranks, the meeting expects {}", rank,
+                                    decoded->world, world_))
+                      .with_remedy("Start all ranks with the same number of ranks."));
   }
   const std::vector<int> members = members_of(*decoded);
   if (std::find(members.begin(), members.end(), rank) == members.end()) {
@@ -212,8 +212,8 @@ std::vector<MeetingTable::Reply> MeetingTable::expire(TimePoint now) {
     for (const int member : round.members) {
       if (!round.entries.contains(member)) missing.push_back(member);
     }
-    const Error error = Error(ErrorCode::kTimedOut,
-                              fmt::format("{} not come to the meeting '{}'", comm::members_have(missing), name))
+    const Error error = Error(ErrorCode::kTimedOut, fmt::format("{} not come to the meeting '{}'",
+                                                                comm::members_have(missing), name))
                             .with_remedy(
                                 "Check that those members were started, still run, and can reach the "
                                 "address of the meeting.");

@@ -13,8 +13,8 @@ inline const Error* as_error(const std::exception& cause) {
   return dynamic_cast<const Error*>(&cause);  // NOLINT: an exception has no other type tag
 }
 
-/// The error that the other ranks get when the rank of this global number fails: kAborted about that rank, with the text of the
-/// cause.
+/// The error that the other ranks get when the rank of this global number fails: kAborted about that rank,
+/// with the text of the cause.
 inline Error failure_of(int rank, const std::exception& cause) {
   const Error* error = as_error(cause);
   const std::string words = error != nullptr ? error->text() : std::string(cause.what());

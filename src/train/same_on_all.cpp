@@ -61,8 +61,8 @@ void check_same_on_all(Communicator& group, const std::vector<SharedValue>& valu
     throw UsageError(
         UsageError(fmt::format("{} is {} on {} and {} on rank {}", values[v].name,
                                shown(values[v], by_rank[static_cast<std::size_t>(others.front())]),
-                               comm::ranks_text(group.facts().global(others)), shown(values[v], by_rank[usual]),
-                               group.global_rank(static_cast<int>(usual))))
+                               comm::ranks_text(group.facts().global(others)),
+                               shown(values[v], by_rank[usual]), group.global_rank(static_cast<int>(usual))))
             .with_remedy(remedy));
   }
 }

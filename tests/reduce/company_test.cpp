@@ -158,9 +158,8 @@ TEST(Company, AFailureNamesTheSameRankInAllGroups) {
     COHORT_RETURN_IF_ERROR(seat.rank.barrier());  // all ranks have their groups
     if (seat.index() == 2) return seat.rank.barrier();
     const bool is_first = seat.index() == 0;
-    const Status outcome = is_first
-                               ? groups.across()->run(barrier().within(std::chrono::milliseconds(50)))
-                               : groups.near()->run(barrier());
+    const Status outcome = is_first ? groups.across()->run(barrier().within(std::chrono::milliseconds(50)))
+                                    : groups.near()->run(barrier());
     if (!outcome) groups.abort(outcome.error());
     const Status later = groups.all().run(barrier());
     if (later || later.error().rank() != 2) {

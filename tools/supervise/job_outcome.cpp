@@ -166,8 +166,8 @@ std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts, RankLoss rank_
   };
   const auto has_exited = [](const RankOutcome& rank) { return rank.status && rank.status->code; };
   if (rank_loss == RankLoss::kTell) {
-    const auto exited = first_failed_that(
-        [&](const RankOutcome& rank) { return has_exited(rank) && !has_followed(rank); });
+    const auto exited =
+        first_failed_that([&](const RankOutcome& rank) { return has_exited(rank) && !has_followed(rank); });
     if (exited) return exited;
     if (const auto rank = first_failed_that(has_exited)) return rank;
   }

@@ -13,9 +13,10 @@ Error refused(const Error& error, const GroupFacts& facts) {
 }
 
 Error stale(const Call& call, const GroupFacts& facts, std::uint32_t later) {
-  return Error(ErrorCode::kStale, fmt::format("rank {}: {} in group '{}' of generation {}, but the world is "
-                                              "at generation {}",
-                                              facts.own_global_rank(), facts.text_of(call), facts.name, facts.generation, later))
+  return Error(ErrorCode::kStale,
+               fmt::format("rank {}: {} in group '{}' of generation {}, but the world is "
+                           "at generation {}",
+                           facts.own_global_rank(), facts.text_of(call), facts.name, facts.generation, later))
       .with_remedy("Make groups and trainers again from the Context after form().");
 }
 

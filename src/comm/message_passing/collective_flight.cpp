@@ -105,9 +105,8 @@ Status CollectiveFlight::compare(const Line& line) const {
   const bool only_counts = mine_.text() == theirs.text();
   const bool has_peer = theirs.root < static_cast<std::uint32_t>(line.size());
   if (has_peer) theirs.root = static_cast<std::uint32_t>(line.member(static_cast<int>(theirs.root)));
-  return Error(ErrorCode::kUsage,
-               fmt::format("rank {} made another call: {}{}", line.member(previous_), theirs.text(),
-                           only_counts ? ", with other counts" : ""))
+  return Error(ErrorCode::kUsage, fmt::format("rank {} made another call: {}{}", line.member(previous_),
+                                              theirs.text(), only_counts ? ", with other counts" : ""))
       .with_remedy("Make the same calls in the same order, with the same counts and types, on every rank.");
 }
 

@@ -36,9 +36,9 @@ Work Group::start(const Call& call) {
   {
     const std::lock_guard lock(mutex_);
     if (failure_) {
-      return Work::finished(failure_->within(
-          fmt::format("rank {}: {} in group '{}', which has failed", facts_.own_global_rank(), facts_.text_of(call),
-                      facts_.name)));
+      return Work::finished(
+          failure_->within(fmt::format("rank {}: {} in group '{}', which has failed",
+                                       facts_.own_global_rank(), facts_.text_of(call), facts_.name)));
     }
     inbox_->post(make_flight(call, std::move(schedule), completion));
   }
@@ -286,7 +286,8 @@ Error Group::absence(const Flight& flight) const {
     words = ranks_have(missing) + " not arrived";
   } else {
     words = "every rank has arrived, but not all of their numbers have";
-    for (const int peer : flight.pending_peers()) words += fmt::format("; still open: rank {}", facts_.global_rank(peer));
+    for (const int peer : flight.pending_peers())
+      words += fmt::format("; still open: rank {}", facts_.global_rank(peer));
   }
   const Error error =
       Error(ErrorCode::kTimedOut, std::move(words))
@@ -380,9 +381,8 @@ std::string Group::waiting_call() const {
 
 std::string Group::text(const Flight& flight) const {
   return fmt::format("rank {}: {}, {} {} of group '{}' (generation {})", facts_.own_global_rank(),
-                     facts_.text_of(flight.call()),
-                     flight.is_collective() ? "call" : "message", flight.facts().number, facts_.name,
-                     facts_.generation);
+                     facts_.text_of(flight.call()), flight.is_collective() ? "call" : "message",
+                     flight.facts().number, facts_.name, facts_.generation);
 }
 
 }  // namespace cohort::comm

@@ -127,14 +127,16 @@ std::optional<std::string> disagreement(const GroupFacts& facts, const Call& our
   const bool same_call = (theirs.call & ~kOfferMask) == mine;
   const bool same_count = !expected || *expected == theirs.count;
   if (same_call && same_count && theirs.detail == posted_detail(ours)) return std::nullopt;
-  const std::string both =
-      shown(facts, call_in(theirs), peer, theirs.count) + ", " + shown(facts, ours, facts.rank, posted_count(ours));
+  const std::string both = shown(facts, call_in(theirs), peer, theirs.count) + ", " +
+                           shown(facts, ours, facts.rank, posted_count(ours));
   if (!same_call) return both;
   if (!same_count) {
-    return both + fmt::format("; expected {} elements of rank {}, found {}", *expected, facts.global_rank(peer), theirs.count);
+    return both + fmt::format("; expected {} elements of rank {}, found {}", *expected,
+                              facts.global_rank(peer), theirs.count);
   }
   return both + fmt::format("; counts of parts: checksum {:#010x} on rank {}, {:#010x} on rank {}",
-                            theirs.detail, facts.global_rank(peer), posted_detail(ours), facts.own_global_rank());
+                            theirs.detail, facts.global_rank(peer), posted_detail(ours),
+                            facts.own_global_rank());
 }
 
 }  // namespace cohort::comm

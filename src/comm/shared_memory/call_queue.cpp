@@ -136,8 +136,8 @@ std::optional<std::string> CallQueue::waiting_call() const {
 
 std::string CallQueue::context(const Call& call, std::uint64_t sequence) const {
   const std::string number = sequence == 0 ? "a call" : fmt::format("call {}", sequence);
-  return fmt::format("rank {}: {}, {} of group '{}' (generation {})", facts_.own_global_rank(), facts_.text_of(call), number,
-                     facts_.name, facts_.generation);
+  return fmt::format("rank {}: {}, {} of group '{}' (generation {})", facts_.own_global_rank(),
+                     facts_.text_of(call), number, facts_.name, facts_.generation);
 }
 
 Error CallQueue::timed_out(const Call& call, const Collective* collective, std::uint64_t sequence) const {

@@ -183,8 +183,8 @@ std::unique_ptr<Mailbox> SharedMemoryCommunicator::open_mailbox() {
 }
 
 void SharedMemoryCommunicator::abort(const Error& cause) {
-  Error error =
-      Error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}", facts().own_global_rank(), cause.text()));
+  Error error = Error(ErrorCode::kAborted,
+                      fmt::format("rank {} aborted the group: {}", facts().own_global_rank(), cause.text()));
   if (cause.rank()) error = error.with_rank(*cause.rank());
   if (!failure_.fail(error)) return;
   neighbours_.tell(id_, error);

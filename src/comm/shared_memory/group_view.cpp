@@ -50,7 +50,8 @@ Result<GroupView> GroupView::of(Neighbours& neighbours, std::span<const int> mem
     if (!lies_in(offsets[i], block_bytes(world), memory_bytes) || offsets[i] % kCacheLine != 0) {
       return Error(ErrorCode::kCorrupt,
                    fmt::format("corrupt block offset from rank {}: {}, expected a multiple of {} below {}",
-                               facts.global_rank(static_cast<int>(i)), offsets[i], kCacheLine, memory_bytes - block_bytes(world)));
+                               facts.global_rank(static_cast<int>(i)), offsets[i], kCacheLine,
+                               memory_bytes - block_bytes(world)));
     }
     MemberView member;
     member.memory = memory;
@@ -59,9 +60,10 @@ Result<GroupView> GroupView::of(Neighbours& neighbours, std::span<const int> mem
     std::byte* behind = memory + offsets[i] + sizeof(MemberBlock);
     const std::uint64_t stages = member.block->stages;
     if (!lies_in(stages, stages_bytes(), memory_bytes)) {
-      return Error(ErrorCode::kCorrupt,
-                   fmt::format("corrupt stages offset from rank {}: {}, expected below {}",
-                               facts.global_rank(static_cast<int>(i)), stages, memory_bytes - stages_bytes()));
+      return Error(
+          ErrorCode::kCorrupt,
+          fmt::format("corrupt stages offset from rank {}: {}, expected below {}",
+                      facts.global_rank(static_cast<int>(i)), stages, memory_bytes - stages_bytes()));
     }
     for (std::size_t parity = 0; parity < 2; ++parity) {
       member.parts[parity] = reinterpret_cast<PartEntry*>(behind + parity * parts_bytes(world));

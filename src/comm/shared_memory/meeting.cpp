@@ -125,16 +125,17 @@ class Meeting {
     if (hello.world != static_cast<std::uint32_t>(options_.facts.world)) {
       return Error(ErrorCode::kUsage,
                    fmt::format("rank {} was started with {} ranks on this host, process {} with {}",
-                               options_.facts.own_global_rank(), options_.facts.world, peer.process, hello.world))
+                               options_.facts.own_global_rank(), options_.facts.world, peer.process,
+                               hello.world))
           .with_remedy("Start all ranks with the same number of ranks.");
     }
     if (hello.generation != options_.facts.generation || hello.rank >= hello.world) return false;
     const int theirs = options_.facts.global_rank(static_cast<int>(hello.rank));
     if (hello.members != options_.members) {
-      return Error(ErrorCode::kUsage, fmt::format("rank {} and rank {} (process {}) have different lists of "
-                                                  "the members of generation {}",
-                                                  options_.facts.own_global_rank(), theirs, peer.process,
-                                                  hello.generation))
+      return Error(ErrorCode::kUsage,
+                   fmt::format("rank {} and rank {} (process {}) have different lists of "
+                               "the members of generation {}",
+                               options_.facts.own_global_rank(), theirs, peer.process, hello.generation))
           .with_rank(theirs)
           .with_remedy("Pass the same members, roles and order to form() on every member.");
     }
@@ -164,8 +165,8 @@ class Meeting {
     Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
     if (!pidfd.is_open() && errno == ESRCH) {
       return Error(ErrorCode::kPeerLost,
-                   fmt::format("rank {} (process {}) ended while the ranks were connecting",
-                               global_rank, process))
+                   fmt::format("rank {} (process {}) ended while the ranks were connecting", global_rank,
+                               process))
           .with_rank(global_rank)
           .with_remedy(fmt::format("Look at the output of rank {}.", global_rank));
     }

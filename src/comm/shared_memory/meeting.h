@@ -24,7 +24,7 @@ struct Neighbour {
 };
 
 struct MeetingOptions {
-  std::string name{};  ///< a name that all ranks of the job share, and no other job uses
+  std::string name{};         ///< a name that all ranks of the job share, and no other job uses
   GroupFacts facts{};         ///< the group of the ranks of this host
   std::uint64_t members = 0;  ///< a checksum of the list of members, which all of them must have
   TimePoint deadline{};

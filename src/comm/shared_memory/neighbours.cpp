@@ -325,8 +325,8 @@ void Neighbours::warn_of(int rank) const {
   const pid_t process = others_[static_cast<std::size_t>(rank)]->process();
   options_.warn(
       fmt::format("rank {} (process {}) has shown no sign of life for {}{}: {}. It counts as lost after {}.",
-                  global_rank(rank), process, format_duration(DefaultLimit::kSilence), calls_that_wait_for(rank),
-                  likely_reason(process), format_duration(options_.liveness)));
+                  global_rank(rank), process, format_duration(DefaultLimit::kSilence),
+                  calls_that_wait_for(rank), likely_reason(process), format_duration(options_.liveness)));
 }
 
 std::string Neighbours::calls_that_wait_for(int rank) const {
