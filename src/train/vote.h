@@ -28,7 +28,7 @@ static_assert(sizeof(Tally) == 256);
 
 /// The first slot with a loss that is not finite, of the first such rank.
 struct BadLoss {
-  int rank;
+  int rank;  ///< the global rank
   std::int64_t slot;
   double loss;
 };

@@ -156,7 +156,7 @@ bool has_reached_its_end(const std::vector<RankOutcome>& ranks) {
          });
 }
 
-std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts) {
+std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts, RankLoss rank_loss) {
   const auto first_failed_that = [&](auto predicate) -> std::optional<int> {
     for (const HostEnd& host : hosts) {
       const std::optional<int> first =
@@ -170,6 +170,13 @@ std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts) {
   const auto was_killed = [](const RankOutcome& rank) {
     return rank.status && rank.status->signal && is_own_end(*rank.status->signal);
   };
+  const auto has_exited = [](const RankOutcome& rank) { return rank.status && rank.status->code; };
+  if (rank_loss == RankLoss::kTell) {
+    const auto exited =
+        first_failed_that([&](const RankOutcome& rank) { return has_exited(rank) && !has_followed(rank); });
+    if (exited) return exited;
+    if (const auto rank = first_failed_that(has_exited)) return rank;
+  }
   if (const auto rank = first_failed_that(was_killed)) return rank;
   if (const auto rank = first_failed_that([](const RankOutcome& one) { return !has_followed(one); })) {
     return rank;

@@ -94,7 +94,8 @@ struct HostEnd {
 ///
 /// Hosts report within milliseconds of each other, so the report of a rank that failed as a consequence may
 /// come before that of the cause. A killed rank is a cause; a rank that has_followed() is none while another
-/// rank failed.
-std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts);
+/// rank failed. With RankLoss::kTell the others went on without killed ranks: a rank that exited with an
+/// error is the cause then.
+std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts, RankLoss rank_loss);
 
 }  // namespace cohort
