@@ -1,38 +1,15 @@
 #include "state/peer_source.h"
 
 #include "base/checksum.h"
-#include "comm/exchange/carried_error.h"
 #include "layout/slice.h"
+#include "state/agree.h"
+#include "state/gather_lists.h"
 #include "state/peer_exchange.h"
 #include "state/piece_list.h"
 
-#include <fmt/format.h>
 #include <map>
-#include <numeric>
 
 namespace cohort::state {
-namespace {
-
-// The numbers of all ranks, in the order of ranks, as many from each as it has.
-template <class Number>
-Result<std::vector<std::vector<Number>>> gather_lists(Communicator& group, const std::vector<Number>& mine) {
-  const auto world = static_cast<std::size_t>(group.size());
-  const std::int64_t own = static_cast<std::int64_t>(mine.size());
-  std::vector<std::int64_t> sizes(world);
-  COHORT_RETURN_IF_ERROR(group.run(all_gather(std::span(&own, 1), std::span(sizes))));
-  const std::vector<std::size_t> counts(sizes.begin(), sizes.end());
-  std::vector<Number> all(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
-  COHORT_RETURN_IF_ERROR(group.run(all_gather(std::span(mine), std::span(all), counts)));
-  std::vector<std::vector<Number>> by_rank;
-  auto first = all.begin();
-  for (const std::size_t count : counts) {
-    by_rank.emplace_back(first, first + static_cast<std::ptrdiff_t>(count));
-    first += static_cast<std::ptrdiff_t>(count);
-  }
-  return by_rank;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<PeerSource>> PeerSource::open(Communicator& group, std::span<const Piece> mine,
                                                      std::size_t buffer_bytes) {
@@ -90,16 +67,7 @@ Status PeerSource::gather_hashes() {
 }
 
 Status PeerSource::agree(const Status& mine) {
-  COHORT_ASSIGN_OR_RETURN(const auto all,
-                          gather_lists(group_, mine ? std::vector<std::byte>() : comm::encode(mine.error())));
-  if (!mine) return mine;
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].empty()) continue;
-    const Error cause = comm::decode_error(all[rank]);
-    return Error(ErrorCode::kAborted, fmt::format("rank {} failed: {}", rank, cause.text()))
-        .with_rank(static_cast<int>(rank));
-  }
-  return {};
+  return state::agree(group_, mine);
 }
 
 Status PeerSource::read(std::span<const Read> reads, const Taker& take) {
