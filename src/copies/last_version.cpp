@@ -47,8 +47,9 @@ Error nothing_complete(int num_ranks, const std::vector<std::vector<std::byte>>&
     break;
   }
   return Error(ErrorCode::kNotFound,
-               fmt::format("no version of the state is complete in the memory of the {} ranks that are left: {}",
-                           num_ranks, why))
+               fmt::format(
+                   "no version of the state is complete in the memory of the {} ranks that are left: {}",
+                   num_ranks, why))
       .with_remedy("Load the last checkpoint.");
 }
 
@@ -68,9 +69,9 @@ Result<NeighbourCopies::Kept> NeighbourCopies::last() {
     return nothing_complete(group.size(), missing);
   }
   const bool has_it = own_key == key;
-  COHORT_ASSIGN_OR_RETURN(
-      const std::int64_t version,
-      state::largest_of_all(group, has_it ? found.point.stamp.version : std::numeric_limits<std::int64_t>::min()));
+  COHORT_ASSIGN_OR_RETURN(const std::int64_t version,
+                          state::largest_of_all(group, has_it ? found.point.stamp.version
+                                                              : std::numeric_limits<std::int64_t>::min()));
   Kept kept{.version = version};
   const auto parts = has_it ? found.shelf->parts_of(group.rank(), found.point) : std::vector<Piece>();
   COHORT_ASSIGN_OR_RETURN(kept.source, state::PeerSource::open(group, parts));

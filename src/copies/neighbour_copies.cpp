@@ -26,8 +26,7 @@ Status NeighbourCopies::join(Communicator& group) {
   has_kept_ = false;
   num_kept_ = 0;
   keepers_.reset();
-  COHORT_ASSIGN_OR_RETURN(const auto term,
-                          state::largest_of_all(group, static_cast<std::int64_t>(term_)));
+  COHORT_ASSIGN_OR_RETURN(const auto term, state::largest_of_all(group, static_cast<std::int64_t>(term_)));
   COHORT_ASSIGN_OR_RETURN(keepers_, copies::Keepers::of(group));
   term_ = static_cast<std::uint64_t>(term) + 1;
   return {};

@@ -32,7 +32,8 @@ namespace cohort {
 /// Lifetime: the arena, that of the group's ranks, must outlive it. The group may be destroyed after join().
 /// The memory of a NeighbourCopies that is destroyed without give_back() stays readable for the other ranks
 /// of the host until the arena begins another generation.
-/// Failure: after a failure of keep() or of the group, only join() with a new group goes on.
+/// Failure: after a failure of keep() or of the group, only join() with a new group goes on. A version that
+/// was restored after a loss is safe from a second loss once a version of the new group is complete.
 /// Cost: on one host, one copy of the rank's share, two barriers, and memory for two copies; on several hosts
 /// as much again for the parts that only one host has. Nothing is allocated while the layout stays the same.
 class NeighbourCopies {
@@ -83,7 +84,7 @@ class NeighbourCopies {
   Result<Found> newest() const;
 
   Arena& arena_;
-  std::uint64_t term_ = 0;  // goes up with join(): keys of a later group are larger
+  std::uint64_t term_ = 0;      // goes up with join(): keys of a later group are larger
   std::uint64_t num_kept_ = 0;  // in this term
   std::optional<copies::Keepers> keepers_;
   std::vector<std::unique_ptr<copies::Shelf>> shelves_;  // the oldest first

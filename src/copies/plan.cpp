@@ -119,8 +119,7 @@ class Planner {
     Part& each = plan_.parts[part];
     for (const int rank : planned_[part].kept_by) {
       AreaPlan& area = plan_.areas[static_cast<std::size_t>(rank)];
-      area.own.push_back(
-          {.part = part, .piece = holders_[each.piece].at(rank), .offset = area.slot_bytes});
+      area.own.push_back({.part = part, .piece = holders_[each.piece].at(rank), .offset = area.slot_bytes});
       each.copies.push_back({.area = rank, .parcel = 0, .offset = area.slot_bytes});
       area.slot_bytes += aligned(each.count * size_bytes(plan_.pieces[each.piece].dtype));
     }
@@ -132,9 +131,8 @@ class Planner {
     AreaPlan& keeper = plan_.areas[static_cast<std::size_t>(sender.keeper)];
     for (const OwnCopy& own : sender.own) {
       if (own.offset >= sender.sent_bytes) break;
-      plan_.parts[own.part].copies.push_back({.area = sender.keeper,
-                                              .parcel = keeper.parcels.size(),
-                                              .offset = keeper.slot_bytes + own.offset});
+      plan_.parts[own.part].copies.push_back(
+          {.area = sender.keeper, .parcel = keeper.parcels.size(), .offset = keeper.slot_bytes + own.offset});
     }
     keeper.parcels.push_back({from, keeper.slot_bytes, sender.sent_bytes});
     keeper.slot_bytes += sender.sent_bytes;
@@ -147,9 +145,9 @@ class Planner {
   const std::span<const int> hosts_;
   const std::vector<int> keepers_;
   CopyPlan plan_;
-  std::vector<Holders> holders_;                               // by piece of the plan
+  std::vector<Holders> holders_;                                // by piece of the plan
   std::map<std::vector<int>, std::vector<std::size_t>> alike_;  // by ranks: the pieces that they have
-  std::vector<PlannedPart> planned_;                           // by part
+  std::vector<PlannedPart> planned_;                            // by part
 };
 
 }  // namespace

@@ -16,8 +16,8 @@
 //
 // The state is cut into *parts*. A part is kept once if all ranks are on one host, where every rank can read
 // every area; else twice, on two hosts. Elements that several ranks have alike are cut evenly among these
-// ranks. A part that ranks of two hosts have is copied from memory on both; a part of a single host is sent to
-// the keeper of the rank that copies it.
+// ranks. A part that ranks of two hosts have is copied from memory on both; a part of a single host is sent
+// to the keeper of the rank that copies it.
 
 namespace cohort::copies {
 

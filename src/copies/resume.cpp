@@ -58,9 +58,10 @@ Error incomplete(const CopyPlan& plan, const Version& newest) {
   Slice slice = piece.mine;
   slice.first += first->first;
   slice.count = first->count;
-  return Error(ErrorCode::kNotFound,
-               fmt::format("version {} lacks {} of {} parts, '{}' ({}) first: the ranks that kept them are lost",
-                           newest.stamp.version, num_missing, plan.parts.size(), piece.name, text_of(slice)));
+  return Error(
+      ErrorCode::kNotFound,
+      fmt::format("version {} lacks {} of {} parts, '{}' ({}) first: the ranks that kept them are lost",
+                  newest.stamp.version, num_missing, plan.parts.size(), piece.name, text_of(slice)));
 }
 
 }  // namespace

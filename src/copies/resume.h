@@ -19,7 +19,7 @@ struct Stamp {
 
 /// A parcel that a survivor can read, complete.
 struct Offer {
-  int reader = 0;  ///< its rank in the new generation
+  int reader = 0;       ///< its rank in the new generation
   bool is_own = false;  ///< the area is the reader's own
   int area = 0;         ///< the rank that the area's owner had when the parcel was kept
   std::size_t parcel = 0;

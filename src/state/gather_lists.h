@@ -8,7 +8,8 @@
 
 namespace cohort::state {
 
-/// The numbers of all ranks, in the order of ranks, as many from each as it has. All ranks call this together.
+/// The numbers of all ranks, in the order of ranks, as many from each as it has. All ranks call this
+/// together.
 template <class Number>
 Result<std::vector<std::vector<Number>>> gather_lists(Communicator& group, const std::vector<Number>& mine) {
   const auto world = static_cast<std::size_t>(group.size());

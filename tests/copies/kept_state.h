@@ -39,7 +39,8 @@ class KeptState {
       for (std::size_t k = 0; k < wanted.size(); ++k) {
         if ((*numbers_[i])[k] == wanted[k]) continue;
         return fmt::format("'{}' (merge {}): element {} of {} is {} instead of {}", pieces_[i].name,
-                           static_cast<int>(pieces_[i].merge), k, wanted.size(), (*numbers_[i])[k], wanted[k]);
+                           static_cast<int>(pieces_[i].merge), k, wanted.size(), (*numbers_[i])[k],
+                           wanted[k]);
       }
     }
     return std::nullopt;

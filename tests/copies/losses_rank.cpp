@@ -1,7 +1,8 @@
 // One member of a job that keeps copies of a state and loses members at random moments; those that are left
 // restore the state from the copies and go on. Usage: losses_rank MODE SEED LEFT.
 //
-//   kill     a member kills itself in each generation, until LEFT members are left
+//   kill     a member kills itself in each generation, until LEFT members are left: at any time, or while it
+//            keeps a version
 //   freeze   a member stops itself instead
 //   host     all members of the last host kill themselves, at about the same moment
 
@@ -16,6 +17,7 @@
 #include <fmt/format.h>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -30,9 +32,10 @@ using cohort::Error;
 using cohort::ErrorCode;
 using cohort::Piece;
 
-constexpr std::size_t kAlike = 200'003, kSliced = 700'001, kMerged = 30'011;
+constexpr std::size_t kAlike = 200'003, kSliced = 700'001, kMerged = 300'007;
 constexpr std::int64_t kVersionsOfGeneration = 1'000'000;
 constexpr int kLastVersions = 5;
+constexpr std::chrono::microseconds kLongest = 40ms, kLongestKeep = 3ms;
 
 [[noreturn]] void fail(const std::string& text) {
   throw Error(ErrorCode::kBug, text);
@@ -48,7 +51,8 @@ class State {
  public:
   State(std::uint64_t seed, int rank, int world, std::uint32_t generation) : rank_(rank) {
     std::vector<std::size_t> cuts = {0, kSliced};
-    for (int i = 1; i < world; ++i) cuts.push_back(draw(seed, generation, static_cast<std::uint64_t>(i)) % kSliced);
+    for (int i = 1; i < world; ++i)
+      cuts.push_back(draw(seed, generation, static_cast<std::uint64_t>(i)) % kSliced);
     std::sort(cuts.begin(), cuts.end());
     const auto index = static_cast<std::size_t>(rank);
     add("alike", cohort::whole({kAlike}), {kAlike}, cohort::Merge::kSame);
@@ -70,8 +74,8 @@ class State {
       for (std::size_t i = 0; i < numbers_[p].size(); ++i) {
         const double wanted = expected(p, i, version, world_that_kept - 1);
         if (numbers_[p][i] == wanted) continue;
-        fail(fmt::format("element {} of '{}' is {} instead of {} (version {})", i, pieces_[p].name, numbers_[p][i],
-                         wanted, version));
+        fail(fmt::format("element {} of '{}' is {} instead of {} (version {})", i, pieces_[p].name,
+                         numbers_[p][i], wanted, version));
       }
     }
   }
@@ -79,12 +83,14 @@ class State {
  private:
   void add(const char* name, const cohort::Slice& mine, const cohort::Shape& shape, cohort::Merge merge) {
     numbers_.emplace_back(mine.count);
-    pieces_.push_back({.name = name, .dtype = cohort::DType::kF64, .shape = shape, .mine = mine, .merge = merge});
+    pieces_.push_back(
+        {.name = name, .dtype = cohort::DType::kF64, .shape = shape, .mine = mine, .merge = merge});
     pieces_.back().bytes = std::as_writable_bytes(std::span(numbers_.back()));
   }
   double expected(std::size_t piece, std::size_t i, std::int64_t version, int rank) const {
     const double of_rank = pieces_[piece].merge == cohort::Merge::kSame ? 0 : rank / 64.0;
-    return static_cast<double>(version) * 1048576 + static_cast<double>(pieces_[piece].mine.first + i) + of_rank;
+    return static_cast<double>(version) * 1048576 + static_cast<double>(pieces_[piece].mine.first + i) +
+           of_rank;
   }
 
   int rank_;
@@ -95,7 +101,11 @@ class State {
 class Trainer {
  public:
   Trainer(Context& context, std::string mode, std::uint64_t seed, int num_left)
-      : context_(context), mode_(std::move(mode)), seed_(seed), num_left_(num_left), copies_(context.arena()) {}
+      : context_(context),
+        mode_(std::move(mode)),
+        seed_(seed),
+        num_left_(num_left),
+        copies_(context.arena()) {}
 
   void run() {
     while (true) {
@@ -128,17 +138,19 @@ class Trainer {
   void enter_generation() {
     worlds_[context_.generation()] = context_.size();
     version_ = context_.generation() * kVersionsOfGeneration;
-    if (context_.generation() > 0 && !is_last_generation()) die_soon_if_chosen();
+    before_ = 0;
+    if (context_.generation() > 0 && !is_last_generation()) choose_the_lost();
     value_or_throw(copies_.join(context_.communicator()));
     state_.emplace(seed_, context_.rank(), context_.size(), context_.generation());
     if (context_.generation() > 0) return restore();
     train(2);
     value_or_throw(copies_.settle());
     certain_ = version_;
-    die_soon_if_chosen();
+    choose_the_lost();
   }
 
   // A version that keep() has returned from is complete inside each host; the one before it, on all hosts.
+  // The version that is restored may be complete only as long as no other host is lost.
   void restore() {
     const auto kept = value_or_throw(copies_.last());
     if (kept.version < certain_ || kept.version > attempted_) {
@@ -148,13 +160,16 @@ class Trainer {
     state_->check(kept.version, worlds_.at(static_cast<std::uint32_t>(kept.version / kVersionsOfGeneration)));
     ++num_restored_;
     if (kept.version < attempted_) ++num_left_out_;
-    certain_ = attempted_ = kept.version;
+    attempted_ = kept.version;
+    if (num_hosts() == 1) certain_ = kept.version;
   }
 
   void train(int num_versions) {
     for (int i = 0; i < num_versions; ++i) {
       state_->become(++version_);
       attempted_ = version_;
+      value_or_throw(context_.communicator().run(cohort::barrier()));  // as at the end of a step
+      if (dies_at_ && num_kept_++ == *dies_at_) die_within(kLongestKeep);
       value_or_throw(copies_.keep(version_, state_->pieces()));
       certain_ = num_hosts() == 1 ? version_ : std::max(certain_, before_);
       before_ = version_;
@@ -177,17 +192,28 @@ class Trainer {
     }
   }
 
-  void die_soon_if_chosen() {
-    const std::uint64_t chosen = draw(seed_, context_.generation(), 1000) % static_cast<std::uint64_t>(context_.size());
-    const bool is_chosen = mode_ == "host" ? own_host() == num_hosts() - 1 : chosen == static_cast<std::uint64_t>(context_.rank());
+  // Half of the members that are lost end at any time after the generation began, half during keep().
+  void choose_the_lost() {
+    dies_at_.reset();
+    const auto size = static_cast<std::uint64_t>(context_.size());
+    const bool is_chosen = mode_ == "host" ? own_host() == num_hosts() - 1
+                                           : number(1) % size == static_cast<std::uint64_t>(context_.rank());
     if (!is_chosen) return;
-    const std::chrono::microseconds delay(draw(seed_, context_.generation(), 2000 + context_.id()) % 40'000);
+    if (number(2) % 2 == 0) return die_within(kLongest);
+    dies_at_ = number(3) % 5;
+    num_kept_ = 0;
+  }
+  void die_within(std::chrono::microseconds longest) {
+    const std::chrono::microseconds delay(number(100 + context_.id()) %
+                                          static_cast<std::uint64_t>(longest.count()));
     const int signal = mode_ == "freeze" ? SIGSTOP : SIGKILL;
     std::thread([delay, signal] {
       std::this_thread::sleep_for(delay);
       ::kill(::getpid(), signal);
     }).detach();
   }
+  // The same on all members of this generation.
+  std::uint64_t number(std::uint64_t which) const { return draw(seed_, context_.generation(), 1000 + which); }
   int own_host() const { return context_.members()[static_cast<std::size_t>(context_.rank())].host; }
 
   Context& context_;
@@ -198,9 +224,11 @@ class Trainer {
   std::optional<State> state_;
   std::map<std::uint32_t, int> worlds_;  // by generation
   std::int64_t version_ = 0;
-  std::int64_t before_ = 0;     // the last version that keep() returned from
-  std::int64_t certain_ = 0;    // complete everywhere
-  std::int64_t attempted_ = 0;  // begun
+  std::int64_t before_ = 0;               // the last version of this generation that keep() returned from
+  std::int64_t certain_ = 0;              // complete everywhere
+  std::int64_t attempted_ = 0;            // begun
+  std::optional<std::uint64_t> dies_at_;  // how many versions it keeps before
+  std::uint64_t num_kept_ = 0;
   int num_restored_ = 0;
   int num_left_out_ = 0;
 };

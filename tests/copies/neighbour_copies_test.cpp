@@ -32,22 +32,26 @@ struct Holder {
   }
 
   Status keep(const RandomState& state, std::int64_t version, std::uint64_t layout) {
-    KeptState mine(state, static_cast<std::size_t>(group->size()), static_cast<std::size_t>(group->rank()), layout);
+    KeptState mine(state, static_cast<std::size_t>(group->size()), static_cast<std::size_t>(group->rank()),
+                   layout);
     mine.become(version);
     return copies->keep(version, mine.pieces());
   }
   // Moves the last version into a layout of the present group, and compares it.
-  Status restore(const RandomState& state, std::int64_t version, std::size_t world_that_kept, std::uint64_t layout) {
+  Status restore(const RandomState& state, std::int64_t version, std::size_t world_that_kept,
+                 std::uint64_t layout) {
     COHORT_ASSIGN_OR_RETURN(const auto kept, copies->last());
     if (kept.version != version) return unexpected(seat, "version {} instead of {}", kept.version, version);
-    const KeptState mine(state, static_cast<std::size_t>(group->size()), static_cast<std::size_t>(group->rank()), layout);
+    const KeptState mine(state, static_cast<std::size_t>(group->size()),
+                         static_cast<std::size_t>(group->rank()), layout);
     COHORT_RETURN_IF_ERROR(state::move(mine.pieces(), *kept.source));
     const auto wrong = mine.differs_from(version, world_that_kept);
     return wrong ? Status(unexpected(seat, "version {}: {}", version, *wrong)) : Status();
   }
   // The group of those that stay; the others get null.
   Status leave_out(bool is_lost) {
-    COHORT_ASSIGN_OR_RETURN(own_group, group->split(is_lost ? std::nullopt : std::optional(0), 0, "survivors"));
+    COHORT_ASSIGN_OR_RETURN(own_group,
+                            group->split(is_lost ? std::nullopt : std::optional(0), 0, "survivors"));
     group = own_group.get();
     return {};
   }
@@ -93,13 +97,11 @@ TEST_P(Copies, OutliveASecondLossBeforeTheNextVersion) {
     COHORT_RETURN_IF_ERROR(own.copies->join(*own.group));
     COHORT_RETURN_IF_ERROR(own.keep(state, 1, 1));
     COHORT_RETURN_IF_ERROR(own.copies->settle());
-    // Ranks 1 and 4 are on one host, or alone on theirs, in no kind with more than one host per rank.
     for (const int lost : {4, 0}) {
       COHORT_RETURN_IF_ERROR(own.leave_out(seat.index() == lost));
       if (seat.index() == lost) return seat.rank.barrier();
       COHORT_RETURN_IF_ERROR(own.copies->join(*own.group));
-      const bool may_be_lost = GetParam().name == "loopback";  // two hosts are lost
-      if (lost == 0 && may_be_lost) break;
+      if (lost == 0 && GetParam().name == "loopback") break;  // each rank is a host: two hosts are lost
       COHORT_RETURN_IF_ERROR(own.restore(state, 1, 5, 9));
     }
     return seat.rank.barrier();
@@ -112,7 +114,8 @@ TEST_P(Copies, AreReadByNewRanks) {
     const RandomState state(8, 5);
     Holder own(seat);
     const bool is_new = seat.index() == 1;
-    COHORT_ASSIGN_OR_RETURN(const auto first, seat->split(is_new ? std::nullopt : std::optional(0), 0, "first"));
+    COHORT_ASSIGN_OR_RETURN(const auto first,
+                            seat->split(is_new ? std::nullopt : std::optional(0), 0, "first"));
     if (!is_new) {
       own.group = first.get();
       COHORT_RETURN_IF_ERROR(own.copies->join(*first));
@@ -137,6 +140,58 @@ TEST_P(Copies, TheLastVersionCountsWhateverItsNumber) {
       COHORT_RETURN_IF_ERROR(own.restore(state, version, 3, 2));
     }
     return {};
+  });
+}
+
+// One rank alone has a piece more.
+TEST_P(Copies, NoticeALayoutThatChangesOnOneRank) {
+  run(3, [](Seat& seat) -> Status {
+    Holder own(seat);
+    COHORT_RETURN_IF_ERROR(own.copies->join(*seat));
+    const bool is_changed = seat.index() == 1;
+    for (const std::size_t count : {3u, 5u}) {
+      std::vector<float> numbers(is_changed ? count : 3, static_cast<float>(seat.index()));
+      const std::string name = "of rank " + std::to_string(seat.index());
+      const Piece mine{.name = name,
+                       .shape = {numbers.size()},
+                       .mine = whole({numbers.size()}),
+                       .bytes = std::as_writable_bytes(std::span(numbers))};
+      COHORT_RETURN_IF_ERROR(own.copies->keep(static_cast<std::int64_t>(count), std::vector{mine}));
+    }
+    COHORT_RETURN_IF_ERROR(own.copies->settle());
+    COHORT_ASSIGN_OR_RETURN(const auto kept, own.copies->last());
+    std::vector<float> read(5);
+    const Piece wanted{.name = "of rank 1",
+                       .shape = {5},
+                       .mine = whole({5}),
+                       .bytes = std::as_writable_bytes(std::span(read))};
+    COHORT_RETURN_IF_ERROR(state::move(std::vector{wanted}, *kept.source));
+    return read == std::vector<float>(5, 1) ? Status() : unexpected(seat, "got {}", read[4]);
+  });
+}
+
+// The first version of a second group does not fit into the arena of one rank.
+TEST_P(Copies, StayWhenTheNextVersionFails) {
+  run(3, [](Seat& seat) -> Status {
+    const RandomState state(6, 5);
+    Holder own(seat);
+    COHORT_RETURN_IF_ERROR(own.copies->join(*seat));
+    COHORT_RETURN_IF_ERROR(own.keep(state, 0, 2));
+    COHORT_RETURN_IF_ERROR(own.keep(state, 1, 1));
+    COHORT_RETURN_IF_ERROR(own.copies->settle());
+    COHORT_RETURN_IF_ERROR(own.copies->join(*seat));
+    const Shape huge = {std::size_t{1} << 40};
+    std::vector<Piece> mine;
+    if (seat.index() == 1) mine = {{.name = "huge", .shape = huge, .mine = whole(huge)}};
+    const Status kept = own.copies->keep(2, mine);
+    if (kept) return unexpected(seat, "kept");
+    const bool is_full = kept.error().code() == ErrorCode::kExhausted;  // of a keeper, too
+    const bool is_told = kept.error().code() == ErrorCode::kAborted && kept.error().rank() == 1;
+    if (seat.index() == 1 ? !is_full : !is_full && !is_told) return kept.error();
+    COHORT_RETURN_IF_ERROR(own.restore(state, 1, 3, 2));
+    COHORT_RETURN_IF_ERROR(own.keep(state, 3, 2));
+    COHORT_RETURN_IF_ERROR(own.copies->settle());
+    return own.restore(state, 3, 3, 1);
   });
 }
 
@@ -172,18 +227,50 @@ TEST_P(Copies, SayThatNothingWasKept) {
   });
 }
 
+// Two of the eight elements of a vector, on each of four ranks.
+struct Quarter {
+  Quarter(int rank, float number) : numbers(2, number) {
+    pieces = {{.name = "weight",
+               .shape = {8},
+               .mine = flat_range({8}, 2 * static_cast<std::size_t>(rank), 2),
+               .bytes = std::as_writable_bytes(std::span(numbers))}};
+  }
+
+  std::vector<float> numbers;
+  std::vector<Piece> pieces;
+};
+
+// Ranks 0 and 1 are lost with their host, and the keeper of rank 0, before it has sealed version 2.
+TEST_P(Copies, AreCompleteOnOtherHostsOnceTheNextVersionIsKept) {
+  if (GetParam().name != "hosts_of_two") GTEST_SKIP() << "for two hosts of two ranks";
+  run(4, [](Seat& seat) -> Status {
+    Holder own(seat);
+    COHORT_RETURN_IF_ERROR(own.copies->join(*seat));
+    for (const int version : {1, 2}) {
+      const Quarter mine(seat.index(), static_cast<float>(version));
+      COHORT_RETURN_IF_ERROR(own.copies->keep(version, mine.pieces));
+    }
+    COHORT_RETURN_IF_ERROR(own.leave_out(seat.index() != 3));
+    if (seat.index() != 3) return seat.rank.barrier();
+    COHORT_RETURN_IF_ERROR(own.copies->join(*own.group));
+    COHORT_ASSIGN_OR_RETURN(const auto kept, own.copies->last());
+    std::vector<float> all(8);
+    const Piece wanted{
+        .name = "weight", .shape = {8}, .mine = whole({8}), .bytes = std::as_writable_bytes(std::span(all))};
+    COHORT_RETURN_IF_ERROR(state::move(std::vector{wanted}, *kept.source));
+    if (kept.version != 1 || all != std::vector<float>(8, 1))
+      return unexpected(seat, "version {}", kept.version);
+    return seat.rank.barrier();
+  });
+}
+
 // Both ranks that hold a part are lost: every survivor says what is missing, also one that is new.
 TEST_P(Copies, SayWhatIsMissing) {
   if (GetParam().name != "loopback") GTEST_SKIP() << "the memory of a lost rank of the own host can be read";
   run(4, [](Seat& seat) -> Status {
     Holder own(seat);
     COHORT_RETURN_IF_ERROR(own.copies->join(*seat));
-    std::vector<float> numbers(2);
-    const Piece mine{.name = "weight",
-                     .shape = {8},
-                     .mine = flat_range({8}, 2 * static_cast<std::size_t>(seat.index()), 2),
-                     .bytes = std::as_writable_bytes(std::span(numbers))};
-    COHORT_RETURN_IF_ERROR(own.copies->keep(12, std::vector{mine}));
+    COHORT_RETURN_IF_ERROR(own.copies->keep(12, Quarter(seat.index(), 12).pieces));
     COHORT_RETURN_IF_ERROR(own.copies->settle());
     const bool is_lost = seat.index() == 1 || seat.index() == 2;
     COHORT_RETURN_IF_ERROR(own.leave_out(is_lost));
@@ -192,7 +279,8 @@ TEST_P(Copies, SayWhatIsMissing) {
     const auto last = own.copies->last();
     if (last) return unexpected(seat, "version {}", last->version);
     const std::string expected =
-        "no version of the state is complete in the memory of the 2 ranks that are left: version 12 lacks 1 of 4 parts, "
+        "no version of the state is complete in the memory of the 2 ranks that are left: version 12 lacks 1 "
+        "of 4 parts, "
         "'weight' (elements 2 … 3 of [0…8)) first: the ranks that kept them are lost";
     if (last.error().message() != expected) return last.error();
     return seat.rank.barrier();

@@ -54,7 +54,8 @@ void add_offers(const Job& job, const std::set<int>& lost, copies::Stamp stamp, 
 
 std::vector<Offer> offers_without(const Job& job, const std::set<int>& lost) {
   std::vector<Offer> offers;
-  add_offers(job, lost, {.key = 9, .version = kVersion}, [](int, std::size_t) { return true; }, offers);
+  add_offers(
+      job, lost, {.key = 9, .version = kVersion}, [](int, std::size_t) { return true; }, offers);
   return offers;
 }
 
@@ -74,7 +75,9 @@ TEST(CopyPlan, PartsAreAllElementsOfAllPiecesOnce) {
       for (const Piece& piece : mine) {
         if (piece.mine.count == 0) continue;
         if (piece.merge != Merge::kSame) ++num_merged;
-        const auto same = [&](const Piece& other) { return other.name == piece.name && other.mine == piece.mine; };
+        const auto same = [&](const Piece& other) {
+          return other.name == piece.name && other.mine == piece.mine;
+        };
         ASSERT_TRUE(std::any_of(job.plan.pieces.begin(), job.plan.pieces.end(), same));
       }
     }
@@ -115,12 +118,15 @@ TEST(CopyPlan, ParcelsAreTheBeginningOfTheSendersSlot) {
       const copies::CopyPlace& own = part.copies.front();
       ASSERT_EQ(own.parcel, 0u);
       ASSERT_EQ(part.copies.size(), job.num_hosts() > 1 ? 2u : 1u);
-      const auto host_of = [&](const copies::CopyPlace& place) { return job.hosts[static_cast<std::size_t>(place.area)]; };
+      const auto host_of = [&](const copies::CopyPlace& place) {
+        return job.hosts[static_cast<std::size_t>(place.area)];
+      };
       if (part.copies.size() == 1) continue;
       const copies::CopyPlace& other = part.copies.back();
       ASSERT_NE(host_of(other), host_of(own)) << "seed " << seed;
       if (other.parcel == 0) continue;
-      const copies::Parcel& parcel = job.plan.areas[static_cast<std::size_t>(other.area)].parcels[other.parcel];
+      const copies::Parcel& parcel =
+          job.plan.areas[static_cast<std::size_t>(other.area)].parcels[other.parcel];
       ASSERT_EQ(parcel.from, own.area);
       ASSERT_EQ(other.offset - parcel.offset, own.offset);
       ASSERT_LE(own.offset + part.count * sizeof(double), parcel.size_bytes);
@@ -129,7 +135,8 @@ TEST(CopyPlan, ParcelsAreTheBeginningOfTheSendersSlot) {
 }
 
 TEST(CopyPlan, AStateThatAllHaveAlikeIsCutEvenly) {
-  for (const std::vector<int>& hosts : {std::vector{0, 0, 0}, std::vector{0, 0, 1, 1}, std::vector{0, 1, 2}}) {
+  for (const std::vector<int>& hosts :
+       {std::vector{0, 0, 0}, std::vector{0, 0, 1, 1}, std::vector{0, 1, 2}}) {
     const Shape shape = {1001, 9};
     const std::vector<Piece> mine = {{.name = "small", .shape = {3}, .mine = whole({3})},
                                      {.name = "weight", .shape = shape, .mine = whole(shape)}};
@@ -168,7 +175,8 @@ TEST(ResumePoint, AnyRankAndAnyHostMayBeLost) {
 bool has_all(const Job& job, const std::vector<Offer>& offers, std::uint64_t key) {
   return std::all_of(job.plan.parts.begin(), job.plan.parts.end(), [&](const copies::Part& part) {
     return std::any_of(offers.begin(), offers.end(), [&](const Offer& offer) {
-      return offer.stamp.key == key && std::any_of(part.copies.begin(), part.copies.end(), [&](const auto& copy) {
+      return offer.stamp.key == key &&
+             std::any_of(part.copies.begin(), part.copies.end(), [&](const auto& copy) {
                return copy.area == offer.area && copy.parcel == offer.parcel;
              });
     });
@@ -189,15 +197,24 @@ TEST(ResumePoint, IsTheNewestVersionThatIsComplete) {
     std::size_t num_torn = 0;
     for (const std::uint64_t key : {5u, 6u}) {
       std::set<std::pair<int, std::size_t>> torn;
-      for (std::size_t i = 0; i < num_torn; ++i) torn.insert({static_cast<int>(dice.below(job.world())), dice.below(2)});
-      add_offers(job, lost, {.key = key, .version = static_cast<std::int64_t>(key) * 10},
-                 [&](int area, std::size_t parcel) { return !torn.contains({area, parcel}); }, offers);
+      for (std::size_t i = 0; i < num_torn; ++i)
+        torn.insert({static_cast<int>(dice.below(job.world())), dice.below(2)});
+      add_offers(
+          job, lost, {.key = key, .version = static_cast<std::int64_t>(key) * 10},
+          [&](int area, std::size_t parcel) {
+            return !torn.contains({area, parcel});
+          },
+          offers);
       num_torn = dice.below(3);
     }
     std::shuffle(offers.begin(), offers.end(), std::mt19937_64(seed));
     const auto point = resume_point(job.plan, offers);
-    const bool has_newer = has_all(job, offers, 6) && std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return offer.stamp.key == 6; });
-    const bool has_older = has_all(job, offers, 5) && std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return offer.stamp.key == 5; });
+    const bool has_newer =
+        has_all(job, offers, 6) &&
+        std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return offer.stamp.key == 6; });
+    const bool has_older =
+        has_all(job, offers, 5) &&
+        std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return offer.stamp.key == 5; });
     ASSERT_EQ(point.has_value(), has_newer || has_older) << "seed " << seed;
     num_newer += has_newer ? 1 : 0;
     num_older += !has_newer && has_older ? 1 : 0;
@@ -228,11 +245,13 @@ TEST(ResumePoint, NamesTheElementsThatAreMissing) {
     pieces[rank] = {{.name = "weight/exp_avg", .shape = {8}, .mine = flat_range({8}, 4 * rank, 4)}};
   }
   const CopyPlan plan = plan_copies(pieces, hosts);
-  const std::vector<Offer> only_own = {{.reader = 0, .is_own = true, .area = 0, .parcel = 0, .stamp = {3, 12}}};
+  const std::vector<Offer> only_own = {
+      {.reader = 0, .is_own = true, .area = 0, .parcel = 0, .stamp = {3, 12}}};
   const auto point = resume_point(plan, only_own);
   ASSERT_FALSE(point);
   EXPECT_EQ(point.error().message(),
-            "version 12 lacks 1 of 2 parts, 'weight/exp_avg' (elements 4 … 7 of [0…8)) first: the ranks that kept them "
+            "version 12 lacks 1 of 2 parts, 'weight/exp_avg' (elements 4 … 7 of [0…8)) first: the ranks that "
+            "kept them "
             "are lost");
   EXPECT_EQ(resume_point(plan, {}).error().message(), "no rank that is left holds a copy of the state");
 }
