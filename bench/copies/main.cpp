@@ -41,7 +41,8 @@ class State {
   std::size_t copied_bytes() const { return copied_bytes_; }
 
  private:
-  void add(const std::string& name, std::size_t length, std::size_t first, std::size_t count, PieceMemory memory) {
+  void add(const std::string& name, std::size_t length, std::size_t first, std::size_t count,
+           PieceMemory memory) {
     blocks_.push_back(value_or_throw(arena_.allocate(count * sizeof(float))));
     pieces_.push_back({.name = name,
                        .shape = {length},

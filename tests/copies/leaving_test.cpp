@@ -22,14 +22,15 @@ LaunchFacts facts_of(const RankContext& rank, const std::string& name) {
           .rendezvous = {.unix_name = name}};
 }
 
-// A rank ends by an exception: its copies, its group and its arena are destroyed in order. The others form the
-// next generation and read what it has left behind.
+// A rank ends by an exception: its copies, its group and its arena are destroyed in order. The others form
+// the next generation and read what it has left behind.
 TEST(LeavingRank, LeavesItsCopiesToTheOthers) {
   const std::string name = value_or_throw(launch::fresh_unix_name());
   const auto outcome = run_world(3, [&](RankContext& rank) -> Status {
     const RandomState state(4, 60);  // some pages: the kernel takes back whole pages of freed memory
     COHORT_ASSIGN_OR_RETURN(auto arena, Arena::create(std::size_t{64} << 20));
-    COHORT_ASSIGN_OR_RETURN(auto membership, Membership::join(facts_of(rank, name), *arena, {.limit = 10s, .meeting_limit = 10s}));
+    COHORT_ASSIGN_OR_RETURN(auto membership, Membership::join(facts_of(rank, name), *arena,
+                                                              {.limit = 10s, .meeting_limit = 10s}));
     auto group = membership->take_groups().own;
     std::optional<NeighbourCopies> copies(*arena);
     COHORT_RETURN_IF_ERROR(copies->join(*group));

@@ -1,8 +1,8 @@
 // One member of a job that keeps copies of a state and loses members at random moments; those that are left
 // restore the state from the copies and go on. Usage: losses_rank MODE SEED LEFT.
 //
-//   kill     a member kills itself in each generation, until LEFT members are left: at any time, or while it
-//            keeps a version
+//   kill     a member kills itself in each generation, until LEFT members are left: at any time, soon after
+//            keep() began, or at a certain page of its copy
 //   freeze   a member stops itself instead
 //   host     all members of the last host kill themselves, at about the same moment
 
@@ -20,6 +20,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -32,7 +33,7 @@ using cohort::Error;
 using cohort::ErrorCode;
 using cohort::Piece;
 
-constexpr std::size_t kAlike = 200'003, kSliced = 700'001, kMerged = 300'007;
+constexpr std::size_t kAlike = 100'003, kSliced = 500'009, kMerged = 10'007;
 constexpr std::int64_t kVersionsOfGeneration = 1'000'000;
 constexpr int kLastVersions = 5;
 constexpr std::chrono::microseconds kLongest = 40ms, kLongestKeep = 3ms;
@@ -68,6 +69,14 @@ class State {
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
       for (std::size_t i = 0; i < numbers_[p].size(); ++i) numbers_[p][i] = expected(p, i, version, rank_);
     }
+  }
+  // A page of the own slice; nothing if the slice is shorter.
+  std::span<std::byte> page(std::uint64_t which) const {
+    constexpr std::size_t kPage = 4096;
+    const std::span<std::byte> bytes = pieces_[1].bytes;
+    const std::size_t before = (kPage - reinterpret_cast<std::uintptr_t>(bytes.data()) % kPage) % kPage;
+    if (bytes.size() < before + kPage) return {};
+    return bytes.subspan(before + which % ((bytes.size() - before) / kPage) * kPage, kPage);
   }
   void check(std::int64_t version, int world_that_kept) const {
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
@@ -169,7 +178,7 @@ class Trainer {
       state_->become(++version_);
       attempted_ = version_;
       value_or_throw(context_.communicator().run(cohort::barrier()));  // as at the end of a step
-      if (dies_at_ && num_kept_++ == *dies_at_) die_within(kLongestKeep);
+      if (dies_at_ && num_kept_++ == *dies_at_) die_in_keep();
       value_or_throw(copies_.keep(version_, state_->pieces()));
       certain_ = num_hosts() == 1 ? version_ : std::max(certain_, before_);
       before_ = version_;
@@ -192,22 +201,29 @@ class Trainer {
     }
   }
 
-  // Half of the members that are lost end at any time after the generation began, half during keep().
+  // A third of the members that are lost end at any time after the generation began, the others in keep().
   void choose_the_lost() {
     dies_at_.reset();
     const auto size = static_cast<std::uint64_t>(context_.size());
     const bool is_chosen = mode_ == "host" ? own_host() == num_hosts() - 1
                                            : number(1) % size == static_cast<std::uint64_t>(context_.rank());
     if (!is_chosen) return;
-    if (number(2) % 2 == 0) return die_within(kLongest);
+    if (number(2) % 3 == 0) return die_within(kLongest);
     dies_at_ = number(3) % 5;
     num_kept_ = 0;
   }
+  void die_in_keep() {
+    const std::span<std::byte> page = state_->page(number(4));
+    if (number(2) % 3 == 1 || page.empty()) return die_within(kLongestKeep);
+    static const int signal = signal_of_end();
+    ::signal(SIGSEGV, [](int) { ::kill(::getpid(), signal); });
+    ::mprotect(page.data(), page.size(), PROT_NONE);
+  }
+  int signal_of_end() const { return mode_ == "freeze" ? SIGSTOP : SIGKILL; }
   void die_within(std::chrono::microseconds longest) {
     const std::chrono::microseconds delay(number(100 + context_.id()) %
                                           static_cast<std::uint64_t>(longest.count()));
-    const int signal = mode_ == "freeze" ? SIGSTOP : SIGKILL;
-    std::thread([delay, signal] {
+    std::thread([delay, signal = signal_of_end()] {
       std::this_thread::sleep_for(delay);
       ::kill(::getpid(), signal);
     }).detach();

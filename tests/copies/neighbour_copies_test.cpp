@@ -173,7 +173,7 @@ TEST_P(Copies, NoticeALayoutThatChangesOnOneRank) {
 // The first version of a second group does not fit into the arena of one rank.
 TEST_P(Copies, StayWhenTheNextVersionFails) {
   run(3, [](Seat& seat) -> Status {
-    const RandomState state(6, 5);
+    const RandomState state(6, 60);  // some pages, as in leaving_test.cpp
     Holder own(seat);
     COHORT_RETURN_IF_ERROR(own.copies->join(*seat));
     COHORT_RETURN_IF_ERROR(own.keep(state, 0, 2));
