@@ -26,7 +26,8 @@ RankState own_part(int rank, int world) {
   RankState state;
   const auto r = static_cast<std::size_t>(rank), n = static_cast<std::size_t>(world);
   state.add({.name = "fc.weight", .shape = {10, 20}}, whole({10, 20}));
-  state.add({.name = "fc.weight/exp_avg", .shape = {400}}, flat_range({400}, 400 * r / n, 400 * (r + 1) / n - 400 * r / n));
+  state.add({.name = "fc.weight/exp_avg", .shape = {400}},
+            flat_range({400}, 400 * r / n, 400 * (r + 1) / n - 400 * r / n));
   return state;
 }
 
@@ -88,9 +89,9 @@ void run_script(int world, FileSystem& files, const Script& script, Log& log) {
 
 int restored_step(FileSystem& files) {
   RankState state = own_part(0, 1);
-  const auto restored =
-      checkpoint::restore(files, {.folder = "run"},
-                          [&](const checkpoint::Manifest&) -> Result<std::vector<Piece>> { return state.pieces(); });
+  const auto restored = checkpoint::restore(
+      files, {.folder = "run"},
+      [&](const checkpoint::Manifest&) -> Result<std::vector<Piece>> { return state.pieces(); });
   EXPECT_TRUE(restored) << restored.error().text();
   if (!restored || !*restored) return 0;
   EXPECT_TRUE((*restored)->damaged.empty()) << (*restored)->damaged.front().text();
@@ -126,7 +127,8 @@ void check_next_run(int world, FileSystem& files) {
 bool crash_at(int world, std::uint64_t call, std::uint64_t seed, const Script& script) {
   MemoryFileSystem disk;
   Log before, log;
-  if (script.first > 1) run_script(world, disk, {.first = 1, .last = script.first - 1, .options = script.options}, before);
+  if (script.first > 1)
+    run_script(world, disk, {.first = 1, .last = script.first - 1, .options = script.options}, before);
   FaultyFileSystem files(disk, {.crash_call = call, .seed = seed});
   run_script(world, files, script, log);
   const bool is_met = files.calls() >= call;
@@ -159,9 +161,12 @@ TEST(SavingCrashes, LeaveTheNewestSnapshotWhole) {
 
 TEST(SavingCrashes, LeaveTheSnapshotsOfEarlierRuns) {
   crash_everywhere(1, {.first = 3, .last = 4}, rounds(1U, 50U));
-  crash_everywhere(1, {.first = 2, .last = 3, .options = {.folder = "run", .writing = Writing::kAtOnce,
-                                                         .retention = {.last = 1, .best = 0}}},
-                   rounds(1U, 50U));
+  crash_everywhere(
+      1,
+      {.first = 2,
+       .last = 3,
+       .options = {.folder = "run", .writing = Writing::kAtOnce, .retention = {.last = 1, .best = 0}}},
+      rounds(1U, 50U));
 }
 
 TEST(SavingCrashes, OfSeveralRanks) {
@@ -184,7 +189,8 @@ bool fail_at(int world, std::uint64_t call, ErrorCode code, const Script& script
   } else {
     EXPECT_EQ(log.beginnings.size(), static_cast<std::size_t>(world));
     for (const Status& status : log.beginnings) {
-      EXPECT_NE(status.error().text().find("the folder 'run' cannot be used for checkpoints"), std::string::npos);
+      EXPECT_NE(status.error().text().find("the folder 'run' cannot be used for checkpoints"),
+                std::string::npos);
     }
   }
   if (!is_met) EXPECT_EQ(done.size(), num_steps);
@@ -243,7 +249,8 @@ TEST(SavingFailures, OfARankThatThrows) {
   });
   for (const Writing writing : {Writing::kBehind, Writing::kAtOnce}) {
     run_ranks(3, [&](Seat& seat) -> Status {
-      COHORT_ASSIGN_OR_RETURN(const auto saver, Saver::make(*seat, files, {.folder = "run", .writing = writing}));
+      COHORT_ASSIGN_OR_RETURN(const auto saver,
+                              Saver::make(*seat, files, {.folder = "run", .writing = writing}));
       RankState state = own_part(seat.index(), seat.size());
       for (int step = 1; step <= 4; ++step) {
         COHORT_ASSIGN_OR_RETURN(const SaveReport report, save_version(*saver, state, step));
@@ -255,7 +262,9 @@ TEST(SavingFailures, OfARankThatThrows) {
       }
       COHORT_RETURN_IF_ERROR(restore_version(seat, files, state, 4));
       COHORT_RETURN_IF_ERROR(seat.rank.barrier());
-      if (seat.index() == 0) COHORT_RETURN_IF_ERROR(checkpoint::set_aside(disk, "run", value_or_throw(list_snapshots(disk, "run"))));
+      if (seat.index() == 0)
+        COHORT_RETURN_IF_ERROR(
+            checkpoint::set_aside(disk, "run", value_or_throw(list_snapshots(disk, "run"))));
       return seat.rank.barrier();
     });
   }
@@ -297,7 +306,8 @@ TEST(RestoringFailures, OfARankThatDies) {
     };
     const auto restored = checkpoint::restore(*seat, disk, {.folder = "run"}, targets);
     if (restored) return unexpected(seat, "no error");
-    return restored.error().text().find("snapshot is whole") == std::string::npos ? Status() : restored.error();
+    return restored.error().text().find("snapshot is whole") == std::string::npos ? Status()
+                                                                                  : restored.error();
   });
 }
 
