@@ -80,6 +80,17 @@ Status check_extent(const StoredTensor& tensor, std::uint64_t storage_bytes) {
       .with_remedy("Save a tensor that was expanded in its original shape.");
 }
 
+// The tensor as its arguments describe it, before they are compared with the storage.
+Result<StoredTensor> described(const Graph& graph, std::span<const NodeId> arguments, DType dtype) {
+  StoredTensor tensor{.dtype = dtype};
+  COHORT_ASSIGN_OR_RETURN(tensor.offset, natural(graph, arguments[1], "offset"));
+  COHORT_ASSIGN_OR_RETURN(tensor.shape, naturals(graph, arguments[2], "shape"));
+  COHORT_ASSIGN_OR_RETURN(tensor.strides, naturals(graph, arguments[3], "strides"));
+  if (tensor.shape.size() == tensor.strides.size()) return tensor;
+  return wrong_tensor(fmt::format("expected as many strides as dimensions, found {} and {}",
+                                  tensor.strides.size(), tensor.shape.size()));
+}
+
 Result<Node> make_tensor(Graph& graph, std::span<const NodeId> arguments, std::optional<DType> dtype) {
   const auto* const part = graph.as<StorageNode>(arguments[0]);
   if (part == nullptr) {
@@ -87,28 +98,21 @@ Result<Node> make_tensor(Graph& graph, std::span<const NodeId> arguments, std::o
         fmt::format("expected a storage as first argument, found {}", kind_of(graph.at(arguments[0]))));
   }
   const StorageKey& storage = graph.storages()[part->storage];
-  StoredTensor tensor;
-  tensor.dtype = dtype.value_or(storage.dtype.value_or(DType::kU8));
+  const DType type = dtype.value_or(storage.dtype.value_or(DType::kU8));
+  COHORT_ASSIGN_OR_RETURN(StoredTensor tensor, described(graph, arguments, type));
   tensor.storage = part->storage;
-  COHORT_ASSIGN_OR_RETURN(tensor.offset, natural(graph, arguments[1], "offset"));
-  COHORT_ASSIGN_OR_RETURN(tensor.shape, naturals(graph, arguments[2], "shape"));
-  COHORT_ASSIGN_OR_RETURN(tensor.strides, naturals(graph, arguments[3], "strides"));
-  if (tensor.shape.size() != tensor.strides.size()) {
-    return wrong_tensor(fmt::format("expected as many strides as dimensions, found {} and {}",
-                                    tensor.strides.size(), tensor.shape.size()));
-  }
   if (is_empty(tensor.shape)) {
     tensor.offset = 0;
     return tensor;
   }
   COHORT_RETURN_IF_ERROR(check_extent(tensor, part->count * storage.element_bytes()));
   const std::uint64_t before = part->first * storage.element_bytes();
-  if (before % size_bytes(tensor.dtype) != 0) {
-    return wrong_tensor(fmt::format("a tensor begins at byte {} of its storage, expected a multiple of {}",
-                                    before, size_bytes(tensor.dtype)));
+  if (before % size_bytes(type) == 0) {
+    tensor.offset += before / size_bytes(type);
+    return tensor;
   }
-  tensor.offset += before / size_bytes(tensor.dtype);
-  return tensor;
+  return wrong_tensor(fmt::format("a tensor begins at byte {} of its storage, expected a multiple of {}",
+                                  before, size_bytes(type)));
 }
 
 // Hooks and the like, which torch.save() writes empty.
