@@ -70,6 +70,12 @@ std::string Snapshot::path_of(std::size_t manifest, const std::string& file) con
   return storage::joined(storage::joined(folder_, names_[manifest]), file);
 }
 
+std::string Snapshot::file_of(std::size_t held) const {
+  const Place& place = places_[held];
+  const std::string& file = manifests_[place.manifest].shards[place.shard].file;
+  return place.manifest == 0 ? file : fmt::format("../{}/{}", names_[place.manifest], file);
+}
+
 Status Snapshot::read(std::span<const state::Read> reads, const state::Taker& take) {
   std::unique_ptr<BlockReader> reader;
   std::optional<std::size_t> held;  // the piece that the reader reads
