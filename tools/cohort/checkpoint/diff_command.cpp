@@ -87,8 +87,9 @@ class CheckpointDiffCommand final : public Command {
       text += table.text(session.screen()) + "\n";
     }
     const std::size_t both = difference.num_same + difference.tensors.size() + difference.types.size();
+    if (both == 0) return text + "No tensor is in both.\n";
     return text +
-           fmt::format("{} of {} in both are the same\n", difference.num_same, counted(both, "tensor"));
+           fmt::format("{} of {} in both are the same.\n", difference.num_same, counted(both, "tensor"));
   }
 
   static observe::Table tensor_table(const SnapshotDifference& difference) {

@@ -55,7 +55,7 @@ class CheckpointListCommand final : public Command {
     LocalFileSystem files;
     COHORT_ASSIGN_OR_RETURN(const FoundSnapshots found, find_snapshots(files, path_));
     for (const std::string& name : found.names) lines_.push_back(listed(files, found.folder, name));
-    mark();
+    if (!found.is_one) mark();
     session.out << (json_ ? observe::json_text(json(found.folder)) : text(session, found.folder));
     return ExitCode::kDone;
   }

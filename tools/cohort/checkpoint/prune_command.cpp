@@ -1,14 +1,13 @@
 #include "base/units.h"
 #include "checkpoint/find_snapshots.h"
-#include "checkpoint/manifest.h"
 #include "checkpoint/retention.h"
+#include "checkpoint/snapshot.h"
 #include "checkpoint/snapshot_facts.h"
 #include "checkpoint/snapshot_folder.h"
 #include "commands.h"
 #include "observe/json_text.h"
 #include "observe/table.h"
 #include "storage/local_file_system.h"
-#include "storage/path.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -28,19 +27,22 @@ struct Pruning {
   std::uint64_t freed_bytes = 0;
 };
 
+// A snapshot that cannot be read does not count as one of those that are kept: the rules might keep nothing
+// else.
 Pruning plan_pruning(FileSystem& files, const FoundSnapshots& found, const checkpoint::Retention& retention) {
   Pruning pruning;
   for (const std::string& name : found.names) {
-    const auto manifest = checkpoint::read_manifest(files, storage::joined(found.folder, name));
-    if (!manifest) {
+    const auto snapshot = checkpoint::Snapshot::open(files, found.folder, name);
+    if (!snapshot) {
       pruning.unreadable.push_back(name);
       continue;
     }
-    pruning.sizes[name] = size_bytes(*manifest);
+    const checkpoint::Manifest& manifest = (*snapshot)->manifest();
+    pruning.sizes[name] = size_bytes(manifest);
     pruning.present.push_back({.name = name,
                                .step = *checkpoint::step_of(name),
-                               .loss = manifest->course.loss,
-                               .base = manifest->base});
+                               .loss = manifest.course.loss,
+                               .base = manifest.base});
   }
   pruning.removed = checkpoint::expendable(pruning.present, retention);
   std::sort(pruning.removed.rbegin(), pruning.removed.rend());

@@ -89,7 +89,7 @@ std::string kind_text(const Manifest& manifest) {
 }
 
 std::string counted(std::uint64_t count, const std::string& word) {
-  const char* const ending = count == 1 ? "" : word.ends_with("ch") ? "es" : "s";
+  const char* const ending = count == 1 ? "" : word.ends_with("batch") ? "es" : "s";
   return fmt::format("{} {}{}", count, word, ending);
 }
 

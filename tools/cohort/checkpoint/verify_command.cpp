@@ -91,8 +91,8 @@ class CheckpointVerifyCommand final : public Command {
     }
     if (num_damaged == 0)
       return fmt::format("{}\nAll bytes in {} are as they were written.\n", text, found.folder);
-    return fmt::format("{}\n{} of {} in {} damaged. An older snapshot that is ok can be restored.\n", text,
-                       num_damaged, counted(verified.size(), "snapshot"), found.folder);
+    return fmt::format("{}\n{} of {} in {} {} damaged.\n", text, num_damaged,
+                       counted(verified.size(), "snapshot"), found.folder, num_damaged == 1 ? "is" : "are");
   }
 
   static VerifyJson json(const FoundSnapshots& found, const std::vector<VerifiedSnapshot>& verified) {
