@@ -98,7 +98,8 @@ Status append_blocks(HashedFile& file, std::span<const std::byte> bytes, StoredP
 }
 
 Result<Shard> write_contents(WritableFile& file, Contents& contents) {
-  COHORT_ASSIGN_OR_RETURN(const std::string header, state::make_header(contents.tensors(), {}));
+  COHORT_ASSIGN_OR_RETURN(const std::string header,
+                          state::make_header(contents.tensors(), {{"format", "pt"}}));
   HashedFile hashed(file);
   COHORT_RETURN_IF_ERROR(hashed.append(std::as_bytes(std::span(header))));
   Shard shard{.header_bytes = hashed.size_bytes(), .header_hash = hashed.hash()};

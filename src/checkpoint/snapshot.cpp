@@ -81,6 +81,12 @@ std::string Snapshot::path_of(std::size_t manifest, const std::string& file) con
   return storage::joined(storage::joined(folder_, names_[manifest]), file);
 }
 
+std::string Snapshot::file_of(std::size_t held) const {
+  const Place& place = places_[held];
+  const std::string& file = manifests_[place.manifest].shards[place.shard].file;
+  return place.manifest == 0 ? file : fmt::format("../{}/{}", names_[place.manifest], file);
+}
+
 // Reads in the order of pieces and of their bytes, so that each block is fetched once.
 Status Snapshot::read(std::span<const state::Read> reads, const state::Taker& take) {
   std::vector<std::size_t> order(reads.size());

@@ -33,6 +33,11 @@ class Snapshot final : public state::PieceSource {
   std::span<const Manifest> manifests() const { return manifests_; }
   /// The path of a file of the manifest with this index.
   std::string path_of(std::size_t manifest, const std::string& file) const;
+  /// The entry of the manifest for the held piece with this index.
+  const StoredPiece& stored_piece(std::size_t held) const { return stored(places_[held]); }
+  /// The file of this held piece, seen from the folder of the snapshot: that of a base is
+  /// `../step-000000000500/model-00001-of-00002.safetensors`.
+  std::string file_of(std::size_t held) const;
 
   std::span<const state::HeldPiece> held() const override { return held_; }
   Status agree(const Status& mine) override { return mine; }

@@ -41,11 +41,21 @@ struct Header {
 /// Failure: kCorrupt with the reason.
 Result<Header> parse_header(std::string_view text);
 
+/// A tensor as a header describes it.
+struct TensorHead {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<std::int64_t> shape;
+};
+
 /// The bytes of a file before those of its tensors, which follow in this order without gaps: the length of
 /// the header and the header, padded to a multiple of 64 bytes.
 ///
-/// Failure: kUsage for a name that occurs twice or is not UTF-8, and for a header that is too long; a view
-/// whose bytes do not fit its shape is a bug.
+/// Failure: kUsage for a name that occurs twice or is not UTF-8, and for a header that is too long; an
+/// impossible shape is a bug.
+Result<std::string> make_header(std::span<const TensorHead> tensors,
+                                const std::map<std::string, std::string>& metadata);
+/// The same; a view whose bytes do not fit its shape is a bug.
 Result<std::string> make_header(std::span<const TensorView> tensors,
                                 const std::map<std::string, std::string>& metadata);
 

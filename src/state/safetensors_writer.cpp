@@ -22,12 +22,11 @@ Result<std::string> quoted(const std::string& text) {
   }
 }
 
-Status check_tensors(std::span<const TensorView> tensors) {
+Status check_tensors(std::span<const state::TensorHead> tensors) {
   std::set<std::string_view> names;
-  for (const TensorView& tensor : tensors) {
-    const auto needed = state::bytes_of(tensor.dtype, tensor.shape);
-    COHORT_CHECK(needed.has_value(), "shape of tensor '{}'", tensor.name);
-    COHORT_CHECK_EQ(*needed, tensor.bytes.size(), "of tensor '{}'", tensor.name);
+  for (const state::TensorHead& tensor : tensors) {
+    COHORT_CHECK(state::bytes_of(tensor.dtype, tensor.shape).has_value(), "shape of tensor '{}'",
+                 tensor.name);
     if (tensor.name == state::kMetadataName) {
       return Error(ErrorCode::kUsage, fmt::format("the format keeps the name '{}' for itself", tensor.name));
     }
@@ -48,7 +47,7 @@ Result<std::string> metadata_text(const std::map<std::string, std::string>& meta
   return fmt::format("\"{}\":{{{}}}", state::kMetadataName, fmt::join(members, ","));
 }
 
-Result<std::string> header_text(std::span<const TensorView> tensors,
+Result<std::string> header_text(std::span<const state::TensorHead> tensors,
                                 const std::map<std::string, std::string>& metadata) {
   std::vector<std::string> members;
   if (!metadata.empty()) {
@@ -56,12 +55,13 @@ Result<std::string> header_text(std::span<const TensorView> tensors,
     members.push_back(std::move(text));
   }
   std::uint64_t offset = 0;
-  for (const TensorView& tensor : tensors) {
+  for (const state::TensorHead& tensor : tensors) {
     COHORT_ASSIGN_OR_RETURN(const std::string name, quoted(tensor.name));
+    const std::uint64_t end = offset + *state::bytes_of(tensor.dtype, tensor.shape);
     members.push_back(fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", name,
                                   state::safetensors_name(tensor.dtype), fmt::join(tensor.shape, ","), offset,
-                                  offset + tensor.bytes.size()));
-    offset += tensor.bytes.size();
+                                  end));
+    offset = end;
   }
   return fmt::format("{{{}}}", fmt::join(members, ","));
 }
@@ -85,6 +85,17 @@ Result<std::string> framed(std::string header) {
 }  // namespace
 
 Result<std::string> state::make_header(std::span<const TensorView> tensors,
+                                       const std::map<std::string, std::string>& metadata) {
+  std::vector<TensorHead> heads;
+  for (const TensorView& tensor : tensors) {
+    const auto needed = bytes_of(tensor.dtype, tensor.shape);
+    COHORT_CHECK(needed == tensor.bytes.size(), "tensor '{}' has {} bytes", tensor.name, tensor.bytes.size());
+    heads.push_back({.name = tensor.name, .dtype = tensor.dtype, .shape = tensor.shape});
+  }
+  return make_header(std::span<const TensorHead>(heads), metadata);
+}
+
+Result<std::string> state::make_header(std::span<const TensorHead> tensors,
                                        const std::map<std::string, std::string>& metadata) {
   COHORT_RETURN_IF_ERROR(check_tensors(tensors));
   COHORT_ASSIGN_OR_RETURN(std::string header, header_text(tensors, metadata));

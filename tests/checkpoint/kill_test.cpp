@@ -26,7 +26,8 @@ RankState own_part(int rank, int world) {
   RankState state;
   const auto r = static_cast<std::size_t>(rank), n = static_cast<std::size_t>(world);
   state.add({.name = "fc.weight", .shape = {10, 20}}, whole({10, 20}));
-  state.add({.name = "fc.weight/exp_avg", .shape = {400}}, flat_range({400}, 400 * r / n, 400 * (r + 1) / n - 400 * r / n));
+  state.add({.name = "fc.weight/exp_avg", .shape = {400}},
+            flat_range({400}, 400 * r / n, 400 * (r + 1) / n - 400 * r / n));
   return state;
 }
 
@@ -34,8 +35,9 @@ RankState own_part(int rank, int world) {
 Status save_for_ever(Seat& seat, const std::string& folder) {
   LocalFileSystem files;
   RankState state = own_part(seat.index(), seat.size());
-  COHORT_ASSIGN_OR_RETURN(const auto saver,
-                          Saver::make(*seat, files, {.folder = folder, .retention = {.last = 2}, .full_every = 3}));
+  COHORT_ASSIGN_OR_RETURN(
+      const auto saver,
+      Saver::make(*seat, files, {.folder = folder, .retention = {.last = 2}, .full_every = 3}));
   COHORT_ASSIGN_OR_RETURN(const auto restored,
                           checkpoint::restore(*seat, files, {.folder = folder},
                                               [&](const checkpoint::Manifest&) -> Result<std::vector<Piece>> {
@@ -46,13 +48,15 @@ Status save_for_ever(Seat& seat, const std::string& folder) {
     COHORT_ASSIGN_OR_RETURN(const SaveReport report, save_version(*saver, state, ++step));
     COHORT_RETURN_IF_ERROR(report.status);
     const std::string line = fmt::format("{}\n", step);
-    if (seat.index() == 0 && ::write(STDOUT_FILENO, line.data(), line.size()) < 0) return unexpected(seat, "no output");
+    if (seat.index() == 0 && ::write(STDOUT_FILENO, line.data(), line.size()) < 0)
+      return unexpected(seat, "no output");
   }
 }
 
 int saver_role(const RoleCall& call) {
-  const WorldOutcome outcome = network_kind_of("loopback").run(
-      2, [&](Seat& seat) { return save_for_ever(seat, call.args.at(0)); }, {});
+  const WorldOutcome outcome =
+      network_kind_of("loopback")
+          .run(2, [&](Seat& seat) { return save_for_ever(seat, call.args.at(0)); }, {});
   return outcome.ok() ? 0 : (fmt::print(stderr, "{}\n", outcome.text()), 1);
 }
 
@@ -84,7 +88,8 @@ TEST(KilledSavers, LeaveWholeSnapshots) {
   int last = 0;
   for (int cycle = 0; cycle < rounds(25, 1500); ++cycle) {
     Process saver = spawn_role("saver", {.args = {folder}});
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 120'000));  // the moment is what is tested
+    std::this_thread::sleep_for(
+        std::chrono::microseconds(random() % 120'000));  // the moment is what is tested
     ASSERT_TRUE(saver.signal(SIGKILL)) << saver.error_output().text;
     ASSERT_TRUE(saver.wait(std::chrono::steady_clock::now() + std::chrono::seconds(30)));
     const int newest = newest_step(folder);

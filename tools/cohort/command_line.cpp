@@ -22,6 +22,8 @@ std::string exit_code_footer() {
 
 std::string group_summary(const std::string& word) {
   if (word == "bench") return "Measure this host";
+  if (word == "checkpoint")
+    return "List, show, verify, compare, convert and prune the snapshots of a training";
   if (word == "config") return "Explain, check and show the configuration of a job";
   return {};
 }

@@ -18,6 +18,12 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   commands.push_back(make_bench_form_command());
   commands.push_back(make_bench_ranks_command());
   commands.push_back(make_bench_rank_command());
+  commands.push_back(make_checkpoint_list_command());
+  commands.push_back(make_checkpoint_show_command());
+  commands.push_back(make_checkpoint_verify_command());
+  commands.push_back(make_checkpoint_diff_command());
+  commands.push_back(make_checkpoint_convert_command());
+  commands.push_back(make_checkpoint_prune_command());
   commands.push_back(make_config_explain_command());
   commands.push_back(make_config_check_command());
   commands.push_back(make_config_show_command());

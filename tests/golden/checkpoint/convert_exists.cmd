@@ -1,0 +1,1 @@
+checkpoint convert ../../checkpoint/golden empty --to huggingface

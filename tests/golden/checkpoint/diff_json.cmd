@@ -1,0 +1,1 @@
+checkpoint diff ../../checkpoint/golden/3 ../../checkpoint/golden/4 --json

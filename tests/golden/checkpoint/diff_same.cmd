@@ -1,0 +1,1 @@
+checkpoint diff ../../checkpoint/golden/4 runs/digits

@@ -1,0 +1,1 @@
+checkpoint list runs/digits

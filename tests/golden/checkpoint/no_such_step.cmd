@@ -1,0 +1,1 @@
+checkpoint show ../../checkpoint/golden/77777777

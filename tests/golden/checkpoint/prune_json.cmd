@@ -1,0 +1,1 @@
+checkpoint prune ../../checkpoint/golden --dry-run --json

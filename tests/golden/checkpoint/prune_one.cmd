@@ -1,0 +1,1 @@
+checkpoint prune ../../checkpoint/golden/3

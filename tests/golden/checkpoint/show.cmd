@@ -1,0 +1,1 @@
+checkpoint show runs/digits/3

@@ -1,0 +1,1 @@
+checkpoint show runs/digits --depth 2

@@ -1,0 +1,1 @@
+checkpoint verify ../../checkpoint/golden --jsn

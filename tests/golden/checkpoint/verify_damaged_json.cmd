@@ -1,0 +1,1 @@
+checkpoint verify damaged/2 --json

@@ -1,0 +1,1 @@
+checkpoint verify runs/digits/4
