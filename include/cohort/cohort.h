@@ -2,6 +2,8 @@
 
 // All of Cohort.
 #include <cohort/broadcast_state.h>
+#include <cohort/checkpoint.h>
+#include <cohort/checkpoint_options.h>
 #include <cohort/collective_algorithm.h>
 #include <cohort/context.h>
 #include <cohort/data_parallel.h>

@@ -98,8 +98,9 @@ class COHORT_EXPORT Context : public Group {
   /// member that lives must call this. Ends all calls of the generation, on all members. A member counts as
   /// lost if its process has ended, if it has left, or if it has been without a sign of life for the liveness
   /// limit; a member of another host that is merely silent counts only if more than half of the members are
-  /// left. Throws kTimedOut for members that live but do not call, kPeerLost if the others count this process
-  /// as lost or too few members are left.
+  /// left. Nobody watches members between two generations: after a form() that failed, one that does not call
+  /// within ContextOptions::meeting_limit counts as silent. Throws kTimedOut for members that live but do not
+  /// call, kPeerLost if the others count this process as lost or too few members are left.
   std::vector<Member> survivors();
   /// Forms the next generation of these members, in this order; their roles may differ from the present ones.
   /// Every listed member calls this with the same list; no other member has a part in the job any more, and

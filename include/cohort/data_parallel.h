@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace torch::nn {
 class Module;
@@ -15,7 +16,13 @@ namespace cohort {
 
 class Arena;
 class Communicator;
+class DataParallel;
 class Group;
+
+namespace train {
+std::vector<std::int64_t> bucket_order(const DataParallel& parallel);
+void set_bucket_order(DataParallel& parallel, const std::vector<std::int64_t>& order);
+}  // namespace train
 
 struct DataParallelOptions {
   /// Gradients are all-reduced in buckets of about this size, as `bucket_cap_mb` of PyTorch's DDP.
@@ -79,6 +86,8 @@ class COHORT_EXPORT DataParallel {
   [[nodiscard]] Accumulation accumulate() { return Accumulation(*this); }
 
  private:
+  friend std::vector<std::int64_t> train::bucket_order(const DataParallel& parallel);
+  friend void train::set_bucket_order(DataParallel& parallel, const std::vector<std::int64_t>& order);
   struct Parts;
   class Round;
   std::unique_ptr<Parts> parts_;

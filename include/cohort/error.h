@@ -70,8 +70,8 @@ class COHORT_EXPORT Error : public std::runtime_error {
   const Error& root() const noexcept;
   /// The outermost advice in the chain; empty without advice.
   const std::string& remedy() const noexcept;
-  /// The rank that failed, as numbered in the group where it happened; the first of several. Taken from the
-  /// outermost level that names a rank.
+  /// The rank that failed, as numbered among all ranks of the generation, in whichever group it happened: the
+  /// index in Context::members(). The first of several. Taken from the outermost level that names a rank.
   std::optional<int> rank() const noexcept;
 
   /// Whether a retry, or a restart from a checkpoint, can succeed: false for usage errors and bugs.

@@ -39,8 +39,9 @@ struct Call;
 /// Lifetime: a group may outlive the Context it was made from. The destructor does not wait for other ranks:
 /// those that still wait for this one get an error.
 /// Failure: methods throw Error. kPeerLost names the lost rank, kTimedOut the rank that has not made the
-/// call; UsageError describes calls that do not match. After the first failure every later call of the group
-/// throws the same error; other groups without the lost rank go on.
+/// call, both as numbered among all ranks: see Error::rank(). UsageError describes calls that do not match.
+/// After the first failure every later call of the group throws the same error; other groups without the lost
+/// rank go on.
 class COHORT_EXPORT Group {
  public:
   Group(Group&& other) noexcept;

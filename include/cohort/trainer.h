@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cohort/checkpoint_options.h>
 #include <cohort/dataset.h>
 #include <cohort/evaluation.h>
 #include <cohort/export.h>
@@ -84,6 +85,11 @@ struct TrainerOptions {
   /// run are moved to its sub-folder earlier-1, earlier-2, … Empty: no files are written.
   std::string directory{};
   ModelFacts facts{};  ///< written into these files
+  /// Snapshots of the training, at the end of it as well. Not set: none are written.
+  std::optional<CheckpointOptions> checkpoint{};
+  /// The path of a snapshot to go on from; or of a folder of snapshots, to go on from the newest whole one,
+  /// or to begin anew if it has none. Empty: the folder of `checkpoint`. Not set: training begins anew.
+  std::optional<std::string> resume{};
 
   std::size_t bucket_bytes = std::size_t{4} << 20;
   /// Steps between comparisons of the ranks' copies of the parameters; nullopt: never.
@@ -99,6 +105,8 @@ struct TrainerOptions {
 
   std::function<void(const StepReport&)> on_step{};              ///< on every rank
   std::function<void(const EvaluationReport&)> on_evaluation{};  ///< on every rank
+  std::function<void(const CheckpointReport&)> on_checkpoint{};  ///< on every rank
+  std::function<void(const ResumeReport&)> on_resume{};          ///< on every rank, before the first step
   std::function<bool()> wants_to_stop{};  ///< called once a step; training stops if it is true on any rank
 };
 
@@ -117,6 +125,9 @@ struct TrainingReport {
   double communication_seconds = 0;
   double stall_seconds = 0;
   std::string parameters_hash{};
+  std::optional<ResumeReport> resumed{};
+  /// The step of the newest snapshot that is complete.
+  std::optional<std::int64_t> saved_step{};
 };
 
 /// The bytes of memory that a rank uses.
@@ -169,14 +180,15 @@ class COHORT_EXPORT Trainer {
   Trainer& operator=(const Trainer&) = delete;
 
   /// Trains, and evaluates on `test` every `evaluate_every` epochs and at the end. All ranks must pass the
-  /// same data sets.
+  /// same data sets. With `resume` the parameters get the bits that they would have without the interruption.
   TrainingReport fit(std::shared_ptr<const Dataset> train, std::shared_ptr<const Dataset> test = nullptr);
   /// The mean loss and the accuracy on `data`. All ranks call it together; each evaluates a part of the data.
   EvaluationReport evaluate(const Dataset& data);
   TrainerMemory memory() const;
   /// Visits everything that training changes, as this rank holds it: parameters and buffers under their
   /// names, moments (`weight/exp_avg`) as slices of their tensors, numbers of updates (`weight/step`), and
-  /// the position of the last fit() (`position/step`, …). Not while fit() runs; fit() begins at position 0.
+  /// the position of the last fit() (`position/step`, …). Not while fit() runs; fit() begins at position 0,
+  /// or at that of the snapshot which it goes on from.
   ///
   /// Failure: throws UsageError, naming the tensor, for one that is not contiguous.
   void visit_state(const StateVisitor& visitor);

@@ -27,4 +27,7 @@ constexpr int exit_code_of(ErrorCode code) {
 /// blames such a rank only if no rank ended with another failure.
 inline constexpr int kFollowedExitCode = 75;
 
+/// The exit code of a rank that stopped as it was told, after its state was saved: training can go on.
+inline constexpr int kStoppedExitCode = 85;
+
 }  // namespace cohort

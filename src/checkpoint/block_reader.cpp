@@ -30,7 +30,8 @@ Status BlockReader::fetch(std::size_t block) {
   const std::uint64_t first = std::uint64_t{block} * kBlockBytes;
   block_.resize(std::min<std::uint64_t>(kBlockBytes, stored_.size_bytes - first));
   COHORT_ASSIGN_OR_RETURN(const std::size_t count, file_->read_at(stored_.first + first, block_));
-  if (count != block_.size()) return corrupt(fmt::format("the file ends {} bytes early", block_.size() - count));
+  if (count != block_.size())
+    return corrupt(fmt::format("the file ends {} bytes early", block_.size() - count));
   const std::uint64_t hash = content_hash(block_);
   if (hash != stored_.hashes[block]) {
     return corrupt(fmt::format("the hash of bytes {} … {} of the file is {:016x}, expected {:016x}",

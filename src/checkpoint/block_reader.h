@@ -39,7 +39,7 @@ class BlockReader {
   const std::unique_ptr<ReadableFile> file_;
   const std::string path_;
   const StoredPiece& stored_;
-  std::vector<std::byte> block_;      // the block that was read last
+  std::vector<std::byte> block_;  // the block that was read last
   std::vector<std::byte> decompressed_;
   std::optional<std::size_t> index_;  // of that block
   bool is_decompressed_ = false;

@@ -24,7 +24,8 @@ std::size_t row_length(const Piece& piece) {
 std::span<const std::byte> row_of(const Piece& piece, std::size_t row, std::size_t length) {
   const std::size_t row_bytes = length * size_bytes(piece.dtype);
   const std::size_t first = row * row_bytes;
-  return std::span<const std::byte>(piece.bytes).subspan(first, std::min(row_bytes, piece.bytes.size() - first));
+  return std::span<const std::byte>(piece.bytes)
+      .subspan(first, std::min(row_bytes, piece.bytes.size() - first));
 }
 
 std::size_t num_rows(const Piece& piece, std::size_t length) {

@@ -13,8 +13,11 @@ const Json& empty_value() {
   return kNothing;
 }
 
+// Arrays and objects are not written out: they may be large, or nested deeply.
 std::string shortened(const Json& value) {
   constexpr std::size_t kLongest = 40;
+  if (value.is_array()) return fmt::format("an array of {}", value.size());
+  if (value.is_object()) return fmt::format("an object of {}", value.size());
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "…";
   return text;
@@ -56,6 +59,10 @@ bool JsonFields::has(std::string_view name) const {
   return failure_ && object_.contains(std::string(name));
 }
 
+bool JsonFields::is_null(std::string_view name) const {
+  return has(name) && object_.find(std::string(name))->is_null();
+}
+
 std::vector<std::string> JsonFields::names() const {
   std::vector<std::string> all;
   if (!failure_) return all;
@@ -71,8 +78,9 @@ std::string JsonFields::text(std::string_view name) {
 std::int64_t JsonFields::whole_number(std::string_view name, std::int64_t least, std::int64_t most) {
   const Json& value = member(name, Json::value_t::number_integer, "a whole number");
   if (value.is_null()) return 0;
-  const bool is_too_large = value.is_number_unsigned() && value.get<std::uint64_t>() >
-                                static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const bool is_too_large =
+      value.is_number_unsigned() &&
+      value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const std::int64_t number = is_too_large ? -1 : value.get<std::int64_t>();
   if (!is_too_large && number >= least && number <= most) return number;
   refuse(name, fmt::format("a whole number from {} to {}", least, most), shortened(value));

@@ -13,7 +13,9 @@
 
 namespace cohort::checkpoint {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
+/// Keeps the order of members. Not for reading: its objects take quadratic time.
+using OrderedJson = nlohmann::ordered_json;
 
 /// Reads the members of one JSON object, each of which must have the expected type. Remembers the first
 /// failure, after which all reads return zeros and empty texts.
@@ -45,6 +47,7 @@ class JsonFields {
     }
   }
   bool has(std::string_view name) const;
+  bool is_null(std::string_view name) const;
   std::vector<std::string> names() const;
   bool is_fine() const { return failure_.has_value(); }
   void refuse(std::string_view name, const std::string& expected, const std::string& found);

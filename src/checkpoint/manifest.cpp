@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace cohort::checkpoint {
 namespace {
@@ -18,6 +19,11 @@ constexpr std::array<std::string_view, 2> kEncodings{"plain", "zstd"};
 constexpr std::array<std::string_view, 2> kKinds{"full", "difference"};
 constexpr std::string_view kSealStart = "{\"hash\": \"";
 constexpr std::string_view kSealEnd = "\",\n";
+
+// Text of users need not be UTF-8: bytes that are not become U+FFFD.
+std::string text_of(const OrderedJson& json, int indentation) {
+  return json.dump(indentation, ' ', false, OrderedJson::error_handler_t::replace);
+}
 
 template <class Enum, std::size_t N>
 std::string_view word_of(const std::array<std::string_view, N>& words, Enum value) {
@@ -34,8 +40,8 @@ Enum read_word(JsonFields& fields, std::string_view name, const std::array<std::
   return {};
 }
 
-Json encode_slice(const Slice& slice) {
-  Json boxes = Json::array();
+OrderedJson encode_slice(const Slice& slice) {
+  OrderedJson boxes = OrderedJson::array();
   for (const Box& box : slice.boxes) boxes.push_back({{"first", box.first}, {"lengths", box.lengths}});
   return {{"boxes", boxes}, {"first", slice.first}, {"count", slice.count}};
 }
@@ -53,11 +59,11 @@ Slice decode_slice(JsonFields fields) {
   return slice;
 }
 
-Json encode_piece(const StoredPiece& stored) {
-  Json json{{"name", stored.piece.name},
-            {"dtype", name(stored.piece.dtype)},
-            {"shape", stored.piece.shape},
-            {"merge", word_of(kMerges, stored.piece.merge)}};
+OrderedJson encode_piece(const StoredPiece& stored) {
+  OrderedJson json{{"name", stored.piece.name},
+                   {"dtype", name(stored.piece.dtype)},
+                   {"shape", stored.piece.shape},
+                   {"merge", word_of(kMerges, stored.piece.merge)}};
   if (stored.piece.mine != whole(stored.piece.shape)) json["slice"] = encode_slice(stored.piece.mine);
   json["tensor"] = stored.tensor;
   json["encoding"] = word_of(kEncodings, stored.encoding);
@@ -79,22 +85,40 @@ bool is_possible(const Shape& shape) {
   return true;
 }
 
-// A shape or a slice that is impossible is refused here, so that code behind needs no checks.
-void check_piece(const StoredPiece& stored, const Shard& shard, JsonFields& fields) {
-  if (!fields.is_fine()) return;
+// Frames of zstd are not longer than a 2^15th of their content.
+constexpr std::uint64_t kMostCompressed = std::uint64_t{1} << 16;
+
+void check_slice_of(const StoredPiece& stored, JsonFields& fields) {
   if (!is_possible(stored.piece.shape)) return fields.refuse("shape", "fewer than 2^59 elements", "more");
   const Status fits = check_slice(stored.piece.shape, stored.piece.mine);
   if (!fits) return fields.refuse("slice", "a slice of the tensor", fits.error().message());
-  const bool is_inside = stored.first >= shard.header_bytes && stored.first <= shard.size_bytes &&
-                         stored.size_bytes <= shard.size_bytes - stored.first;
-  if (!is_inside) return fields.refuse("bytes", "bytes inside of the file", "bytes outside");
+  const std::size_t most = num_elements(stored.piece.shape);
+  if (stored.piece.mine.count <= most) return;
+  fields.refuse("slice", fmt::format("at most the {} elements of the tensor", most),
+                fmt::format("{} elements", stored.piece.mine.count));
+}
+
+// What is impossible is refused here, so that code behind needs no checks. `first` is where the bytes of the
+// piece must begin, since the pieces of a file have no gaps between them.
+void check_piece(const StoredPiece& stored, const Shard& shard, std::uint64_t first, JsonFields& fields) {
+  if (fields.is_fine()) check_slice_of(stored, fields);
+  if (!fields.is_fine()) return;
+  if (stored.first != first)
+    fields.refuse("first", fmt::format("{}", first), fmt::format("{}", stored.first));
+  const std::uint64_t most = shard.size_bytes - first;
   const std::uint64_t plain = stored.piece.mine.count * size_bytes(stored.piece.dtype);
-  if (stored.encoding == Encoding::kPlain && stored.size_bytes != plain) {
+  if (stored.size_bytes > most) {
+    fields.refuse("bytes", fmt::format("at most the {} that are left in the file", most),
+                  fmt::format("{}", stored.size_bytes));
+  } else if (stored.encoding == Encoding::kPlain && stored.size_bytes != plain) {
     fields.refuse("bytes", fmt::format("{}", plain), fmt::format("{}", stored.size_bytes));
+  } else if (plain / kMostCompressed > stored.size_bytes) {
+    fields.refuse("bytes", fmt::format("the compressed form of {}", plain),
+                  fmt::format("{}", stored.size_bytes));
   }
 }
 
-StoredPiece decode_piece(JsonFields fields, const Shard& shard) {
+StoredPiece decode_piece(JsonFields fields, const Shard& shard, std::uint64_t first) {
   StoredPiece stored;
   stored.piece.name = fields.text("name");
   const auto dtype = dtype_named(fields.text("dtype"));
@@ -112,12 +136,12 @@ StoredPiece decode_piece(JsonFields fields, const Shard& shard) {
   } else if (fields.is_fine() && is_possible(stored.piece.shape)) {
     stored.piece.mine = whole(stored.piece.shape);
   }
-  check_piece(stored, shard, fields);
+  check_piece(stored, shard, first, fields);
   return stored;
 }
 
-Json encode_shard(const Shard& shard) {
-  Json pieces = Json::array();
+OrderedJson encode_shard(const Shard& shard) {
+  OrderedJson pieces = OrderedJson::array();
   for (const StoredPiece& stored : shard.pieces) pieces.push_back(encode_piece(stored));
   return {{"file", shard.file},
           {"bytes", shard.size_bytes},
@@ -140,15 +164,38 @@ Shard decode_shard(JsonFields fields) {
               .header_hash = fields.hash("header_hash")};
   if (!is_plain_name(shard.file)) fields.refuse("file", "the name of a file in this folder", "another path");
   if (shard.header_bytes > shard.size_bytes) fields.refuse("header_bytes", "at most bytes", "more");
-  fields.each("pieces", [&](JsonFields piece) { shard.pieces.push_back(decode_piece(piece, shard)); });
+  std::uint64_t end = shard.header_bytes;
+  fields.each("pieces", [&](JsonFields piece) {
+    shard.pieces.push_back(decode_piece(piece, shard, end));
+    end += shard.pieces.back().size_bytes;
+  });
+  if (end != shard.size_bytes)
+    fields.refuse("bytes", fmt::format("{}", end), fmt::format("{}", shard.size_bytes));
   return shard;
 }
 
-Json number_or_null(std::optional<double> number) {
-  return number && std::isfinite(*number) ? Json(*number) : Json();
+OrderedJson number_or_null(std::optional<double> number) {
+  return number && std::isfinite(*number) ? OrderedJson(*number) : OrderedJson();
 }
 
-Json encode_course(const Course& course) {
+OrderedJson encode_best(const std::optional<BestEvaluation>& best) {
+  if (!best) return nullptr;
+  return {{"epoch", best->epoch},
+          {"step", best->step},
+          {"loss", number_or_null(best->loss)},
+          {"accuracy", number_or_null(best->accuracy)}};
+}
+
+std::optional<BestEvaluation> decode_best(JsonFields& course) {
+  if (course.is_null("best")) return std::nullopt;
+  JsonFields fields = course.object("best");
+  return BestEvaluation{.epoch = fields.whole_number("epoch", 0),
+                        .step = fields.whole_number("step", 0),
+                        .loss = fields.number("loss").value_or(std::numeric_limits<double>::infinity()),
+                        .accuracy = fields.number("accuracy")};
+}
+
+OrderedJson encode_course(const Course& course) {
   const state::Position& position = course.position;
   const Ledger& ledger = course.ledger;
   return {{"position",
@@ -164,6 +211,7 @@ Json encode_course(const Course& course) {
             {"micro_batches", ledger.micro_batches},
             {"steps_done", position.step_in_epoch}}},
           {"loss", number_or_null(course.loss)},
+          {"best", encode_best(course.best)},
           {"settings", course.settings},
           {"bucket_order", course.bucket_order},
           {"config", course.config}};
@@ -183,13 +231,14 @@ Course decode_course(JsonFields fields) {
                    .batch_size = ledger.whole_number("batch_size", 0),
                    .micro_batches = ledger.whole_number("micro_batches", 0)};
   course.loss = fields.number("loss");
+  course.best = decode_best(fields);
   course.settings = fields.texts("settings");
   course.bucket_order = fields.whole_numbers("bucket_order");
   course.config = fields.text("config");
   return course;
 }
 
-Json encode_world(const Manifest& manifest) {
+OrderedJson encode_world(const Manifest& manifest) {
   return {{"ranks", manifest.ranks}, {"hosts", manifest.hosts}, {"mesh", manifest.mesh}};
 }
 
@@ -220,10 +269,10 @@ Result<std::string_view> unsealed(std::string_view text) {
   const std::string expected =
       fmt::format("{}{}{}", kSealStart, hash_text(content_hash(std::as_bytes(std::span(rest)))), kSealEnd);
   if (text.substr(0, length) == expected) return rest;
-  return Error(ErrorCode::kCorrupt,
-               fmt::format("field 'hash' is '{}', expected '{}' for the {} bytes after it",
-                           text.substr(kSealStart.size(), 16), expected.substr(kSealStart.size(), 16),
-                           rest.size()));
+  return Error(
+      ErrorCode::kCorrupt,
+      fmt::format("field 'hash' is '{}', expected '{}' for the {} bytes after it",
+                  text.substr(kSealStart.size(), 16), expected.substr(kSealStart.size(), 16), rest.size()));
 }
 
 std::vector<Shard> read_shards(JsonFields& fields) {
@@ -232,22 +281,35 @@ std::vector<Shard> read_shards(JsonFields& fields) {
   return shards;
 }
 
+// The text of a manifest after its first line.
+std::string encode_rest(const Manifest& manifest) {
+  OrderedJson shards = OrderedJson::array();
+  for (const Shard& shard : manifest.shards) shards.push_back(encode_shard(shard));
+  const OrderedJson json{{"format", "cohort snapshot"},
+                         {"version", manifest.version},
+                         {"cohort", manifest.cohort_version},
+                         {"kind", word_of(kKinds, manifest.kind)},
+                         {"base", manifest.base},
+                         {"base_hash", hash_text(manifest.base_hash)},
+                         {"world", encode_world(manifest)},
+                         {"course", encode_course(manifest.course)},
+                         {"shards", shards}};
+  return text_of(json, 1).substr(2) + "\n";  // without the opening brace and its line end
+}
+
+std::uint64_t hash_of_rest(std::string_view rest) {
+  return content_hash(std::as_bytes(std::span(rest)));
+}
+
 }  // namespace
 
 std::string encode(const Manifest& manifest) {
-  Json shards = Json::array();
-  for (const Shard& shard : manifest.shards) shards.push_back(encode_shard(shard));
-  const Json json{{"format", "cohort snapshot"},
-                  {"version", manifest.version},
-                  {"cohort", manifest.cohort_version},
-                  {"kind", word_of(kKinds, manifest.kind)},
-                  {"base", manifest.base},
-                  {"world", encode_world(manifest)},
-                  {"course", encode_course(manifest.course)},
-                  {"shards", shards}};
-  const std::string rest = json.dump(1).substr(2) + "\n";  // without the opening brace and its line end
-  return fmt::format("{}{}{}{}", kSealStart, hash_text(content_hash(std::as_bytes(std::span(rest)))), kSealEnd,
-                     rest);
+  const std::string rest = encode_rest(manifest);
+  return fmt::format("{}{}{}{}", kSealStart, hash_text(hash_of_rest(rest)), kSealEnd, rest);
+}
+
+std::uint64_t hash_of(const Manifest& manifest) {
+  return hash_of_rest(encode_rest(manifest));
 }
 
 Result<Manifest> decode_manifest(std::string_view text) {
@@ -255,17 +317,19 @@ Result<Manifest> decode_manifest(std::string_view text) {
   COHORT_ASSIGN_OR_RETURN(const Json json, parsed("{" + std::string(rest)));
   Status failure;
   JsonFields fields(json, "", failure);
-  if (fields.text("format") != "cohort snapshot") fields.refuse("format", "'cohort snapshot'", "another text");
-  Manifest manifest;
+  if (fields.text("format") != "cohort snapshot")
+    fields.refuse("format", "'cohort snapshot'", "another text");
+  Manifest manifest{.hash = hash_of_rest(rest)};
   manifest.version = static_cast<int>(fields.whole_number("version", 1, 1 << 20));
   if (failure && manifest.version > kFormatVersion) {
-    return Error(ErrorCode::kUnsupported, fmt::format("field 'version' is {}, expected at most {}",
-                                                      manifest.version, kFormatVersion))
+    return Error(ErrorCode::kUnsupported,
+                 fmt::format("field 'version' is {}, expected at most {}", manifest.version, kFormatVersion))
         .with_remedy("Read the snapshot with the version of Cohort that wrote it, or a later one.");
   }
   manifest.cohort_version = fields.text("cohort");
   manifest.kind = read_word<SnapshotKind>(fields, "kind", kKinds);
   manifest.base = fields.text("base");
+  manifest.base_hash = fields.hash("base_hash");
   if (failure && (manifest.kind == SnapshotKind::kDifference) != is_plain_name(manifest.base)) {
     fields.refuse("base", "the name of a snapshot for a difference, else empty", "another text");
   }
@@ -277,9 +341,9 @@ Result<Manifest> decode_manifest(std::string_view text) {
 }
 
 std::string encode_shards(const std::vector<Shard>& shards) {
-  Json array = Json::array();
+  OrderedJson array = OrderedJson::array();
   for (const Shard& shard : shards) array.push_back(encode_shard(shard));
-  return Json{{"shards", array}}.dump();
+  return text_of({{"shards", array}}, -1);
 }
 
 Result<std::vector<Shard>> decode_shards(std::string_view text) {

@@ -25,8 +25,8 @@ enum class Encoding : std::uint8_t { kPlain, kZstd };
 
 /// A piece of the state in a shard.
 struct StoredPiece {
-  Piece piece{};           ///< without bytes
-  std::string tensor{};    ///< name in the file: that of the piece if it is whole, else `weight/exp_avg@2`
+  Piece piece{};         ///< without bytes
+  std::string tensor{};  ///< name in the file: that of the piece if it is whole, else `weight/exp_avg@2`
   Encoding encoding = Encoding::kPlain;
   std::uint64_t first = 0;              ///< offset of its bytes in the file
   std::uint64_t size_bytes = 0;         ///< in the file
@@ -53,11 +53,20 @@ struct Ledger {
   bool operator==(const Ledger&) const = default;
 };
 
+/// The best evaluation so far.
+struct BestEvaluation {
+  std::int64_t epoch = 0;
+  std::int64_t step = 0;
+  double loss = 0;
+  std::optional<double> accuracy{};
+};
+
 /// The course of a training, besides the pieces of its state.
 struct Course {
   state::Position position{};
   Ledger ledger{};
   std::optional<double> loss{};  ///< of the last evaluation
+  std::optional<BestEvaluation> best{};
   /// Settings that the course depends on, such as the seed, by name.
   std::map<std::string, std::string> settings{};
   std::string config{};  ///< the job file with all its values; empty for a program of the user
@@ -75,15 +84,19 @@ struct Manifest {
   int version = kFormatVersion;
   std::string cohort_version{};
   SnapshotKind kind = SnapshotKind::kFull;
-  std::string base{};  ///< name of the full snapshot that a difference completes
+  std::string base{};           ///< name of the full snapshot that a difference completes
+  std::uint64_t base_hash = 0;  ///< hash_of() the manifest of that snapshot
   int ranks = 1;
   int hosts = 1;
   std::map<std::string, int> mesh{};  ///< number of ranks along each axis: data, stage, tensor, …
   Course course{};
   std::vector<Shard> shards{};
+  std::uint64_t hash = 0;  ///< that with which the decoded text begins; encode() computes its own
 };
 
 std::string encode(const Manifest& manifest);
+/// The hash with which the encoded manifest begins.
+std::uint64_t hash_of(const Manifest& manifest);
 /// Failure: kCorrupt, naming the field, what was expected and what was found, for a text that encode() did
 /// not write; kUnsupported for a later version of the format.
 Result<Manifest> decode_manifest(std::string_view text);

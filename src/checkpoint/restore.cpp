@@ -1,7 +1,7 @@
 #include "checkpoint/restore.h"
 
+#include "checkpoint/host_shares.h"
 #include "checkpoint/snapshot_folder.h"
-#include "layout/slice.h"
 #include "state/gather_lists.h"
 #include "state/move.h"
 
@@ -14,45 +14,18 @@ namespace {
 
 constexpr std::chrono::hours kLongestRead{24};
 
-/// The share of a rank in the reading that the ranks of its host do together.
-struct HostShare {
-  std::size_t place = 0;
-  std::size_t size = 1;
-};
-
-HostShare host_share(const Communicator& group) {
-  const std::vector<int> hosts = group.hosts();
-  const auto rank = static_cast<std::size_t>(group.rank());
-  if (rank >= hosts.size()) return {};
-  const auto own = static_cast<std::size_t>(std::count(hosts.begin(), hosts.end(), hosts[rank]));
-  const auto before = std::count(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(rank), hosts[rank]);
-  return {static_cast<std::size_t>(before), own};
+std::set<std::string_view> names_in(const Snapshot& snapshot) {
+  std::set<std::string_view> names;
+  for (const state::HeldPiece& held : snapshot.held()) names.insert(held.piece.name);
+  return names;
 }
 
-// Of memory that the ranks of a host share, each fills a part.
-Piece own_part(Piece piece, const HostShare& share) {
-  if (piece.memory == PieceMemory::kOwn) return piece;
-  const std::size_t element_bytes = size_bytes(piece.dtype);
-  const std::size_t first = piece.mine.count * share.place / share.size;
-  const std::size_t last = piece.mine.count * (share.place + 1) / share.size;
-  piece.mine.first += first;
-  piece.mine.count = last - first;
-  piece.bytes = piece.bytes.subspan(first * element_bytes, (last - first) * element_bytes);
-  return piece;
-}
-
-// A tensor of the snapshot that nobody takes would be lost at the next save.
-Status check_all_taken(const Snapshot& snapshot, std::span<const Piece> targets) {
-  std::set<std::string_view> taken;
-  for (const Piece& target : targets) taken.insert(target.name);
-  for (const state::HeldPiece& held : snapshot.held()) {
-    if (taken.contains(held.piece.name)) continue;
-    return Error(ErrorCode::kUsage,
-                 fmt::format("it has a tensor '{}', which this training does not have", held.piece.name))
-        .with_remedy("Go on with the same model and the same optimizer; to begin anew with its weights, name its "
-                     "model file as model.initial.");
-  }
-  return {};
+Error not_taken(std::string_view name) {
+  return Error(ErrorCode::kUsage,
+               fmt::format("it has a tensor '{}', which this training does not have", name))
+      .with_remedy(
+          "Go on with the same model and the same optimizer; to begin anew with its weights, name its "
+          "model file as model.initial.");
 }
 
 class Restoring {
@@ -70,8 +43,10 @@ class Restoring {
       restored.damaged.push_back(*damage);
       restored.newer.push_back(*name);
     }
+    if (order_.name && !restored.damaged.empty()) return restored.damaged.front();
     if (!restored.damaged.empty()) return restored.damaged.front().within("no snapshot is whole");
-    return Error(ErrorCode::kNotFound, fmt::format("there is no snapshot '{}' in '{}'", *order_.name, order_.folder))
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("there is no snapshot '{}' in '{}'", *order_.name, order_.folder))
         .with_remedy("`cohort checkpoint list` shows the snapshots of a folder.");
   }
 
@@ -109,25 +84,50 @@ class Restoring {
     COHORT_ASSIGN_OR_RETURN(std::optional<Error> damage, judged(done));
     if (damage) return damage;
     const auto targets = targets_((*snapshot)->manifest());
-    COHORT_RETURN_IF_ERROR(agreed(targets ? check_all_taken(**snapshot, *targets) : Status(targets.error()))
-                               .within(fmt::format("training cannot go on from the snapshot '{}'", name)));
+    Status fits = agreed(targets ? Status() : Status(targets.error()));
+    if (fits) fits = check_all_taken(**snapshot, *targets);
+    COHORT_RETURN_IF_ERROR(
+        std::move(fits).within(fmt::format("training cannot go on from the snapshot '{}'", name)));
     std::vector<Piece> parts;
-    const HostShare share = group_ == nullptr ? HostShare() : host_share(*group_);
-    for (const Piece& piece : *targets) parts.push_back(own_part(piece, share));
+    COHORT_ASSIGN_OR_RETURN(auto keys, of_all(HostShares::keys_of(*targets)));
+    const HostShares shares(rank(), group_ == nullptr ? std::vector<int>() : group_->hosts(),
+                            std::move(keys));
+    for (const Piece& piece : *targets) parts.push_back(shares.own_part(piece));
     COHORT_ASSIGN_OR_RETURN(
-        damage, judged(state::move(parts, **snapshot).within(fmt::format("cannot read the snapshot '{}'", name))));
+        damage,
+        judged(state::move(parts, **snapshot).within(fmt::format("cannot read the snapshot '{}'", name))));
     restored.name = name;
     restored.course = (*snapshot)->manifest().course;
     return damage;
   }
 
-  // All ranks draw the same conclusion: damage if a rank has found damage, an error for any other failure.
+  // A tensor of the snapshot that no rank takes would be lost at the next save.
+  Status check_all_taken(const Snapshot& snapshot, std::span<const Piece> targets) {
+    const std::set<std::string_view> names = names_in(snapshot);
+    std::set<std::string_view> taken;
+    for (const Piece& target : targets) taken.insert(target.name);
+    std::vector<std::uint8_t> mine;  // per name: 1 if this rank takes the tensor
+    for (const std::string_view name : names) mine.push_back(taken.contains(name) ? 1 : 0);
+    COHORT_ASSIGN_OR_RETURN(const auto by_rank, of_all(mine));
+    std::size_t index = 0;
+    for (const std::string_view name : names) {
+      const auto takes = [index](const std::vector<std::uint8_t>& flags) { return flags[index] != 0; };
+      if (std::none_of(by_rank.begin(), by_rank.end(), takes)) return not_taken(name);
+      ++index;
+    }
+    return {};
+  }
+
+  // All ranks draw the same conclusion: damage if a rank has found damage, an error for any other failure,
+  // such as that of the group itself.
   Result<std::optional<Error>> judged(const Status& mine) {
-    const bool is_damage = !mine && (mine.error().code() == ErrorCode::kCorrupt ||
-                                     mine.error().code() == ErrorCode::kNotFound);
+    const bool is_damage =
+        !mine && (mine.error().code() == ErrorCode::kCorrupt || mine.error().code() == ErrorCode::kNotFound);
     COHORT_RETURN_IF_ERROR(agreed(is_damage ? Status() : mine));
     const Status all = agreed(is_damage ? mine : Status());
-    return all ? std::optional<Error>() : std::optional<Error>(all.error());
+    if (all) return std::nullopt;
+    if (const auto failure = group_ == nullptr ? std::nullopt : group_->failure()) return *failure;
+    return std::optional<Error>(all.error());
   }
 
   int rank() const { return group_ == nullptr ? 0 : group_->rank(); }
@@ -136,11 +136,15 @@ class Restoring {
     return group_ == nullptr ? mine : state::agree(*group_, mine, kLongestRead);
   }
 
+  template <class Number>
+  Result<std::vector<std::vector<Number>>> of_all(const std::vector<Number>& mine) {
+    if (group_ == nullptr) return std::vector<std::vector<Number>>{mine};
+    return state::gather_lists(*group_, mine, kLongestRead);
+  }
+
   Result<std::string> of_first(const std::string& text) {
-    if (group_ == nullptr) return text;
     const auto bytes = std::as_bytes(std::span(text));
-    COHORT_ASSIGN_OR_RETURN(
-        const auto all, state::gather_lists(*group_, std::vector<std::byte>(bytes.begin(), bytes.end())));
+    COHORT_ASSIGN_OR_RETURN(const auto all, of_all(std::vector<std::byte>(bytes.begin(), bytes.end())));
     return std::string(reinterpret_cast<const char*>(all.front().data()), all.front().size());
   }
 
@@ -158,7 +162,8 @@ Result<std::optional<Restored>> restore(Communicator& group, FileSystem& files, 
   return Restoring(&group, files, order, targets).run();
 }
 
-Result<std::optional<Restored>> restore(FileSystem& files, const RestoreOrder& order, const Targets& targets) {
+Result<std::optional<Restored>> restore(FileSystem& files, const RestoreOrder& order,
+                                        const Targets& targets) {
   return Restoring(nullptr, files, order, targets).run();
 }
 

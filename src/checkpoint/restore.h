@@ -22,7 +22,7 @@ struct RestoreOrder {
 struct Restored {
   std::string name{};
   Course course{};
-  std::vector<Error> damaged{};     ///< why newer snapshots were not taken
+  std::vector<Error> damaged{};      ///< why newer snapshots were not taken
   std::vector<std::string> newer{};  ///< their names, and those after the one that was asked for
 };
 
@@ -33,7 +33,7 @@ using Targets = std::function<Result<std::vector<Piece>>(const Manifest& manifes
 /// Fills the state of all ranks of a group from a snapshot, whatever the layout was in which it was written.
 /// A damaged snapshot is passed over for an older one. All ranks call it together.
 ///
-/// Failure: kNotFound if no snapshot is whole; kUsage if pieces of the snapshot and of the state are not the
+/// Failure: kNotFound or kCorrupt if no snapshot is whole, or if the one that was asked for is not; kUsage if pieces of the snapshot and of the state are not the
 /// same; the error of `targets`. After a failure the state is unspecified.
 /// Cost: each rank reads the elements that it holds; ranks that share memory share the reading.
 Result<std::optional<Restored>> restore(Communicator& group, FileSystem& files, const RestoreOrder& order,

@@ -28,25 +28,27 @@ std::vector<Kept> with_loss(std::span<const Kept> snapshots) {
 
 std::vector<std::string> expendable(std::span<const Kept> snapshots, const Retention& retention) {
   std::set<std::string> kept;
-  keep_first({snapshots.begin(), snapshots.end()}, std::max(retention.last, 1),
-             [](const Kept& a, const Kept& b) { return a.step > b.step; }, kept);
+  keep_first(
+      {snapshots.begin(), snapshots.end()}, std::max(retention.last, 1),
+      [](const Kept& a, const Kept& b) { return a.step > b.step; }, kept);
   // Of several snapshots with the same loss the oldest is nearest to the evaluation.
-  keep_first(with_loss(snapshots), retention.best,
-             [](const Kept& a, const Kept& b) {
-               return std::pair(*a.loss, a.step) < std::pair(*b.loss, b.step);
-             },
-             kept);
+  keep_first(
+      with_loss(snapshots), retention.best,
+      [](const Kept& a, const Kept& b) { return std::pair(*a.loss, a.step) < std::pair(*b.loss, b.step); },
+      kept);
   for (const Kept& each : snapshots) {
-    if (retention.every && each.step % *retention.every == 0) kept.insert(each.name);
+    if (retention.every.value_or(0) > 0 && each.step % *retention.every == 0) kept.insert(each.name);
   }
   for (const Kept& each : snapshots) {
     if (kept.contains(each.name) && !each.base.empty()) kept.insert(each.base);
   }
-  std::vector<std::string> rest;
-  for (const Kept& each : snapshots) {
-    if (!kept.contains(each.name)) rest.push_back(each.name);
-  }
-  return rest;
+  std::vector<Kept> rest;
+  std::copy_if(snapshots.begin(), snapshots.end(), std::back_inserter(rest),
+               [&](const Kept& each) { return !kept.contains(each.name); });
+  std::sort(rest.begin(), rest.end(), [](const Kept& a, const Kept& b) { return a.step > b.step; });
+  std::vector<std::string> names;
+  for (const Kept& each : rest) names.push_back(each.name);
+  return names;
 }
 
 }  // namespace cohort::checkpoint

@@ -23,7 +23,8 @@ struct Kept {
   std::string base{};            ///< the full snapshot that it completes; empty if it is full
 };
 
-/// The names of the snapshots that no rule keeps, and that no kept one needs as its base. Pure.
+/// The names of the snapshots that no rule keeps, and that no kept one needs as its base; the newest first,
+/// so that a difference is removed before its base. Pure.
 std::vector<std::string> expendable(std::span<const Kept> snapshots, const Retention& retention);
 
 }  // namespace cohort::checkpoint

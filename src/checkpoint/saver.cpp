@@ -35,7 +35,7 @@ class Saver::Writer {
 
 Result<std::unique_ptr<Saver>> Saver::make(Communicator& group, FileSystem& files, SaverOptions options) {
   const Status ready = group.rank() == 0 ? prepare_folder(files, options.folder) : Status();
-  COHORT_RETURN_IF_ERROR(state::agree(group, ready));
+  COHORT_RETURN_IF_ERROR(state::agree(group, ready, std::chrono::hours(24)));  // leftovers may be large
   COHORT_ASSIGN_OR_RETURN(auto behind, group.split(0, group.rank(), "checkpoint"));
   auto writer = std::make_unique<Writer>(std::move(behind), files, options);
   return std::unique_ptr<Saver>(new Saver(group, std::move(writer), std::move(options)));
@@ -103,11 +103,7 @@ Status Saver::save(std::span<const Piece> pieces, Course course) {
   }
   is_over_ = false;
   thread_ = std::thread([this, collected = std::move(collected), course = std::move(course)] {
-    try {
-      (*writer_)->write(collected, course, *report_);
-    } catch (const std::exception& error) {
-      report_->status = Error(ErrorCode::kBug, error.what());
-    }
+    (*writer_)->write(collected, course, *report_);
     is_over_ = true;
   });
   return {};

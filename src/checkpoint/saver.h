@@ -19,7 +19,7 @@ namespace cohort::checkpoint {
 
 /// When a snapshot is written.
 enum class Writing : std::uint8_t {
-  kBehind,   ///< while training goes on, from a copy in memory
+  kBehind,  ///< while training goes on, from a copy in memory
   kAtOnce,  ///< before save() returns, from the memory of the state itself
 };
 
@@ -35,10 +35,10 @@ struct SaverOptions {
 /// What became of a snapshot.
 struct SaveReport {
   std::int64_t step = 0;
-  Status status{};  ///< success: the snapshot is complete, and survives a power cut
-  bool is_skipped = false;        ///< the write before it was still going on
-  std::uint64_t size_bytes = 0;   ///< of its files
-  double stall_seconds = 0;       ///< for which training waited
+  Status status{};               ///< success: the snapshot is complete, and survives a power cut
+  bool is_skipped = false;       ///< the write before it was still going on
+  std::uint64_t size_bytes = 0;  ///< of its files
+  double stall_seconds = 0;      ///< for which training waited
   double write_seconds = 0;
   std::vector<std::string> removed{};  ///< snapshots that were no longer to be kept
   Status removal{};

@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 
 bool is_same_layout(const Piece& a, const Piece& b) {
-  return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.mine == b.mine && a.merge == b.merge;
+  return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.mine == b.mine &&
+         a.merge == b.merge;
 }
 
 Result<std::vector<std::vector<Piece>>> gather_layouts(Communicator& group, std::span<const Piece> pieces) {
@@ -63,8 +64,7 @@ bool SavingPlan::fits(std::span<const Piece> pieces) const {
 
 std::span<std::byte> SavingPlan::room_of(std::size_t portion) const {
   const Portion& each = portions_[portion];
-  return staging_.bytes().subspan(firsts_[portion],
-                                  each.mine.count * size_bytes(layout_[each.piece].dtype));
+  return staging_.bytes().subspan(firsts_[portion], each.mine.count * size_bytes(layout_[each.piece].dtype));
 }
 
 Result<std::vector<Piece>> SavingPlan::collect(Communicator& group, std::span<const Piece> pieces) const {

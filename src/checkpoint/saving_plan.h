@@ -33,8 +33,8 @@ class SavingPlan {
   std::span<std::byte> room_of(std::size_t portion) const;
   Status merge(Communicator& group, std::span<const Piece> pieces, std::vector<Piece>& collected) const;
 
-  std::vector<Piece> layout_;      // without bytes
-  std::vector<Portion> portions_;  // that this rank writes
+  std::vector<Piece> layout_;        // without bytes
+  std::vector<Portion> portions_;    // that this rank writes
   std::vector<std::size_t> firsts_;  // per portion: where its copy begins
   Memory memory_ = Memory::kOfState;
   bool merges_ = false;  // a rank has elements to merge

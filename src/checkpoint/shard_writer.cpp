@@ -10,6 +10,7 @@
 #include <deque>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace cohort::checkpoint {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 class Contents {
  public:
   Contents(std::span<const Piece> pieces, Compression compression) {
+    for (const Piece& piece : pieces) taken_.insert(piece.name);
     for (const Piece& piece : pieces) add(piece, compression);
   }
 
@@ -29,7 +31,7 @@ class Contents {
     StoredPiece stored{.piece = piece};
     stored.piece.bytes = {};
     const bool is_whole = piece.mine == whole(piece.shape);
-    stored.tensor = is_whole ? piece.name : fmt::format("{}@{}", piece.name, ++num_parts_[piece.name]);
+    stored.tensor = is_whole ? piece.name : name_of_part(piece.name);
     TensorView view{.name = stored.tensor, .dtype = piece.dtype, .bytes = piece.bytes};
     if (is_whole) {
       view.shape.assign(piece.shape.begin(), piece.shape.end());
@@ -40,6 +42,13 @@ class Contents {
     stored.size_bytes = view.bytes.size();
     stored_.push_back(std::move(stored));
     tensors_.push_back(std::move(view));
+  }
+
+  std::string name_of_part(const std::string& name) {
+    std::string part;
+    do part = fmt::format("{}@{}", name, ++num_parts_[name]);
+    while (!taken_.insert(part).second);
+    return part;
   }
 
   void compress(StoredPiece& stored, TensorView& view) {
@@ -56,6 +65,7 @@ class Contents {
   std::vector<StoredPiece> stored_;
   std::deque<std::vector<std::byte>> frames_;  // compressed bytes that views point to
   std::map<std::string, int> num_parts_;
+  std::set<std::string> taken_;  // names of tensors
 };
 
 /// Appends bytes to a file and hashes them.
@@ -88,7 +98,8 @@ Status append_blocks(HashedFile& file, std::span<const std::byte> bytes, StoredP
 }
 
 Result<Shard> write_contents(WritableFile& file, Contents& contents) {
-  COHORT_ASSIGN_OR_RETURN(const std::string header, state::make_header(contents.tensors(), {{"format", "pt"}}));
+  COHORT_ASSIGN_OR_RETURN(const std::string header,
+                          state::make_header(contents.tensors(), {{"format", "pt"}}));
   HashedFile hashed(file);
   COHORT_RETURN_IF_ERROR(hashed.append(std::as_bytes(std::span(header))));
   Shard shard{.header_bytes = hashed.size_bytes(), .header_hash = hashed.hash()};

@@ -53,7 +53,8 @@ class Sharing {
         const Piece& piece = held_[rank][p];
         const auto [found, is_new] = indices.try_emplace(piece.name, tensors.size());
         if (is_new) {
-          tensors.push_back({.first = &piece, .size_bytes = num_elements(piece.shape) * size_bytes(piece.dtype)});
+          tensors.push_back(
+              {.first = &piece, .size_bytes = num_elements(piece.shape) * size_bytes(piece.dtype)});
         }
         Tensor& tensor = tensors[found->second];
         COHORT_RETURN_IF_ERROR(check_same(*tensor.first, piece, rank));
@@ -70,12 +71,16 @@ class Sharing {
   }
 
   Status share(Tensor& tensor) {
-    std::stable_sort(tensor.holders.begin(), tensor.holders.end(), [&](const Holder& a, const Holder& b) {
-      return loads_[a.rank] < loads_[b.rank];
-    });
+    // A rank that holds all of the tensor comes before one that holds a part, which would divide it.
+    const Slice all = whole(tensor.first->shape);
+    const auto order = [&](const Holder& each) {
+      return std::pair(piece_of(each).mine != all, loads_[each.rank]);
+    };
+    std::stable_sort(tensor.holders.begin(), tensor.holders.end(),
+                     [&](const Holder& a, const Holder& b) { return order(a) < order(b); });
     std::vector<Slice> slices;
     for (const Holder& holder : tensor.holders) slices.push_back(piece_of(holder).mine);
-    const Cover found = cover(slices, whole(tensor.first->shape));
+    const Cover found = cover(slices, all);
     if (!found.missing.empty()) {
       return Error(ErrorCode::kUsage, fmt::format("no rank holds element {} of '{}'",
                                                   found.missing.front().first, tensor.first->name));

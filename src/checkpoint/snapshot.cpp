@@ -4,7 +4,9 @@
 #include "checkpoint/snapshot_folder.h"
 #include "storage/path.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 #include <set>
 
 namespace cohort::checkpoint {
@@ -19,7 +21,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::open(FileSystem& files, const std::s
     COHORT_RETURN_IF_ERROR(snapshot->add_manifest(name));
     const std::string base = snapshot->manifest().base;
     if (!base.empty()) {
-      COHORT_RETURN_IF_ERROR(snapshot->add_manifest(base).within(fmt::format("its base '{}' is needed", base)));
+      COHORT_RETURN_IF_ERROR(snapshot->add_base(base).within(fmt::format("its base '{}' is needed", base)));
     }
     return {};
   };
@@ -40,12 +42,21 @@ Status Snapshot::add_manifest(const std::string& name) {
     return Error(ErrorCode::kCorrupt,
                  fmt::format("'{}' has {} bytes, expected {}", file, found.size_bytes, shard.size_bytes));
   }
-  if (!manifests_.empty() && manifest.kind != SnapshotKind::kFull) {
-    return Error(ErrorCode::kCorrupt, fmt::format("'{}' is a difference, expected a full snapshot", path));
-  }
   manifests_.push_back(std::move(manifest));
   names_.push_back(name);
   return {};
+}
+
+// A snapshot of another run may have the same name.
+Status Snapshot::add_base(const std::string& name) {
+  COHORT_RETURN_IF_ERROR(add_manifest(name));
+  if (manifests_.back().kind != SnapshotKind::kFull) {
+    return Error(ErrorCode::kCorrupt, "it is a difference, expected a full snapshot");
+  }
+  if (manifests_.back().hash == manifest().base_hash) return {};
+  return Error(ErrorCode::kCorrupt,
+               fmt::format("field 'hash' of its manifest is '{:016x}', expected '{:016x}'",
+                           manifests_.back().hash, manifest().base_hash));
 }
 
 // Elements of a difference come before those of its base, and count instead of them. A difference has the
@@ -76,16 +87,22 @@ std::string Snapshot::file_of(std::size_t held) const {
   return place.manifest == 0 ? file : fmt::format("../{}/{}", names_[place.manifest], file);
 }
 
+// Reads in the order of pieces and of their bytes, so that each block is fetched once.
 Status Snapshot::read(std::span<const state::Read> reads, const state::Taker& take) {
+  std::vector<std::size_t> order(reads.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(reads[a].held, reads[a].from) < std::pair(reads[b].held, reads[b].from);
+  });
   std::unique_ptr<BlockReader> reader;
   std::optional<std::size_t> held;  // the piece that the reader reads
-  for (std::size_t r = 0; r < reads.size(); ++r) {
+  for (const std::size_t r : order) {
     const state::Read& read = reads[r];
     const Place& place = places_[read.held];
     if (held != read.held) {
       const Shard& shard = manifests_[place.manifest].shards[place.shard];
-      COHORT_ASSIGN_OR_RETURN(
-          reader, BlockReader::open(files_, path_of(place.manifest, shard.file), stored(place)));
+      COHORT_ASSIGN_OR_RETURN(reader,
+                              BlockReader::open(files_, path_of(place.manifest, shard.file), stored(place)));
       held = read.held;
     }
     const std::size_t element_bytes = size_bytes(stored(place).piece.dtype);

@@ -52,6 +52,7 @@ class Snapshot final : public state::PieceSource {
 
   Snapshot(FileSystem& files, std::string folder, std::string name);
   Status add_manifest(const std::string& name);
+  Status add_base(const std::string& name);
   void list_pieces();
   const StoredPiece& stored(const Place& place) const {
     return manifests_[place.manifest].shards[place.shard].pieces[place.piece];

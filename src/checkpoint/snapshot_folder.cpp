@@ -35,7 +35,8 @@ Status check_shards(FileSystem& files, const std::string& path, const Manifest& 
     const auto found = files.info(storage::joined(path, shard.file));
     if (!found && found.error().code() == ErrorCode::kNotFound) {
       return found.error().with_remedy(
-          "All ranks must write to the same folder: set the folder of the checkpoints to storage that all hosts "
+          "All ranks must write to the same folder: set the folder of the checkpoints to storage that all "
+          "hosts "
           "share.");
     }
     COHORT_RETURN_IF_ERROR(found);
@@ -44,6 +45,36 @@ Status check_shards(FileSystem& files, const std::string& path, const Manifest& 
                                                   found->size_bytes, shard.size_bytes));
   }
   return {};
+}
+
+// Makes a folder whose name survives a power cut, and the missing folders above it. A folder that was there
+// may lie in one that this user may not open.
+Status make_synced(FileSystem& files, const std::string& folder) {
+  const std::string above = storage::directory_of(folder);
+  COHORT_ASSIGN_OR_RETURN(const bool was_there, files.exists(folder));
+  COHORT_ASSIGN_OR_RETURN(const bool has_above, files.exists(above));
+  if (!has_above) COHORT_RETURN_IF_ERROR(make_synced(files, above));
+  COHORT_RETURN_IF_ERROR(files.make_directories(folder));
+  const Status synced = files.sync_directory(above);
+  return was_there && !synced && synced.error().code() == ErrorCode::kPermission ? Status() : synced;
+}
+
+Status check_kind(const std::string& path, const FileInfo& found, FileKind expected) {
+  if (found.kind == expected) return {};
+  const bool is_file = found.kind == FileKind::kFile;
+  return Error(ErrorCode::kCorrupt, fmt::format("'{}' is a {}, expected a {}", path,
+                                                is_file ? "file" : "folder", is_file ? "folder" : "file"));
+}
+
+// The length of a text that can be a manifest is limited by read_file().
+Status check_manifest_file(FileSystem& files, const std::string& path, const std::string& file) {
+  COHORT_ASSIGN_OR_RETURN(const FileInfo folder, files.info(path));
+  COHORT_RETURN_IF_ERROR(check_kind(path, folder, FileKind::kDirectory));
+  COHORT_ASSIGN_OR_RETURN(const FileInfo found, files.info(file));
+  COHORT_RETURN_IF_ERROR(check_kind(file, found, FileKind::kFile));
+  if (found.size_bytes <= kReadFileMaxBytes) return {};
+  return Error(ErrorCode::kCorrupt,
+               fmt::format("it has {} bytes, expected at most {}", found.size_bytes, kReadFileMaxBytes));
 }
 
 std::optional<std::uint64_t> number_after(std::string_view prefix, std::string_view name) {
@@ -75,7 +106,8 @@ std::string writing_folder(const std::string& folder, std::string_view name) {
 Result<std::vector<std::string>> list_snapshots(FileSystem& files, const std::string& folder) {
   auto names = files.list(folder);
   if (!names && names.error().code() == ErrorCode::kNotFound) return std::vector<std::string>();
-  if (!names) return std::move(names).error().within(fmt::format("cannot list the snapshots in '{}'", folder));
+  if (!names)
+    return std::move(names).error().within(fmt::format("cannot list the snapshots in '{}'", folder));
   std::erase_if(*names, [](const std::string& name) { return !step_of(name); });
   std::sort(names->begin(), names->end(),
             [](const std::string& a, const std::string& b) { return *step_of(a) < *step_of(b); });
@@ -85,6 +117,7 @@ Result<std::vector<std::string>> list_snapshots(FileSystem& files, const std::st
 Result<Manifest> read_manifest(FileSystem& files, const std::string& path) {
   const std::string file = storage::joined(path, kManifestFile);
   const auto read = [&]() -> Result<Manifest> {
+    COHORT_RETURN_IF_ERROR(check_manifest_file(files, path, file));
     COHORT_ASSIGN_OR_RETURN(const std::string text, read_file(files, file));
     return decode_manifest(text);
   };
@@ -93,7 +126,7 @@ Result<Manifest> read_manifest(FileSystem& files, const std::string& path) {
 
 Status prepare_folder(FileSystem& files, const std::string& folder) {
   const auto prepare = [&]() -> Status {
-    COHORT_RETURN_IF_ERROR(files.make_directories(folder));
+    COHORT_RETURN_IF_ERROR(make_synced(files, folder));
     COHORT_ASSIGN_OR_RETURN(const auto names, files.list(folder));
     for (const std::string& name : names) {
       if (!name.starts_with(kWriting) && !name.starts_with(kRemoving)) continue;

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <fmt/format.h>
+#include <new>
 #include <set>
 
 namespace cohort::checkpoint {
@@ -43,11 +45,31 @@ std::pair<std::vector<Piece>, std::vector<Piece>> parted(std::span<const Piece> 
   return parts;
 }
 
+// The result of `work`, whose exceptions become errors: a rank that throws would leave the others waiting.
+template <class Work>
+auto caught(const Work& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorCode::kExhausted, "there is no memory left");
+  } catch (const std::exception& error) {
+    return Error(ErrorCode::kBug, error.what());
+  }
+}
+
 }  // namespace
 
+// An exception in the midst of a call of all ranks ends the group.
 void SnapshotWriter::write(std::span<const Piece> pieces, const Course& course, SaveReport& report) {
   const auto begin = std::chrono::steady_clock::now();
-  report.status = write_all(pieces, course, report);
+  try {
+    report.status = write_all(pieces, course, report);
+  } catch (const std::exception& error) {
+    report.status = Error(ErrorCode::kBug, error.what());
+    group_.abort(report.status.error());
+  }
   if (!report.status) base_.clear();
   report.write_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -56,17 +78,16 @@ void SnapshotWriter::write(std::span<const Piece> pieces, const Course& course, 
 Status SnapshotWriter::write_all(std::span<const Piece> pieces, const Course& course, SaveReport& report) {
   const std::string name = snapshot_name(course.position.step);
   const bool is_full = base_.empty() || num_since_base_ >= options_.full_every;
-  const std::vector<Piece> changed = is_full ? std::vector<Piece>() : changes_.since_base(pieces);
-  if (is_full && options_.full_every > 1) changes_.set_base(pieces);
   if (is_full) base_.clear();
-  const auto shards = write_shards(is_full ? pieces : std::span<const Piece>(changed), name);
-  Status done =
-      state::agree(group_, shards ? Status() : Status(shards.error()), kLongestWrite);
+  const auto shards = caught([&] { return write_share(pieces, name); });
+  Status done = state::agree(group_, shards ? Status() : Status(shards.error()), kLongestWrite);
   if (done) {
     auto manifest = gather_manifest(course, *shards);
     done = manifest ? Status() : Status(manifest.error());
     if (manifest) report.size_bytes = size_bytes(*manifest);
-    if (manifest && group_.rank() == 0) done = commit_snapshot(files_, options_.folder, name, *manifest);
+    if (manifest && group_.rank() == 0) {
+      done = caught([&] { return commit(*manifest, name); });
+    }
     done = state::agree(group_, done, kLongestWrite);
   }
   if (!done) {
@@ -79,18 +100,25 @@ Status SnapshotWriter::write_all(std::span<const Piece> pieces, const Course& co
   return {};
 }
 
+Result<std::vector<Shard>> SnapshotWriter::write_share(std::span<const Piece> pieces,
+                                                       const std::string& name) {
+  if (!base_.empty()) return write_shards(changes_.since_base(pieces), name);
+  if (options_.full_every > 1) changes_.set_base(pieces);
+  return write_shards(pieces, name);
+}
+
 // The weights of a full snapshot are in files of their own, which readers of Hugging Face checkpoints find.
 Result<std::vector<Shard>> SnapshotWriter::write_shards(std::span<const Piece> pieces,
                                                         const std::string& name) {
   const std::string folder = writing_folder(options_.folder, name);
-  COHORT_RETURN_IF_ERROR(files_.make_directories(folder));
+  COHORT_RETURN_IF_ERROR(
+      files_.make_directories(folder).within(fmt::format("cannot begin the snapshot '{}'", folder)));
   const std::string suffix = fmt::format("{:05}-of-{:05}.safetensors", group_.rank() + 1, group_.size());
   std::vector<Shard> shards;
   const auto write = [&](const char* kind, std::span<const Piece> part) -> Status {
     if (part.empty()) return {};
-    COHORT_ASSIGN_OR_RETURN(
-        Shard shard,
-        write_shard(files_, folder, fmt::format("{}-{}", kind, suffix), part, options_.compression));
+    COHORT_ASSIGN_OR_RETURN(Shard shard, write_shard(files_, folder, fmt::format("{}-{}", kind, suffix), part,
+                                                     options_.compression));
     shards.push_back(std::move(shard));
     return {};
   };
@@ -104,6 +132,12 @@ Result<std::vector<Shard>> SnapshotWriter::write_shards(std::span<const Piece> p
   return shards;
 }
 
+Status SnapshotWriter::commit(const Manifest& manifest, const std::string& name) {
+  COHORT_RETURN_IF_ERROR(commit_snapshot(files_, options_.folder, name, manifest));
+  if (manifest.kind == SnapshotKind::kFull && options_.full_every > 1) base_hash_ = hash_of(manifest);
+  return {};
+}
+
 Result<Manifest> SnapshotWriter::gather_manifest(const Course& course, const std::vector<Shard>& mine) {
   COHORT_ASSIGN_OR_RETURN(const auto texts,
                           state::gather_lists(group_, bytes_of(encode_shards(mine)), kLongestWrite));
@@ -111,6 +145,7 @@ Result<Manifest> SnapshotWriter::gather_manifest(const Course& course, const std
   Manifest manifest{.cohort_version = std::string(version()),
                     .kind = base_.empty() ? SnapshotKind::kFull : SnapshotKind::kDifference,
                     .base = base_,
+                    .base_hash = base_.empty() ? 0 : base_hash_,
                     .ranks = group_.size(),
                     .hosts = number_of_hosts(group_),
                     .mesh = {{"data", group_.size()}},
@@ -119,32 +154,34 @@ Result<Manifest> SnapshotWriter::gather_manifest(const Course& course, const std
   return manifest;
 }
 
-// A snapshot whose manifest cannot be read is left alone: somebody may want to look at it.
-std::vector<Kept> SnapshotWriter::kept() {
+// A snapshot that is damaged, or of a later version, is left alone: somebody may want to look at it. After
+// any other failure nothing is known about its base, so no snapshot is removed.
+Result<std::vector<Kept>> SnapshotWriter::present() {
   std::vector<Kept> all;
-  for (const std::string& name : list_snapshots(files_, options_.folder).value_or(std::vector<std::string>())) {
+  COHORT_ASSIGN_OR_RETURN(const auto names, list_snapshots(files_, options_.folder));
+  for (const std::string& name : names) {
     const auto manifest = read_manifest(files_, storage::joined(options_.folder, name));
-    if (!manifest) continue;
+    const auto code = manifest ? std::nullopt : std::optional(manifest.error().code());
+    if (code == ErrorCode::kCorrupt || code == ErrorCode::kNotFound || code == ErrorCode::kUnsupported)
+      continue;
+    COHORT_RETURN_IF_ERROR(manifest);
     all.push_back(
         {.name = name, .step = *step_of(name), .loss = manifest->course.loss, .base = manifest->base});
   }
   return all;
 }
 
+// The next difference needs `base_`. After a failure nothing more is removed: the base of a difference that
+// could not be removed comes after it.
 void SnapshotWriter::remove_old(SaveReport& report) {
-  std::vector<Kept> present = kept();
-  if (!base_.empty()) {  // the next difference needs it
-    present.push_back({.name = snapshot_name(std::numeric_limits<std::int64_t>::max() >> 1),
-                       .step = std::numeric_limits<std::int64_t>::max() >> 1,
-                       .base = base_});
-  }
-  for (const std::string& name : expendable(present, options_.retention)) {
-    const Status removed = remove_snapshot(files_, options_.folder, name);
-    if (removed) {
-      report.removed.push_back(name);
-    } else if (report.removal) {
-      report.removal = removed;
-    }
+  const auto all = present();
+  if (!all) report.removal = all.error();
+  if (!all) return;
+  for (const std::string& name : expendable(*all, options_.retention)) {
+    if (name == base_) continue;
+    report.removal = remove_snapshot(files_, options_.folder, name);
+    if (!report.removal) return;
+    report.removed.push_back(name);
   }
 }
 

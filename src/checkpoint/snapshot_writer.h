@@ -30,17 +30,21 @@ class SnapshotWriter {
 
  private:
   Status write_all(std::span<const Piece> pieces, const Course& course, SaveReport& report);
+  /// All of the pieces, or what has changed of them since `base_`.
+  Result<std::vector<Shard>> write_share(std::span<const Piece> pieces, const std::string& name);
   Result<std::vector<Shard>> write_shards(std::span<const Piece> pieces, const std::string& name);
   Result<Manifest> gather_manifest(const Course& course, const std::vector<Shard>& mine);
+  Status commit(const Manifest& manifest, const std::string& name);
   void remove_old(SaveReport& report);
-  std::vector<Kept> kept();
+  Result<std::vector<Kept>> present();
 
   Communicator& group_;
   FileSystem& files_;
   const SaverOptions& options_;
   Changes changes_;
-  std::string base_;       // name of the last full snapshot; empty: the next one is full
-  int num_since_base_ = 0;  // snapshots, that one included
+  std::string base_;             // name of the last full snapshot; empty: the next one is full
+  std::uint64_t base_hash_ = 0;  // of its manifest; on rank 0
+  int num_since_base_ = 0;       // snapshots, that one included
 };
 
 }  // namespace cohort::checkpoint

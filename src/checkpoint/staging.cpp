@@ -11,8 +11,7 @@ namespace cohort::checkpoint {
 // Pages of two megabytes, where the system has them, make both the first touch and the copy cheaper.
 Result<Staging> Staging::make(std::size_t size_bytes) {
   if (size_bytes == 0) return Staging();
-  void* const memory =
-      mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     return Error(ErrorCode::kExhausted,
                  fmt::format("no memory for a copy of {} of the state", format_bytes(size_bytes)))

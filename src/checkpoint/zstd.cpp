@@ -29,9 +29,9 @@ Result<std::vector<std::byte>> decompressed(std::span<const std::byte> frame, st
   std::vector<std::byte> bytes(size_bytes);
   const std::size_t length = ZSTD_decompress(bytes.data(), bytes.size(), frame.data(), frame.size());
   if (ZSTD_isError(length) == 0 && length == size_bytes) return bytes;
-  return Error(ErrorCode::kCorrupt, fmt::format("it cannot be decompressed: {}", ZSTD_isError(length) != 0
-                                                                                     ? ZSTD_getErrorName(length)
-                                                                                     : "it is too short"));
+  return Error(ErrorCode::kCorrupt,
+               fmt::format("it cannot be decompressed: {}",
+                           ZSTD_isError(length) != 0 ? ZSTD_getErrorName(length) : "it is too short"));
 }
 
 }  // namespace cohort::checkpoint

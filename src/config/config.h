@@ -126,6 +126,25 @@ struct TrainConfig {
   std::uint64_t bucket_bytes{};
   bool one_copy{};
   int hash_every{};  ///< steps between comparisons of the replicas; 0: never
+  std::optional<std::chrono::nanoseconds> time_limit{};
+};
+
+/// A number of steps, or a time.
+struct Interval {
+  std::optional<std::int64_t> steps{};
+  std::optional<std::chrono::nanoseconds> time{};
+};
+
+/// [checkpoint]: snapshots of the training.
+struct CheckpointConfig {
+  std::optional<Interval> every{};  ///< not set: no snapshots
+  std::string directory{};          ///< empty: `checkpoints` in the run directory
+  int keep_last{};
+  int keep_best{};
+  int keep_every{};  ///< 0: none for their step
+  bool background{};
+  bool compress{};
+  int full_every{};
 };
 
 /// [trace]: the times of actions and calls.
@@ -145,6 +164,7 @@ struct Config {
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
   TrainConfig train;
+  CheckpointConfig checkpoint;
   TraceConfig trace;
 };
 

@@ -68,6 +68,12 @@ Key size_or_auto(std::string name, const Field<std::optional<std::uint64_t>>& fi
 Key duration(std::string name, const Field<std::chrono::nanoseconds>& field,
              std::chrono::nanoseconds fallback, Range<std::chrono::nanoseconds> range, std::string help);
 /// `example` is written as in TOML.
+Key optional_duration(std::string name, const Field<std::optional<std::chrono::nanoseconds>>& field,
+                      Range<std::chrono::nanoseconds> range, const std::string& example, std::string help);
+/// A number of steps, `500 steps`, or a duration, `10 min`.
+Key interval(std::string name, const Field<std::optional<Interval>>& field, const std::string& example,
+             std::string help);
+/// `example` is written as in TOML.
 Key text_list(std::string name, const Field<std::vector<std::string>>& field, const std::string& example,
               std::string help);
 /// Exactly two numbers, both in the range.

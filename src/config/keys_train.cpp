@@ -46,6 +46,9 @@ std::vector<Key> train_keys() {
            "Let all ranks of a host share one copy of the parameters, instead of one copy per rank."),
       whole_number("train.hash_every", COHORT_FIELD(train.hash_every), 100, {0, kMost},
                    "Steps between comparisons of the ranks' copies of the parameters; 0: never."),
+      optional_duration("train.time_limit", COHORT_FIELD(train.time_limit),
+                        {std::chrono::seconds(1), std::chrono::hours(24 * 365)}, "\"3 h\"",
+                        "Stop training after this time as SIGTERM does; unset: no limit."),
   };
 }
 

@@ -1,6 +1,8 @@
 #include "base/units.h"
 #include "config/key_reading.h"
 
+#include <algorithm>
+#include <charconv>
 #include <fmt/format.h>
 
 namespace cohort::config {
@@ -77,6 +79,78 @@ Key duration(std::string name, const Field<std::chrono::nanoseconds>& field,
           .choices = {},
           .read = reader<std::chrono::nanoseconds>(field, parse),
           .show = [field](const Config& config) { return quoted(exact_duration(field(config))); }};
+}
+
+Key optional_duration(std::string name, const Field<std::optional<std::chrono::nanoseconds>>& field,
+                      Range<std::chrono::nanoseconds> range, const std::string& example, std::string help) {
+  const auto parse = [range](const Value& value) -> Result<std::optional<std::chrono::nanoseconds>> {
+    COHORT_ASSIGN_OR_RETURN(const auto time,
+                            read_quantity<std::chrono::nanoseconds>(value, range, parse_duration));
+    return std::optional(time);
+  };
+  return {.name = std::move(name),
+          .type = "duration",
+          .allowed = fmt::format("a duration from {} to {}", format_duration(range.least),
+                                 format_duration(range.most)),
+          .fallback = "",
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<std::optional<std::chrono::nanoseconds>>(field, parse),
+          .show =
+              [field](const Config& config) {
+                const auto& time = field(config);
+                return time ? quoted(exact_duration(*time)) : std::string();
+              },
+          .example = example};
+}
+
+namespace {
+
+// `500 steps`, `1 step`; nothing for a text that does not count steps.
+std::optional<Result<Interval>> read_steps(const std::string& text) {
+  const auto unit = text.find_first_not_of("0123456789");
+  if (unit == std::string::npos || unit == 0) return std::nullopt;
+  const std::string word = text.substr(std::min(text.find_first_not_of(' ', unit), text.size()));
+  if (word != "step" && word != "steps") return std::nullopt;
+  std::int64_t steps = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + unit, steps);
+  if (failure != std::errc{} || steps < 1) return Error(ErrorCode::kUsage, "must be at least 1 step");
+  return Interval{.steps = steps};
+}
+
+Result<std::optional<Interval>> read_interval(const Value& value) {
+  const auto* const text = std::get_if<std::string>(&value.data);
+  if (text == nullptr) return wrong_kind(value);
+  if (const auto steps = read_steps(*text)) {
+    COHORT_ASSIGN_OR_RETURN(const Interval interval, *steps);
+    return std::optional(interval);
+  }
+  using namespace std::chrono_literals;
+  const Range<std::chrono::nanoseconds> range{1ms, std::chrono::hours(24 * 365)};
+  COHORT_ASSIGN_OR_RETURN(const auto time,
+                          read_quantity<std::chrono::nanoseconds>(value, range, parse_duration));
+  return std::optional(Interval{.time = time});
+}
+
+}  // namespace
+
+Key interval(std::string name, const Field<std::optional<Interval>>& field, const std::string& example,
+             std::string help) {
+  return {.name = std::move(name),
+          .type = "steps or duration",
+          .allowed = "a number of steps such as \"500 steps\", or a duration such as \"10 min\"",
+          .fallback = "",
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<std::optional<Interval>>(field, read_interval),
+          .show =
+              [field](const Config& config) {
+                const std::optional<Interval>& interval = field(config);
+                if (!interval) return std::string();
+                if (interval->steps) return quoted(fmt::format("{} steps", *interval->steps));
+                return quoted(exact_duration(*interval->time));
+              },
+          .example = example};
 }
 
 }  // namespace cohort::config

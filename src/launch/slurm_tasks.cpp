@@ -47,6 +47,20 @@ Result<std::vector<int>> parse_tasks_per_node(std::string_view text) {
   }
 }
 
+Result<std::optional<std::chrono::system_clock::time_point>> end_of_job(const VariableReader& variables) {
+  constexpr const char* kName = "SLURM_JOB_END_TIME";
+  const auto text = variables.text(kName);
+  if (!text) return std::nullopt;
+  std::int64_t seconds = 0;
+  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+  if (failure != std::errc() || end != text->data() + text->size()) {
+    return Error(ErrorCode::kUsage,
+                 fmt::format("{} is no number of seconds since 1970", quoted(kName, *text)))
+        .with_remedy("Unset it if it was set by hand.");
+  }
+  return std::chrono::system_clock::time_point(std::chrono::seconds(seconds));
+}
+
 std::optional<std::string> first_node(std::string_view list) {
   const std::size_t open = list.find_first_of("[,");
   std::string node(list.substr(0, open));

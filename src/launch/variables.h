@@ -4,6 +4,7 @@
 #include "launch/environment.h"
 #include "launch/variable_reader.h"
 
+#include <chrono>
 #include <cohort/link_settings.h>
 #include <optional>
 #include <string>
@@ -51,5 +52,9 @@ Result<std::vector<int>> parse_tasks_per_node(std::string_view text);
 
 /// The first host of Slurm's short form: `n03` for `n[03-05,9],m1`. Empty if the list is.
 std::optional<std::string> first_node(std::string_view list);
+
+/// The time at which the scheduler ends the job: SLURM_JOB_END_TIME, in seconds since 1970. Empty if no
+/// scheduler tells.
+Result<std::optional<std::chrono::system_clock::time_point>> end_of_job(const VariableReader& variables);
 
 }  // namespace cohort::launch

@@ -155,7 +155,12 @@ std::string text_of_box(const Box& box) {
 }
 
 Status check_box(const Shape& shape, const Box& box) {
-  bool fits = box.first.size() == shape.size() && box.lengths.size() == shape.size();
+  if (box.first.size() != shape.size() || box.lengths.size() != shape.size()) {
+    return Error(ErrorCode::kUsage,
+                 fmt::format("a box has {} first indices and {} lengths, expected {} of each",
+                             box.first.size(), box.lengths.size(), shape.size()));
+  }
+  bool fits = true;
   for (std::size_t d = 0; fits && d < shape.size(); ++d) {
     fits = box.first[d] <= shape[d] && box.lengths[d] <= shape[d] - box.first[d];
   }

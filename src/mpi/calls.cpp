@@ -20,7 +20,7 @@ Calls::Calls(Library& library, Attendance& attendance, Group group, OnFailure on
       on_failure_(std::move(on_failure)) {}
 
 Flight::Group Calls::flight_group() const {
-  return {library_, group_.comm, group_.facts.rank, group_.facts.world};
+  return {library_, group_.comm->handle(), group_.facts.rank, group_.facts.world};
 }
 
 std::optional<Status> Calls::explain(int code, TimePoint ended_at, const Call& call, std::uint64_t sequence) {
@@ -52,14 +52,15 @@ std::vector<int> Calls::lost_ranks() {
   std::vector<int> ranks;
   for (int r = 0; r < group_.facts.world; ++r) {
     const int world_rank = group_.world_ranks[static_cast<std::size_t>(r)];
-    if (std::find(lost.begin(), lost.end(), world_rank) != lost.end()) ranks.push_back(r);
+    const bool is_lost = std::find(lost.begin(), lost.end(), world_rank) != lost.end();
+    if (is_lost) ranks.push_back(group_.facts.global_rank(r));
   }
   return ranks;
 }
 
 bool Calls::fail(const Error& error) {
   if (!failure_.fail(error)) return false;
-  if (library_.can_recover()) library_.shim().revoke(group_.comm);
+  group_.comm->revoke();
   on_failure_(error);
   return true;
 }
@@ -70,8 +71,8 @@ Error Calls::fail_call(const Error& error, const Call& call, std::uint64_t seque
 
 std::string Calls::text(const Call& call, std::uint64_t sequence) const {
   const std::string number = sequence == 0 ? "a call" : fmt::format("call {}", sequence);
-  return fmt::format("rank {}: {}, {} of group '{}' (generation {})", group_.facts.rank, call.text(), number,
-                     group_.facts.name, group_.facts.generation);
+  return fmt::format("rank {}: {}, {} of group '{}' (generation {})", group_.facts.own_global_rank(),
+                     group_.facts.text_of(call), number, group_.facts.name, group_.facts.generation);
 }
 
 Error Calls::broken_off(const Call& call, std::uint64_t sequence) const {
@@ -88,9 +89,10 @@ std::optional<Error> Calls::timed_out(const Call& call, std::uint64_t sequence) 
         .within(text(call, sequence))
         .with_remedy("Make the same calls in the same order on every rank, or give the call a longer limit.");
   }
-  return Error(ErrorCode::kTimedOut, comm::ranks_have(*missing) + " not arrived")
+  const std::vector<int> ranks = group_.facts.global(*missing);
+  return Error(ErrorCode::kTimedOut, comm::ranks_have(ranks) + " not arrived")
       .within(text(call, sequence))
-      .with_rank(missing->front())
+      .with_rank(ranks.front())
       .with_remedy("Look at what that rank is doing, or give the call a longer limit.");
 }
 
@@ -102,7 +104,7 @@ Error Calls::never_begun(const Call& call) const {
 
 std::optional<Error> Calls::deserted(const Call& call, std::uint64_t sequence) const {
   if (!attendance_.has_anybody_left()) return std::nullopt;
-  const std::vector<int> left = attendance_.left_before(sequence);
+  const std::vector<int> left = group_.facts.global(attendance_.left_before(sequence));
   if (left.empty()) return std::nullopt;
   return Error(ErrorCode::kPeerLost, comm::ranks_have(left) + " left")
       .within(text(call, sequence))
@@ -111,7 +113,7 @@ std::optional<Error> Calls::deserted(const Call& call, std::uint64_t sequence) c
 
 Error Calls::closed() const {
   return {ErrorCode::kAborted, fmt::format("rank {}: group '{}' was closed before its pending calls ended",
-                                           group_.facts.rank, group_.facts.name)};
+                                           group_.facts.own_global_rank(), group_.facts.name)};
 }
 
 }  // namespace cohort::mpi

@@ -5,6 +5,7 @@
 #include "comm/progress/progress.h"
 #include "mpi/attendance.h"
 #include "mpi/flight.h"
+#include "mpi/shared_comm.h"
 
 #include <functional>
 #include <memory>
@@ -23,7 +24,7 @@ class Calls : public comm::Task {
  public:
   struct Group {
     GroupFacts facts;
-    CohortMpiHandle comm = 0;
+    std::shared_ptr<SharedComm> comm{};
     std::vector<int> world_ranks{};  ///< index: rank in the group; value: rank in MPI_COMM_WORLD
   };
   using OnFailure = std::function<void(const Error&)>;
@@ -57,7 +58,7 @@ class Calls : public comm::Task {
   Error closed() const;
 
  private:
-  std::vector<int> lost_ranks();
+  std::vector<int> lost_ranks();  // of this group, as errors name them
 
   Library& library_;
   Attendance& attendance_;

@@ -28,11 +28,11 @@ Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::make_world(const std::
   CohortMpiHandle comm = 0;
   COHORT_RETURN_IF_ERROR(library->status(library->shim().duplicate(library->shim().world(), &comm),
                                          "cannot create a communicator for the group (MPI_Comm_dup)"));
-  return adopt(library, comm, options);
+  return adopt(library, std::make_shared<SharedComm>(library, comm), options);
 }
 
 Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::adopt(const std::shared_ptr<Library>& library,
-                                                                CohortMpiHandle comm,
+                                                                const std::shared_ptr<SharedComm>& comm,
                                                                 const CommunicatorOptions& options) {
   if (!library->can_recover() && !options.on_failure) {
     return Error(ErrorCode::kUsage,
@@ -43,7 +43,7 @@ Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::adopt(const std::share
   }
   COHORT_ASSIGN_OR_RETURN(
       std::shared_ptr<Member> member,
-      Member::open(library, comm, deadline_after(std::chrono::steady_clock::now(), options.limit)));
+      Member::open(library, comm->handle(), deadline_after(std::chrono::steady_clock::now(), options.limit)));
   const GroupFacts facts{.name = options.name,
                          .rank = member->exchange().member(),
                          .world = member->exchange().num_members(),
@@ -79,10 +79,6 @@ MpiCommunicator::~MpiCommunicator() {
   calls_.close();
   if (!calls_.failure()) attendance_.leave();
   messages_.leave();
-  // A revoked communicator is never freed: the revocation may still be in flight and must not hit a new group
-  // with the same context id.
-  const bool is_revoked = calls_.failure() && member_.library().can_recover();
-  if (!is_revoked) member_.library().shim().release(comm_);
 }
 
 CommunicatorTraits MpiCommunicator::traits() const {
@@ -94,8 +90,9 @@ std::unique_ptr<Mailbox> MpiCommunicator::open_mailbox() {
 }
 
 void MpiCommunicator::abort(const Error& cause) {
-  (void)calls_.fail(
-      Error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}", rank(), cause.text())));
+  const Error error(ErrorCode::kAborted,
+                    fmt::format("rank {} aborted the group: {}", facts().own_global_rank(), cause.text()));
+  (void)calls_.fail(cause.rank() ? error.with_rank(*cause.rank()) : error);
 }
 
 void MpiCommunicator::spread(const Error& error) {
@@ -124,15 +121,16 @@ Result<std::unique_ptr<Communicator>> MpiCommunicator::do_split(const GroupFacts
   const int colour = members.empty() ? COHORT_MPI_NO_COLOUR : members.front();
   CohortMpiHandle comm = 0;
   COHORT_RETURN_IF_ERROR(
-      library.status(library.shim().split(comm_, colour, facts.rank, &comm),
+      library.status(library.shim().split(comm_->handle(), colour, facts.rank, &comm),
                      fmt::format("cannot split group '{}' (MPI_Comm_split)", group_name())));
   if (members.empty()) return std::unique_ptr<Communicator>();
+  const auto part_comm = std::make_shared<SharedComm>(member_.shared_library(), comm);
   const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), facts.limit);
   COHORT_ASSIGN_OR_RETURN(const std::int64_t group, agree(library, {library, comm, facts.rank, facts.world},
                                                           member_.fresh_group(), deadline));
   comm::Line::Membership membership{
       .group = static_cast<std::uint32_t>(group), .generation = facts.generation, .rank = facts.rank};
-  Calls::Group part{.facts = facts, .comm = comm};
+  Calls::Group part{.facts = facts, .comm = part_comm};
   for (const int r : members) {
     membership.members.push_back(messages_.membership().members[static_cast<std::size_t>(r)]);
     part.world_ranks.push_back(world_ranks_[static_cast<std::size_t>(r)]);

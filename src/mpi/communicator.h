@@ -32,7 +32,7 @@ struct CommunicatorOptions {
 /// Lifetime: as every communicator. Library::finish() comes after the last of them.
 /// Failure: as every communicator, except that calls are not compared: ranks that make different calls wait
 /// for each other until the deadline, or get the data of the wrong call. If the MPI library is
-/// fault-tolerant, a failure revokes the group, and the survivors adopt() what MpiEngine::shrink() returns;
+/// fault-tolerant, a failure revokes the group, and the survivors adopt() what SharedComm::shrink() returns;
 /// otherwise traits() says not abortable.
 /// Cost: one progress thread per process, which polls MPI for messages every five milliseconds when there are
 /// none.
@@ -41,10 +41,9 @@ class MpiCommunicator final : public Communicator {
   /// The group of all ranks of the job. Every rank calls this. kUsage if nothing could end a late call.
   static Result<std::unique_ptr<MpiCommunicator>> make_world(const std::shared_ptr<Library>& library,
                                                              const CommunicatorOptions& options);
-  /// The group of an MPI communicator, which is owned by the group from now on. Every rank of `comm` calls
-  /// this.
+  /// The group of an MPI communicator. Every rank of it calls this.
   static Result<std::unique_ptr<MpiCommunicator>> adopt(const std::shared_ptr<Library>& library,
-                                                        CohortMpiHandle comm,
+                                                        const std::shared_ptr<SharedComm>& comm,
                                                         const CommunicatorOptions& options);
   ~MpiCommunicator() override;
 
@@ -53,6 +52,7 @@ class MpiCommunicator final : public Communicator {
   void abort(const Error& cause) override;
   std::optional<Error> failure() const override { return calls_.failure(); }
   std::shared_ptr<comm::Engine> engine() const override { return mpi_engine(); }
+  const std::shared_ptr<SharedComm>& mpi_comm() const { return comm_; }
   std::shared_ptr<MpiEngine> mpi_engine() const { return std::make_shared<MpiEngine>(shared_.member, comm_); }
 
  private:
@@ -71,7 +71,7 @@ class MpiCommunicator final : public Communicator {
 
   const Shared shared_;
   Member& member_;
-  const CohortMpiHandle comm_;
+  const std::shared_ptr<SharedComm> comm_;
   const std::vector<int> world_ranks_;
   Attendance attendance_;
   WatchedCalls calls_;

@@ -1,5 +1,7 @@
 #include "mpi/member.h"
 
+#include <algorithm>
+#include <fmt/format.h>
 #include <thread>
 
 namespace cohort::mpi {
@@ -33,8 +35,42 @@ struct Gathering {
   Flight flight;
 };
 
+/// The loss of a rank of a communicator, as its rank there. A rank that waits for the lost one would wait
+/// until the deadline, because the communicator cannot be revoked before all ranks have made it.
+class LossWatch {
+ public:
+  LossWatch(Library& library, const Flight::Group& group)
+      : library_(library), world_ranks_(static_cast<std::size_t>(group.world)) {
+    library.shim().world_ranks(group.comm, world_ranks_.data());
+  }
+
+  Status look() {
+    const TimePoint now = std::chrono::steady_clock::now();
+    if (!library_.can_recover() || now < next_look_) return {};
+    next_look_ = now + kBetweenLooks;
+    library_.look_for_losses();
+    for (const int lost : library_.lost_ranks()) {
+      const auto found = std::find(world_ranks_.begin(), world_ranks_.end(), lost);
+      if (found == world_ranks_.end()) continue;
+      const auto rank = static_cast<int>(found - world_ranks_.begin());
+      return Error(ErrorCode::kPeerLost, fmt::format("rank {} has ended before the group was opened", rank))
+          .with_rank(rank)
+          .with_remedy("Call survivors() and form() again.");
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kBetweenLooks{1};
+
+  Library& library_;
+  std::vector<int> world_ranks_;
+  TimePoint next_look_{};
+};
+
 /// Runs the flight of an Agreement or a Gathering.
-Status run(Library& library, const std::shared_ptr<void>& kept, Flight& flight, TimePoint deadline) {
+Status run(Library& library, const std::shared_ptr<void>& kept, Flight& flight, LossWatch watch,
+           TimePoint deadline) {
   COHORT_RETURN_IF_ERROR(
       library.status(flight.begin(), "cannot begin the agreement on a new group (MPI_Iallreduce)"));
   while (true) {
@@ -42,6 +78,10 @@ Status run(Library& library, const std::shared_ptr<void>& kept, Flight& flight, 
     COHORT_RETURN_IF_ERROR(
         library.status(flight.test(is_done), "cannot complete the agreement on a new group (MPI_Test)"));
     if (is_done) return {};
+    if (Status fine = watch.look(); !fine) {
+      library.keep(kept);
+      return fine;
+    }
     if (std::chrono::steady_clock::now() >= deadline) break;
     std::this_thread::yield();
   }
@@ -55,14 +95,14 @@ Status run(Library& library, const std::shared_ptr<void>& kept, Flight& flight, 
 Result<std::int64_t> agree(Library& library, const Flight::Group& group, std::int64_t number,
                            TimePoint deadline) {
   const auto agreement = std::make_shared<Agreement>(group, number);
-  COHORT_RETURN_IF_ERROR(run(library, agreement, agreement->flight, deadline));
+  COHORT_RETURN_IF_ERROR(run(library, agreement, agreement->flight, LossWatch(library, group), deadline));
   return agreement->number;
 }
 
 Result<std::vector<std::int64_t>> gather(Library& library, const Flight::Group& group, std::int64_t number,
                                          TimePoint deadline) {
   const auto gathering = std::make_shared<Gathering>(group, number);
-  COHORT_RETURN_IF_ERROR(run(library, gathering, gathering->flight, deadline));
+  COHORT_RETURN_IF_ERROR(run(library, gathering, gathering->flight, LossWatch(library, group), deadline));
   return gathering->all;
 }
 

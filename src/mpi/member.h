@@ -15,13 +15,13 @@ namespace cohort::mpi {
 /// rank gets the number before all ranks have called: Open MPI 5.0 ends a process that hears of a revocation
 /// while it still makes the communicator.
 ///
-/// Failure: kTimedOut at the deadline.
+/// Failure: kTimedOut at the deadline; kPeerLost if a rank has ended meanwhile.
 Result<std::int64_t> agree(Library& library, const Flight::Group& group, std::int64_t number,
                            TimePoint deadline);
 
 /// The numbers of all ranks of a new MPI communicator, by rank.
 ///
-/// Failure: kTimedOut at the deadline.
+/// Failure: kTimedOut at the deadline; kPeerLost if a rank has ended meanwhile.
 Result<std::vector<std::int64_t>> gather(Library& library, const Flight::Group& group, std::int64_t number,
                                          TimePoint deadline);
 

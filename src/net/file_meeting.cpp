@@ -49,7 +49,7 @@ Status FileMeeting::write_card(const Round& round, const std::string& card) {
       files_.make_directories(directory_)
           .within(fmt::format("cannot make the directory '{}' of the meeting", directory_)));
   return write_file_atomically(files_, path_of(round.name, round.rank), bytes)
-      .within(fmt::format("rank {} cannot write its card", round.rank));
+      .within(fmt::format("member {} cannot write its card", round.member(round.rank)));
 }
 
 Result<std::vector<Posting>> FileMeeting::post(const Round& board, const std::string& card) {
@@ -76,9 +76,10 @@ Result<std::vector<std::string>> FileMeeting::gather(const Round& round, const s
                   [&](int rank) { return read_card(round, rank, cards[static_cast<std::size_t>(rank)]); });
     if (missing.empty()) break;
     if (std::chrono::steady_clock::now() >= round.deadline) {
+      for (int& rank : missing) rank = round.member(rank);
       return Error(ErrorCode::kTimedOut, fmt::format("{} not come to the meeting '{}' in '{}'",
-                                                     comm::ranks_have(missing), round.name, directory_))
-          .with_remedy("Check that those ranks were started, still run, and see that directory.");
+                                                     comm::members_have(missing), round.name, directory_))
+          .with_remedy("Check that those members were started, still run, and see that directory.");
     }
     if (const auto error = round.hopeless ? round.hopeless() : std::nullopt) return *error;
     std::this_thread::sleep_for(pause);

@@ -10,7 +10,8 @@
 
 namespace cohort::net {
 
-/// One all-gather of cards at a meeting.
+/// One all-gather of cards at a meeting. Errors name members by their numbers in the job, which stay the same
+/// in all generations: a rank of the round may be another member's rank in the job.
 struct Round {
   std::string name{};  ///< the same on all ranks, and new for each round
   int rank = 0;
@@ -20,13 +21,18 @@ struct Round {
   std::vector<int> members{};
   /// Asked again and again while ranks are missing: an error ends the round.
   std::function<std::optional<Error>()> hopeless{};
+
+  /// The number in the job of a rank of this round.
+  int member(int of_round) const {
+    return members.empty() ? of_round : members[static_cast<std::size_t>(of_round)];
+  }
 };
 
 /// The rendezvous of a job: the ranks learn each other's addresses here, before they can send messages. In
 /// each round every rank gives a short text, its card, and gets the cards of all ranks.
 ///
 /// Threads: one at a time.
-/// Failure: kTimedOut names the ranks that are missing, kPeerLost one that has ended.
+/// Failure: kTimedOut names the members that are missing, kPeerLost one that has ended.
 class Meeting {
  public:
   /// The longest card, in bytes.

@@ -101,7 +101,7 @@ namespace {
 
 Error has_ended(int rank, const std::string& round) {
   return Error(ErrorCode::kPeerLost,
-               fmt::format("rank {} has ended, which the meeting '{}' waits for", rank, round))
+               fmt::format("member {} has ended, which the meeting '{}' waits for", rank, round))
       .with_remedy("Call survivors() and form() again.");
 }
 
@@ -120,16 +120,16 @@ std::vector<MeetingTable::Reply> MeetingTable::lay_down(int rank, std::uint64_t 
     return std::vector<Reply>{{rank, number, encode_refusal(error)}};
   };
   const auto decoded = CardRequest::decode(request);
-  if (!decoded) return refuse(decoded.error().within(fmt::format("rank {}", rank)));
+  if (!decoded) return refuse(decoded.error().within(fmt::format("member {}", rank)));
   if (decoded->world != static_cast<std::uint32_t>(world_)) {
-    return refuse(
-        Error(ErrorCode::kUsage, fmt::format("rank {} was started as one of {} ranks, the meeting expects {}",
-                                             rank, decoded->world, world_))
-            .with_remedy("Start all ranks with the same number of ranks."));
+    return refuse(Error(ErrorCode::kUsage,
+                        fmt::format("member {} was started as one of {} ranks, the meeting expects {}", rank,
+                                    decoded->world, world_))
+                      .with_remedy("Start all ranks with the same number of ranks."));
   }
   const std::vector<int> members = members_of(*decoded);
   if (std::find(members.begin(), members.end(), rank) == members.end()) {
-    return refuse(Error(ErrorCode::kUsage, fmt::format("rank {} is no member of the meeting '{}' that it "
+    return refuse(Error(ErrorCode::kUsage, fmt::format("member {} is not listed for the meeting '{}' that it "
                                                        "came to",
                                                        rank, decoded->round)));
   }
@@ -171,7 +171,7 @@ std::vector<MeetingTable::Reply> MeetingTable::gather(int rank, std::uint64_t nu
     return refuse_all(round, Error(ErrorCode::kPeerLost, request.card));
   }
   if (round.members != members_of(request)) {
-    return refuse_all(round, Error(ErrorCode::kUsage, fmt::format("ranks came to the meeting '{}' with "
+    return refuse_all(round, Error(ErrorCode::kUsage, fmt::format("members came to the meeting '{}' with "
                                                                   "different lists of members",
                                                                   request.round))
                                  .with_remedy("Pass the same members in the same order on every member."));
@@ -212,10 +212,10 @@ std::vector<MeetingTable::Reply> MeetingTable::expire(TimePoint now) {
     for (const int member : round.members) {
       if (!round.entries.contains(member)) missing.push_back(member);
     }
-    const Error error = Error(ErrorCode::kTimedOut,
-                              fmt::format("{} not come to the meeting '{}'", comm::ranks_have(missing), name))
+    const Error error = Error(ErrorCode::kTimedOut, fmt::format("{} not come to the meeting '{}'",
+                                                                comm::members_have(missing), name))
                             .with_remedy(
-                                "Check that those ranks were started, still run, and can reach the "
+                                "Check that those members were started, still run, and can reach the "
                                 "address of the meeting.");
     const std::vector<Reply> more = refuse_all(round, error);
     replies.insert(replies.end(), more.begin(), more.end());

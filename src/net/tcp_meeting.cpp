@@ -192,8 +192,8 @@ struct MeetingClient::Parts final : comm::FrameSink {
     COHORT_ASSIGN_OR_RETURN(std::vector<std::string> all, decode_reply(reply));
     if (all.size() == static_cast<std::size_t>(round.world)) return all;
     return Error(ErrorCode::kCorrupt,
-                 fmt::format("reply of the meeting to rank {}: {} cards, expected {}, one for each rank",
-                             round.rank, all.size(), round.world));
+                 fmt::format("reply of the meeting to member {}: {} cards, expected {}, one for each",
+                             round.member(round.rank), all.size(), round.world));
   }
 
   const std::vector<SocketAddress> addresses;

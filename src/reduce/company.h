@@ -41,6 +41,7 @@ class Company {
 
   int rank() const { return all_->rank(); }
   int size() const { return all_->size(); }
+  int global_rank(int rank) const { return all_->global_rank(rank); }
   /// The shard of this rank, of size() shards.
   int shard() const { return grid_.shard(); }
   /// True if numbers are reduced in memory only.

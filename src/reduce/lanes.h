@@ -29,6 +29,7 @@ class Lanes {
   const Company& operator[](int lane) const;
   int rank() const { return group_.rank(); }
   int size() const { return group_.size(); }
+  int global_rank(int rank) const { return group_.global_rank(rank); }
   void abort(const Error& cause);
   void set_trace(const std::shared_ptr<comm::CallTrace>& trace);
 

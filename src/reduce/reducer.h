@@ -35,7 +35,8 @@ struct ReduceJob {
 /// bucket. A new way is a class of its own and a line in reducer_kinds().
 ///
 /// Threads: one job at a time for each lane; jobs of different lanes at the same time.
-/// Failure: throws what the group reports.
+/// Failure: throws what the groups report, and the error of a consumer, which may have failed one group only:
+/// the caller tells all ranks by Company::abort().
 class Reducer {
  public:
   virtual ~Reducer() = default;

@@ -13,8 +13,9 @@ Status agree(Communicator& group, const Status& mine, CallLimit limit) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].empty()) continue;
     const Error cause = comm::decode_error(all[rank]);
-    return Error(ErrorCode::kAborted, fmt::format("rank {} failed: {}", rank, cause.text()))
-        .with_rank(static_cast<int>(rank));
+    const int failed = group.global_rank(static_cast<int>(rank));
+    return Error(ErrorCode::kAborted, fmt::format("rank {} failed: {}", failed, cause.text()))
+        .with_rank(failed);
   }
   return {};
 }

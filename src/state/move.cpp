@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "state/merged.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -86,21 +87,31 @@ class Planner {
     if (found == by_name_.end()) {
       return Error(ErrorCode::kUsage, fmt::format("nobody has a piece of the name '{}'", target.name));
     }
+    const std::vector<std::size_t> indices = in_order(found->second, target.merge);
     std::vector<Slice> slices;
-    for (const std::size_t i : found->second) {
+    for (const std::size_t i : indices) {
       COHORT_RETURN_IF_ERROR(check_same_tensor(target, held_[i]));
       slices.push_back(held_[i].piece.mine);
     }
-    COHORT_RETURN_IF_ERROR(check_copies(target, found->second, held_));
+    COHORT_RETURN_IF_ERROR(check_copies(target, indices, held_));
     const Cover covered = cover(slices, target.mine);
     if (!covered.missing.empty()) return missing(target, covered);
-    add_parts(index, found->second, target.merge == Merge::kSame ? covered.parts : all_parts(slices, target));
+    add_parts(index, indices, target.merge == Merge::kSame ? covered.parts : all_parts(slices, target));
     return {};
   }
 
   std::vector<PlannedRead> take() { return std::move(reads_); }
 
  private:
+  // The nearest holder differs from rank to rank, and so would the order of a sum. Copies that are merged are
+  // read in the order of their holders' numbers, the same on all ranks.
+  std::vector<std::size_t> in_order(std::vector<std::size_t> indices, Merge merge) const {
+    if (merge == Merge::kSame) return indices;
+    std::stable_sort(indices.begin(), indices.end(),
+                     [this](std::size_t a, std::size_t b) { return held_[a].holder < held_[b].holder; });
+    return indices;
+  }
+
   static std::vector<SourceRun> all_parts(std::span<const Slice> slices, const Piece& target) {
     std::vector<SourceRun> parts;
     for (std::size_t s = 0; s < slices.size(); ++s) {

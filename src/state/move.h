@@ -17,7 +17,7 @@ struct PlannedRead {
 
 /// The reads that fill the targets: a pure function of names, shapes, slices and merge rules. Elements of
 /// Merge::kSame are read once, from the nearest holder; all copies of the others are read, in the order of
-/// holders.
+/// their holders' numbers: sums have the same bits on all ranks.
 ///
 /// Failure: kUsage or kCorrupt, naming the piece: nobody has a piece of this name, or one of another shape,
 /// type or merge rule; nobody has an element; holders of the same elements have different bytes.

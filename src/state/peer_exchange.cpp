@@ -99,8 +99,8 @@ Status PeerExchange::check(const Request& request, int from) const {
              ErrorCode::kCorrupt,
              fmt::format("rank {} asks for {} elements of piece {} of this rank, from number {} on, which it "
                          "does not have",
-                         from, request.count, request.piece, request.from))
-      .with_rank(from);
+                         group_.global_rank(from), request.count, request.piece, request.from))
+      .with_rank(group_.global_rank(from));
 }
 
 Status PeerExchange::run_round(std::size_t round, const Taker& take) {

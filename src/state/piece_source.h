@@ -26,8 +26,8 @@ struct Read {
   std::size_t count = 0;
 };
 
-/// Gets the bytes of reads, in the order of the reads, each in one go or in several. `first` is the offset in
-/// the read, in elements.
+/// Gets the bytes of reads, each in one go or in several; those of one held piece in any order, and copies of
+/// an element in the order of its holders. `first` is the offset in the read, in elements.
 using Taker = std::function<void(std::size_t read, std::size_t first, std::span<const std::byte> bytes)>;
 
 /// Where the pieces of a state come from: other ranks, memory, files.

@@ -11,6 +11,8 @@ namespace cohort {
 /// The files of a run with a trained model.
 inline constexpr std::string_view kBestModel = "best.safetensors";
 inline constexpr std::string_view kLastModel = "last.safetensors";
+/// The folder of its snapshots.
+inline constexpr std::string_view kCheckpoints = "checkpoints";
 
 /// Makes a folder ready for the files of a new run, `results` by their names:
 ///

@@ -114,7 +114,7 @@ void Buffers::check_finite(const std::vector<double>& numbers, const std::vector
                   "Normalisation over a batch needs several values of each channel: give each micro-batch "
                   "more "
                   "samples (TrainerOptions::batch_size, TrainerOptions::micro_batches) or larger images.");
-      raise(group_.rank() == 0 ? what : failure_of(0, what));  // all ranks see the same
+      raise(group_.rank() == 0 ? what : failure_of(group_.global_rank(0), what));  // all ranks see the same
     }
   });
 }

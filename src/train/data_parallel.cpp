@@ -8,6 +8,7 @@
 #include "reduce/company.h"
 #include "tensor/scalar_type.h"
 #include "train/abort.h"
+#include "train/bucket_order.h"
 #include "train/buffers.h"
 #include "train/mean_gradients.h"
 #include "train/module_changes.h"
@@ -187,6 +188,30 @@ DataParallel::DataParallel(Communicator& group, Arena& arena, torch::nn::Module&
   if (tensors.parameters.empty()) return;
   parts_->sort_by_type(arena, options.bucket_bytes);
   parts_->make_pool(arena);
+}
+
+std::vector<std::int64_t> train::bucket_order(const DataParallel& parallel) {
+  std::vector<std::int64_t> all;
+  for (const auto& set : parallel.parts_->sets) {
+    all.insert(all.end(), set->bucket_order().begin(), set->bucket_order().end());
+  }
+  return all;
+}
+
+void train::set_bucket_order(DataParallel& parallel, const std::vector<std::int64_t>& order) {
+  std::size_t first = 0;
+  for (const auto& set : parallel.parts_->sets) {
+    const std::size_t count = set->bucket_order().size();
+    const auto part = std::span(order).subspan(first, std::min(count, order.size() - first));
+    if (!is_order_of(part, count)) break;
+    set->set_bucket_order({part.begin(), part.end()});
+    first += count;
+  }
+  const bool is_alone = parallel.parts_->sets.empty();  // there are no buckets
+  if (first == order.size() || is_alone) return;
+  throw UsageError(UsageError(fmt::format("the snapshot has an order of {} parameters, and this module {}",
+                                          order.size(), first))
+                       .with_remedy("Go on with the same module."));
 }
 
 DataParallel::~DataParallel() {

@@ -55,7 +55,7 @@ void check_weight(const Communicator& group, double weight, const std::string& o
   const Error what =
       Error(ErrorCode::kUsage, fmt::format("the weights {} add up to {}, expected more than 0", of, weight))
           .with_remedy("Return the number of samples, or of tokens that count, as Evaluation::weight.");
-  raise(group.rank() == 0 ? what : failure_of(0, what));  // all ranks see the same
+  raise(group.rank() == 0 ? what : failure_of(group.global_rank(0), what));  // all ranks see the same
 }
 
 std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module& module,

@@ -96,8 +96,9 @@ void GradientIntake::count(std::size_t p) {
 
 std::optional<std::vector<std::size_t>> GradientIntake::learn_order(Communicator& group) {
   order_is_known_ = true;
-  std::vector<std::int64_t> arrivals =
-      last_arrivals(std::exchange(observed_, {}), buckets_.parameters().size());
+  const std::vector<std::size_t> observed = std::exchange(observed_, {});
+  if (keeps_order_) return std::nullopt;
+  std::vector<std::int64_t> arrivals = last_arrivals(observed, buckets_.parameters().size());
   value_or_throw(group.run(broadcast(std::span(arrivals), 0)));
   const std::vector<std::size_t> order(arrivals.begin(), arrivals.end());
   if (order == expected_order(order.size())) return std::nullopt;

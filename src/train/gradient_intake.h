@@ -72,6 +72,8 @@ class GradientIntake {
   /// After the first round, on all ranks together: the order in which gradients arrived on rank 0, if it is
   /// not the expected order. The last part of a gradient counts; parameters without a gradient come last.
   std::optional<std::vector<std::size_t>> learn_order(Communicator& group);
+  /// Whatever the first round shows, the buckets keep the order that they have.
+  void keep_order() { keeps_order_ = true; }
 
  private:
   void arrived(std::size_t parameter);
@@ -88,6 +90,7 @@ class GradientIntake {
   std::size_t num_full_ = 0;          // the buckets before this one were reported
   bool is_last_ = false;
   bool order_is_known_ = false;
+  bool keeps_order_ = false;
   std::vector<std::size_t> observed_;  // parameters as they arrived in the first round
   GradientHooks hooks_;
 };

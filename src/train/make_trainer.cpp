@@ -113,15 +113,38 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   // trained.
   if (!parts_->module->is_training()) parts_->module->train();
   parts_->report = {};
-  parts_->position = {};
   train::or_abort(parts_->replica.lanes(), [&] {
     train::check_same_training(parts_->group, parts_->options, *data, test.get(),
                                parts_->torch_optimizer.get());
-    parts_->directory.prepare(parts_->options.facts);
+    parts_->begin(*data);
     parts_->fit(std::move(data), test.get());
   });
   parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());
+  parts_->report.saved_step = parts_->checkpoints.saved_step();
   return parts_->report;
+}
+
+void Trainer::Parts::begin(const Dataset& data) {
+  course = {
+      .ledger = {.samples = data.size(),
+                 .batch_size = options.batch_size.value_or(data.size()),
+                 .micro_batches = train::slots_of(options, group.size())},
+      .settings = {{"seed", std::to_string(options.seed)}, {"shuffle", options.shuffle ? "true" : "false"}},
+      .config = options.checkpoint ? options.checkpoint->config : ""};
+  report.resumed = checkpoints.resume(course);
+  directory.prepare(options.facts, report.resumed ? train::Earlier::kKept : train::Earlier::kMovedAway);
+  checkpoints.open();
+  report.steps = course.position.step;
+  samples_before = course.position.samples;
+  report.epochs = course.position.epoch;
+  if (course.best) {
+    report.best = EvaluationReport{.epoch = course.best->epoch,
+                                   .step = course.best->step,
+                                   .loss = course.best->loss,
+                                   .accuracy = course.best->accuracy,
+                                   .is_best = true};
+  }
+  if (report.resumed && options.on_resume) options.on_resume(*report.resumed);
 }
 
 EvaluationReport Trainer::evaluate(const Dataset& data) {
@@ -139,7 +162,7 @@ double Trainer::Parts::learning_rate() const {
 
 void Trainer::visit_state(const StateVisitor& visitor) {
   parts_->replica.visit(visitor);
-  state::visit(parts_->position, visitor);
+  state::visit(parts_->course.position, visitor);
 }
 
 Trace Trainer::trace() const {

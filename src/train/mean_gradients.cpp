@@ -11,7 +11,8 @@ MeanGradients::MeanGradients(const Company& groups, Arena& arena, std::vector<Na
       named_(std::move(named)),
       bucket_bytes_(bucket_bytes),
       round_(std::move(round)),
-      buckets_(arena, plain(named_), layout(plain(named_), expected_order(named_.size()))),
+      order_(expected_order(named_.size())),
+      buckets_(arena, plain(named_), layout(plain(named_), order_)),
       stayed_(named_.size()),
       intake_(buckets_, *this, report) {
   begin();
@@ -143,8 +144,17 @@ void MeanGradients::agree() {
 
 void MeanGradients::follow_observed_order() {
   const auto order = intake_.learn_order(groups_.all());
-  if (!order) return;
-  buckets_.move_to(layout(buckets_.parameters(), *order));
+  if (order) move_to_order(*order);
+}
+
+void MeanGradients::set_bucket_order(const std::vector<std::size_t>& order) {
+  intake_.keep_order();
+  if (order != order_) move_to_order(order);
+}
+
+void MeanGradients::move_to_order(const std::vector<std::size_t>& order) {
+  buckets_.move_to(layout(buckets_.parameters(), order));
+  order_ = order;
   for (std::size_t p = 0; p < named_.size(); ++p) {
     if (buckets_.parameters()[p].grad().defined()) show(p);
   }

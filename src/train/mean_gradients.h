@@ -44,6 +44,10 @@ class MeanGradients : private GradientSink {
   std::set<std::size_t> pooled_sizes() const;
   void use(GradientPool* pool) { pool_ = pool; }
   bool order_is_known() const { return intake_.order_is_known(); }
+  /// The order of parameters in the buckets.
+  const std::vector<std::size_t>& bucket_order() const { return order_; }
+  /// Gives the buckets another order, which they keep. Before the first round.
+  void set_bucket_order(const std::vector<std::size_t>& order);
 
   /// Backward is over: averages all buckets that were not averaged yet.
   void finish();
@@ -62,12 +66,14 @@ class MeanGradients : private GradientSink {
   void average(std::size_t bucket);
   void agree();
   void follow_observed_order();
+  void move_to_order(const std::vector<std::size_t>& order);
 
   const Company& groups_;
   const std::vector<NamedTensor> named_;
   const std::size_t bucket_bytes_;
   const AveragingRound round_;
   GradientPool* pool_ = nullptr;
+  std::vector<std::size_t> order_;
   BucketSet buckets_;
   std::vector<at::Tensor> stayed_;  // gradients that are still in the pool, not in their buckets
   std::vector<bool> is_late_;       // a part came after the others were averaged

@@ -15,13 +15,14 @@ constexpr std::chrono::hours kLongestWrite{24};
 
 }  // namespace
 
-void ModelDirectory::prepare(const ModelFacts& facts) {
+void ModelDirectory::prepare(const ModelFacts& facts, Earlier earlier) {
   if (path_.empty()) return;
   if (group_.rank() == 0) {
     value_or_throw(state::metadata_of(facts));
     path_ = std::filesystem::absolute(path_).lexically_normal().string();
-    constexpr std::string_view kResults[] = {kBestModel, kLastModel};
-    const Status ready = prepare_run_directory(files_, path_, kResults);
+    constexpr std::string_view kResults[] = {kBestModel, kLastModel, kCheckpoints};
+    const auto moved = std::span(kResults).first(earlier == Earlier::kMovedAway ? std::size(kResults) : 0);
+    const Status ready = prepare_run_directory(files_, path_, moved);
     if (!ready) raise(ready.error().with_remedy("Set TrainerOptions::directory to another folder."));
   }
   value_or_throw(group_.run(barrier().within(kLongestWrite)));

@@ -10,6 +10,12 @@
 
 namespace cohort::train {
 
+/// The results of an earlier run in the same folder.
+enum class Earlier {
+  kMovedAway,  ///< to a sub-folder of their own
+  kKept,       ///< this run goes on from them
+};
+
 /// The folder for the models of a run. Rank 0 writes; the others wait for as long as it is alive, since a
 /// slow disk is no reason to end the job.
 ///
@@ -23,7 +29,7 @@ class ModelDirectory {
 
   /// Called before the first step: a folder that cannot be written to must not be noticed after hours of
   /// training.
-  void prepare(const ModelFacts& facts);
+  void prepare(const ModelFacts& facts, Earlier earlier);
   /// Writes the model under this name; keep_model() tells what happens if that fails.
   void keep(std::string_view name, const ModuleTensors& tensors, const ModelFacts& facts);
 

@@ -35,7 +35,8 @@ void Replica::make_parts(std::vector<ParameterUpdate> updates) {
   check_trainable(tensors_);
   check_same_module(group_, tensors_);
   std::vector<at::Tensor> parameters = plain(tensors_.parameters);
-  BucketLayout layout = planned_layout(parameters, expected_order(parameters.size()));
+  bucket_order_ = expected_order(parameters.size());
+  BucketLayout layout = planned_layout(parameters, bucket_order_);
   ParameterMemory memory = memory_for(layout);
   const bool sums_micro_batches = settings_.summation == Summation::kByTree;
   const bool is_flat = settings_.sync.sums_in_place() || settings_.torch_optimizer != nullptr;
@@ -199,6 +200,7 @@ void Replica::settle() {
   tally.replica_hash = replica_hash_;
   tally.has_hash = info_.hash_replica && copies() != Copies::kOne ? 1 : 0;
   tally.wants_to_stop = info_.wants_to_stop ? 1 : 0;
+  tally.wants_to_save = info_.wants_to_save ? 1 : 0;
   const bool is_before_update = update_time() != UpdateTime::kWhenReduced;
   if (is_before_update) synchronizers_->add_to(tally);
   verdict_ = vote(group_, tally);
@@ -233,10 +235,19 @@ void Replica::visit(const StateVisitor& visitor) {
 
 void Replica::follow_observed_order() {
   const auto order = intake_->learn_order(group_);
-  if (!order) return;
-  BucketLayout layout = planned_layout(buckets_->parameters(), *order);
+  if (order) move_to_order(*order);
+}
+
+void Replica::set_bucket_order(const std::vector<std::size_t>& order) {
+  intake_->keep_order();
+  if (order != bucket_order_) move_to_order(order);
+}
+
+void Replica::move_to_order(const std::vector<std::size_t>& order) {
+  BucketLayout layout = planned_layout(buckets_->parameters(), order);
   ParameterMemory memory = memory_for(layout);
   synchronizers_->move_to(std::move(layout), std::move(memory), arena_);
+  bucket_order_ = order;
 }
 
 }  // namespace cohort::train

@@ -24,6 +24,7 @@ struct StepInfo {
   std::vector<int> micro_batches;  ///< of this rank, in order
   bool hash_replica = false;
   bool wants_to_stop = false;
+  bool wants_to_save = false;
 };
 
 struct ReplicaSettings {
@@ -74,6 +75,10 @@ class Replica {
   UpdateTime update_time() const { return train::update_time(settings_); }
   /// Visits the module and the state of the optimizer, between steps.
   void visit(const StateVisitor& visitor);
+  /// The order of parameters in the buckets, by their index in the module.
+  const std::vector<std::size_t>& bucket_order() const { return bucket_order_; }
+  /// Moves buckets and moments to this order, which is kept from now on. All ranks together, between steps.
+  void set_bucket_order(const std::vector<std::size_t>& order);
   /// The total time that steps waited for communication that no computation hid.
   std::chrono::nanoseconds waited() const { return engine_->waited(); }
 
@@ -87,6 +92,7 @@ class Replica {
   void optimize();
   StepTerms terms(double scale) const;
   void follow_observed_order();
+  void move_to_order(const std::vector<std::size_t>& order);
   void send_parameters();
   ParameterMemory memory_for(const BucketLayout& layout);
   BucketLayout planned_layout(const std::vector<at::Tensor>& parameters,
@@ -106,6 +112,7 @@ class Replica {
   std::unique_ptr<GradientIntake> intake_;
   std::unique_ptr<MicroBatches> micro_batches_;
   std::unique_ptr<Engine> engine_;
+  std::vector<std::size_t> bucket_order_;
   ActionTrace* trace_ = nullptr;
 
   // The current step:

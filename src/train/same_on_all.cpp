@@ -42,7 +42,7 @@ std::vector<std::uint64_t> gathered(Communicator& group, const std::vector<std::
 }  // namespace
 
 std::vector<int> deviating_ranks(Communicator& group, std::uint64_t hash) {
-  return deviating_ranks(gathered(group, {hash}));
+  return group.facts().global(deviating_ranks(gathered(group, {hash})));
 }
 
 void check_same_on_all(Communicator& group, const std::vector<SharedValue>& values,
@@ -61,7 +61,8 @@ void check_same_on_all(Communicator& group, const std::vector<SharedValue>& valu
     throw UsageError(
         UsageError(fmt::format("{} is {} on {} and {} on rank {}", values[v].name,
                                shown(values[v], by_rank[static_cast<std::size_t>(others.front())]),
-                               comm::ranks_text(others), shown(values[v], by_rank[usual]), usual))
+                               comm::ranks_text(group.facts().global(others)),
+                               shown(values[v], by_rank[usual]), group.global_rank(static_cast<int>(usual))))
             .with_remedy(remedy));
   }
 }

@@ -22,8 +22,8 @@ struct SharedValue {
 void check_same_on_all(Communicator& group, const std::vector<SharedValue>& values,
                        const std::string& remedy);
 
-/// The ranks whose `hash` differs from that of the majority, or from that of rank 0 if there is no majority;
-/// called on all ranks together.
+/// The global ranks whose `hash` differs from that of the majority, or from that of rank 0 if there is no
+/// majority; called on all ranks together.
 std::vector<int> deviating_ranks(Communicator& group, std::uint64_t hash);
 
 }  // namespace cohort::train

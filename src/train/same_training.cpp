@@ -40,6 +40,16 @@ std::string text_of(const std::vector<ParameterGroup>& groups) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
+// Ranks save and resume together.
+Values of_checkpoints(const TrainerOptions& options) {
+  const CheckpointOptions checkpoint = options.checkpoint.value_or(CheckpointOptions{});
+  return {{"checkpoint", as_number(options.checkpoint.has_value())},
+          {"checkpoint.every_steps", checkpoint.every_steps.value_or(0)},
+          {"checkpoint.background", as_number(checkpoint.background)},
+          {"checkpoint.full_every", as_number(checkpoint.full_every)},
+          {"resume", options.resume.value_or("not set")}};
+}
+
 Values of_options(const TrainerOptions& options) {
   return {{"groups", text_of(options.groups)},
           {"clip_grad_norm", options.clip_grad_norm.value_or(0)},
@@ -100,7 +110,8 @@ void check_same_training(Communicator& group, const TrainerOptions& options, con
                  torch_optimizer != nullptr ? as_number(torch_optimizer->hash()) : 0}};
   for (const Values& part :
        {with_prefix(of_optimizer(options.optimizer)), with_prefix(of_schedule(options.schedule)),
-        with_prefix(of_options(options)), of_data("train", &train), of_data("test", test)}) {
+        with_prefix(of_options(options)), with_prefix(of_checkpoints(options)), of_data("train", &train),
+        of_data("test", test)}) {
     values.insert(values.end(), part.begin(), part.end());
   }
   values.push_back({"whether TrainerOptions::directory is set", as_number(!options.directory.empty())});

@@ -27,6 +27,8 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
     const bool due = options.evaluate_every && report.epochs % *options.evaluate_every == 0;
     if (test != nullptr && due && !look_at(*test)) break;
   }
+  // Before an evaluation that a longer training would not make.
+  checkpoints.finish(course);
   const bool was_seen = report.last && report.last->step == report.steps;
   if (test != nullptr && !was_seen && report.end == TrainingEnd::kDone) look_at(*test);
   keep(kLastModel);
@@ -38,8 +40,9 @@ bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
   // As many steps ahead as the loader needs to have work for its depth, however long the epoch is.
   const std::uint64_t ahead =
       static_cast<std::uint64_t>(options.prefetch) / std::max<std::size_t>(mine.size(), 1) + 2;
-  std::uint64_t num_announced = 0;
-  for (std::uint64_t in_epoch = 0; in_epoch < plan.steps_per_epoch(); ++in_epoch) {
+  const auto first = static_cast<std::uint64_t>(course.position.step_in_epoch);
+  std::uint64_t num_announced = first;
+  for (std::uint64_t in_epoch = first; in_epoch < plan.steps_per_epoch(); ++in_epoch) {
     for (; num_announced < std::min(in_epoch + ahead, plan.steps_per_epoch()); ++num_announced) {
       std::vector<SlotAddress> upcoming;
       for (const int slot : mine) {
@@ -53,8 +56,8 @@ bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
       return false;
     }
   }
-  report.epochs = ++position.epoch;
-  position.step_in_epoch = 0;
+  report.epochs = ++course.position.epoch;
+  course.position.step_in_epoch = 0;
   return true;
 }
 
@@ -64,20 +67,22 @@ Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
       .learning_rate = learning_rate(),
       .micro_batches = deal(train::slots_of(options, group.size()), group.size(), group.rank()),
       .hash_replica = options.hash_every && report.steps % *options.hash_every == 0,
-      .wants_to_stop = options.wants_to_stop && options.wants_to_stop()};
+      .wants_to_stop = options.wants_to_stop && options.wants_to_stop(),
+      .wants_to_save = checkpoints.is_due(report.steps + 1)};
   const auto epoch = static_cast<std::uint64_t>(report.epochs);
   const Seconds waited_before = replica.waited(), stalled_before = loader.stall();
   const auto start = std::chrono::steady_clock::now();
   const Verdict verdict = replica.step(info, [&](int slot) {
     return loader.take({epoch, step_in_epoch, slot});
   });
-  report.steps = ++position.step;
-  ++position.step_in_epoch;
+  report.steps = ++course.position.step;
+  ++course.position.step_in_epoch;
   tell(verdict, info.learning_rate,
        {.whole = Seconds(std::chrono::steady_clock::now() - start).count(),
         // A rank that is alone waits for its own updates only.
         .waited = group.size() > 1 ? (Seconds(replica.waited()) - waited_before).count() : 0,
         .stalled = (Seconds(loader.stall()) - stalled_before).count()});
+  if (verdict.save) checkpoints.save(course);
   return verdict;
 }
 
@@ -86,8 +91,8 @@ void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTime
   report.seconds += times.whole;
   report.communication_seconds += times.waited;
   report.stall_seconds += times.stalled;
-  position.samples += static_cast<std::int64_t>(verdict.samples);
-  report.samples_per_second = static_cast<double>(position.samples) / report.seconds;
+  course.position.samples += static_cast<std::int64_t>(verdict.samples);
+  report.samples_per_second = static_cast<double>(course.position.samples - samples_before) / report.seconds;
   if (!options.on_step) return;
   StepReport step{.step = report.steps,
                   .epoch = report.epochs + 1,
@@ -112,18 +117,20 @@ bool Trainer::Parts::look_at(const Dataset& test) {
     return false;
   }
   EvaluationReport seen = *found;
-  seen.epoch = report.epochs + (position.step_in_epoch > 0 ? 1 : 0);
+  course.loss = seen.loss;
+  seen.epoch = report.epochs + (course.position.step_in_epoch > 0 ? 1 : 0);
   seen.step = report.steps;
-  seen.is_best = seen.loss < position.best_loss && std::isfinite(seen.loss);
-  position.evaluations_since_best = seen.is_best ? 0 : position.evaluations_since_best + 1;
+  seen.is_best = seen.loss < course.position.best_loss && std::isfinite(seen.loss);
+  course.position.evaluations_since_best = seen.is_best ? 0 : course.position.evaluations_since_best + 1;
   if (seen.is_best) {
-    position.best_loss = seen.loss;
+    course.position.best_loss = seen.loss;
     report.best = seen;
+    course.best = {.epoch = seen.epoch, .step = seen.step, .loss = seen.loss, .accuracy = seen.accuracy};
     keep(kBestModel);
   }
   report.last = seen;
   if (options.on_evaluation) options.on_evaluation(seen);
-  if (!options.patience || position.evaluations_since_best < *options.patience) return true;
+  if (!options.patience || course.position.evaluations_since_best < *options.patience) return true;
   report.end = TrainingEnd::kPatience;
   return false;
 }

@@ -2,7 +2,7 @@
 
 #include "base/home_process.h"
 #include "data/slot_loader.h"
-#include "state/position.h"
+#include "train/checkpoints.h"
 #include "train/computation.h"
 #include "train/model_directory.h"
 #include "train/replica.h"
@@ -41,10 +41,15 @@ struct Trainer::Parts {
   std::unique_ptr<train::TrainerTrace> trace;              // null: nothing is recorded
   train::Replica replica;
   train::ModelDirectory directory;
+  train::Checkpoints checkpoints{group, replica, options};
   TrainingReport report{};
-  state::Position position{};
+  checkpoint::Course course{};      // of the present fit(), or of the last one
+  std::int64_t samples_before = 0;  // of the training that this fit() goes on with
   HomeProcess home{};
 
+  /// Goes to the position of the snapshot from which training goes on, or to the beginning, and makes the
+  /// folders ready.
+  void begin(const Dataset& data);
   void fit(std::shared_ptr<const Dataset> data, const Dataset* test);
   bool epoch(SlotLoader& loader, const BatchPlan& plan);
   train::Verdict step(SlotLoader& loader, std::uint64_t step_in_epoch);

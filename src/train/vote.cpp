@@ -25,10 +25,10 @@ double summed(const std::vector<Tally>& all, double Tally::*member) {
 }
 
 // Ranks with other programs would wait for each other in calls that do not match.
-void compare_programs(const std::vector<Tally>& all) {
+void compare_programs(const Communicator& group, const std::vector<Tally>& all) {
   std::vector<std::uint64_t> hashes;
   for (const Tally& tally : all) hashes.push_back(tally.program_hash);
-  const std::vector<int> ranks = deviating_ranks(hashes);
+  const std::vector<int> ranks = group.facts().global(deviating_ranks(hashes));
   if (ranks.empty()) return;
   raise(Error(ErrorCode::kCorrupt,
               fmt::format("the program of {} differs from those of the others", comm::ranks_text(ranks)))
@@ -37,13 +37,13 @@ void compare_programs(const std::vector<Tally>& all) {
                          "--json` prints the actions of every rank."));
 }
 
-void compare_replicas(const std::vector<Tally>& all) {
+void compare_replicas(const Communicator& group, const std::vector<Tally>& all) {
   std::vector<std::uint64_t> hashes;
   for (const Tally& tally : all) {
     if (tally.has_hash == 0) return;
     hashes.push_back(tally.replica_hash);
   }
-  const std::vector<int> ranks = deviating_ranks(hashes);
+  const std::vector<int> ranks = group.facts().global(deviating_ranks(hashes));
   if (ranks.empty()) return;
   raise(Error(ErrorCode::kCorrupt,
               fmt::format("the parameters of {} differ from those of the others", comm::ranks_text(ranks)))
@@ -52,9 +52,10 @@ void compare_replicas(const std::vector<Tally>& all) {
                 "fault. Start again from the last model that was written."));
 }
 
-std::optional<BadLoss> first_bad_loss(const std::vector<Tally>& all) {
+std::optional<BadLoss> first_bad_loss(const Communicator& group, const std::vector<Tally>& all) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].bad_slot >= 0) return BadLoss{static_cast<int>(rank), all[rank].bad_slot, all[rank].loss};
+    if (all[rank].bad_slot < 0) continue;
+    return BadLoss{group.global_rank(static_cast<int>(rank)), all[rank].bad_slot, all[rank].loss};
   }
   return std::nullopt;
 }
@@ -77,8 +78,8 @@ std::vector<int> deviating_ranks(const std::vector<std::uint64_t>& hashes) {
 
 Verdict vote(Communicator& group, const Tally& mine) {
   const std::vector<Tally> all = everybody(group, mine);
-  compare_programs(all);
-  compare_replicas(all);
+  compare_programs(group, all);
+  compare_replicas(group, all);
   Verdict verdict;
   verdict.weight = summed(all, &Tally::weight);
   verdict.samples = summed(all, &Tally::samples);
@@ -90,8 +91,9 @@ Verdict vote(Communicator& group, const Tally& mine) {
   verdict.gradient_norm = std::sqrt(square_sum.value()) / verdict.weight;
   for (const Tally& tally : all) {
     verdict.stop = verdict.stop || tally.wants_to_stop != 0;
+    verdict.save = verdict.save || tally.wants_to_save != 0;
   }
-  verdict.bad_loss = first_bad_loss(all);
+  verdict.bad_loss = first_bad_loss(group, all);
   return verdict;
 }
 

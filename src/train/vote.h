@@ -9,7 +9,7 @@
 
 namespace cohort::train {
 
-/// One rank's results of a step: 248 bytes on the wire.
+/// One rank's results of a step: 256 bytes on the wire.
 struct Tally {
   double loss = 0;                 ///< sum over the samples of the rank
   double weight = 0;               ///< sum of the weights of its micro-batches
@@ -22,12 +22,13 @@ struct Tally {
   std::uint64_t replica_hash = 0;
   std::uint32_t has_hash = 0;
   std::uint32_t wants_to_stop = 0;
+  std::uint64_t wants_to_save = 0;
 };
-static_assert(sizeof(Tally) == 248);
+static_assert(sizeof(Tally) == 256);
 
 /// The first slot with a loss that is not finite, of the first such rank.
 struct BadLoss {
-  int rank;
+  int rank;  ///< the global rank
   std::int64_t slot;
   double loss;
 };
@@ -42,6 +43,7 @@ struct Verdict {
   double counted = 0;
   double gradient_norm = 0;  ///< of the mean gradient
   bool stop = false;         ///< at least one rank wants to stop
+  bool save = false;         ///< at least one rank wants a snapshot
   std::optional<BadLoss> bad_loss;
 };
 

@@ -25,6 +25,17 @@ bool has_final(const Ballots& all) {
   return std::any_of(all.begin(), all.end(), [](const auto& ballot) { return ballot && ballot->is_final; });
 }
 
+// The members that keep this one waiting: they have laid down no ballot, or one that stays behind ours.
+std::vector<int> awaited(const AgreementOptions& options, const Ballot& mine, const Ballots& all) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < options.num_members; ++rank) {
+    if (rank == options.rank || mine.has_lost(rank)) continue;
+    const auto& ballot = all[static_cast<std::size_t>(rank)];
+    if (!ballot || ballot->gone != mine.gone || ballot->silent != mine.silent) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
 Error not_come(const AgreementOptions& options, const Ballot& mine, const Ballots& all) {
   std::vector<int> absent;
   for (int rank = 0; rank < options.num_members; ++rank) {
@@ -53,7 +64,7 @@ std::uint64_t Seat::checksum() const {
 }
 
 Result<std::vector<int>> agree_on_survivors(Board& board, const AgreementOptions& options) {
-  const TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), options.limit);
+  TimePoint deadline = deadline_after(std::chrono::steady_clock::now(), options.limit);
   std::chrono::nanoseconds pause = options.pause;
   Ballot mine(options.num_members);
   while (true) {
@@ -81,8 +92,15 @@ Result<std::vector<int>> agree_on_survivors(Board& board, const AgreementOptions
       // Better evidence may be on its way: the launcher reaps processes while members only miss them.
       next = mine;
     }
+    if (next == mine && is_late && options.absence == Absence::kIsSilence) {
+      for (const int rank : awaited(options, mine, all)) next.silent[static_cast<std::size_t>(rank)] = true;
+    }
     if (next != mine) {
       mine = next;
+      // The others react to the ballot at once if they live. Ballots only grow, so this ends.
+      if (options.absence == Absence::kIsSilence) {
+        deadline = deadline_after(std::chrono::steady_clock::now(), options.limit);
+      }
       continue;
     }
     if (is_late) return not_come(options, mine, all);

@@ -92,11 +92,13 @@ class HostsSite final : public Site {
 
   Result<std::vector<int>> survivors(const Seat& seat, comm::Engine* engine) override {
     HostsBoard board(*meeting_, witnesses_, seat, engine);
-    return agree_on_survivors(board, {.rank = seat.rank,
-                                      .num_members = seat.size(),
-                                      .reach = Reach::kHosts,
-                                      .pause = std::chrono::milliseconds(1),
-                                      .limit = options_.meeting_limit});
+    return agree_on_survivors(board,
+                              {.rank = seat.rank,
+                               .num_members = seat.size(),
+                               .reach = Reach::kHosts,
+                               .absence = engine != nullptr ? Absence::kIsAMistake : Absence::kIsSilence,
+                               .pause = std::chrono::milliseconds(1),
+                               .limit = options_.meeting_limit});
   }
 
   void leave() override { witnesses_.leave(); }

@@ -76,7 +76,7 @@ std::vector<int> numbered(const std::vector<std::int64_t>& hosts) {
 class MpiSite final : public Site {
  public:
   MpiSite(std::shared_ptr<mpi::Library> library, const HostsOptions& options)
-      : library_(std::move(library)), limit_(options.limit) {}
+      : library_(std::move(library)), limit_(options.limit), meeting_limit_(options.meeting_limit) {}
 
   Status can_form_again() const override {
     if (library_->can_recover()) return {};
@@ -90,27 +90,25 @@ class MpiSite final : public Site {
     if (!library_->can_recover()) {
       wanted.on_failure = [raw = library_.get()](const Error& error) { end_job(*raw, error); };
     }
-    std::unique_ptr<MpiCommunicator> group;
-    if (last_ == nullptr) {
-      COHORT_ASSIGN_OR_RETURN(group, MpiCommunicator::make_world(library_, wanted));
-    } else {
-      COHORT_RETURN_IF_ERROR(shrink());
-      COHORT_RETURN_IF_ERROR(compare(seat));
-      COHORT_ASSIGN_OR_RETURN(group, MpiCommunicator::adopt(library_, *std::exchange(smaller_, {}), wanted));
+    if (comm_ == nullptr) return first(wanted);
+    COHORT_RETURN_IF_ERROR(shrink());
+    COHORT_RETURN_IF_ERROR(compare(seat));
+    // Formed or not, the next generation shrinks this communicator: all survivors have it, and none can know
+    // how far the others came.
+    comm_ = std::exchange(smaller_, nullptr);
+    auto group = MpiCommunicator::adopt(library_, comm_, wanted);
+    if (!group) {
+      comm_->abandon();
+      return group.error();
     }
-    last_ = group->mpi_engine();
-    COHORT_ASSIGN_OR_RETURN(
-        const auto hosts,
-        last_->gather(own_host(), deadline_after(std::chrono::steady_clock::now(), limit_)));
-    hosts_ = numbered(hosts);
-    return std::unique_ptr<Communicator>(std::move(group));
+    return opened(*std::move(group));
   }
 
   std::vector<int> hosts() const override { return hosts_; }
 
   Result<std::vector<int>> survivors(const Seat& seat, comm::Engine*) override {
     COHORT_RETURN_IF_ERROR(shrink());
-    COHORT_ASSIGN_OR_RETURN(const std::vector<int> ids, last_->world_ranks(*smaller_));
+    COHORT_ASSIGN_OR_RETURN(const std::vector<int> ids, smaller_->world_ranks());
     std::vector<int> ranks;
     for (int rank = 0; rank < seat.size(); ++rank) {
       const auto id = static_cast<int>(seat.members[static_cast<std::size_t>(rank)].id);
@@ -122,15 +120,34 @@ class MpiSite final : public Site {
   std::string explanation() const override { return "MPI carries every call and chooses its algorithms\n"; }
 
  private:
+  Result<std::unique_ptr<Communicator>> first(const mpi::CommunicatorOptions& wanted) {
+    COHORT_ASSIGN_OR_RETURN(auto group, MpiCommunicator::make_world(library_, wanted));
+    comm_ = group->mpi_comm();
+    return opened(std::move(group));
+  }
+
+  // All ranks have made the communicator, so a failure may revoke it.
+  Result<std::unique_ptr<Communicator>> opened(std::unique_ptr<MpiCommunicator> group) {
+    const auto hosts =
+        group->mpi_engine()->gather(own_host(), deadline_after(std::chrono::steady_clock::now(), limit_));
+    if (!hosts) {
+      group->abort(hosts.error());
+      return hosts.error();
+    }
+    hosts_ = numbered(*hosts);
+    return std::unique_ptr<Communicator>(std::move(group));
+  }
+
   // MPI agrees on the survivors and makes their communicator in one call.
   Status shrink() {
     if (smaller_) return {};
-    COHORT_ASSIGN_OR_RETURN(smaller_, last_->shrink());
+    COHORT_ASSIGN_OR_RETURN(smaller_,
+                            comm_->shrink(deadline_after(std::chrono::steady_clock::now(), meeting_limit_)));
     return {};
   }
 
   Status compare(const Seat& seat) const {
-    COHORT_ASSIGN_OR_RETURN(const std::vector<int> ids, last_->world_ranks(*smaller_));
+    COHORT_ASSIGN_OR_RETURN(const std::vector<int> ids, smaller_->world_ranks());
     bool is_same = ids.size() == seat.members.size();
     for (std::size_t rank = 0; is_same && rank < ids.size(); ++rank) {
       is_same = seat.members[rank].id == static_cast<std::uint64_t>(ids[rank]);
@@ -143,8 +160,9 @@ class MpiSite final : public Site {
 
   const std::shared_ptr<mpi::Library> library_;
   const std::chrono::nanoseconds limit_;
-  std::shared_ptr<mpi::MpiEngine> last_;
-  std::optional<CohortMpiHandle> smaller_;  // the survivors of the last group
+  const std::chrono::nanoseconds meeting_limit_;
+  std::shared_ptr<mpi::SharedComm> comm_;     // of the last generation, formed or not
+  std::shared_ptr<mpi::SharedComm> smaller_;  // of its survivors; null: not agreed on yet
   std::vector<int> hosts_;
 };
 

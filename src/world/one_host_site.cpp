@@ -75,10 +75,12 @@ class OneHostSite final : public Site {
 
   Result<std::vector<int>> survivors(const Seat& seat, comm::Engine* engine) override {
     HostBoard board(witnesses_, seat, engine);
-    return agree_on_survivors(board, {.rank = seat.rank,
-                                      .num_members = seat.size(),
-                                      .reach = Reach::kOneHost,
-                                      .limit = options_.meeting_limit});
+    return agree_on_survivors(board,
+                              {.rank = seat.rank,
+                               .num_members = seat.size(),
+                               .reach = Reach::kOneHost,
+                               .absence = engine != nullptr ? Absence::kIsAMistake : Absence::kIsSilence,
+                               .limit = options_.meeting_limit});
   }
 
   void leave() override { witnesses_.leave(); }

@@ -82,16 +82,25 @@ class Board {
   virtual Result<Ballots> exchange(const Ballot& mine) = 0;
 };
 
+/// The meaning of a member that lives, as far as anybody knows, and does not come to the board.
+enum class Absence {
+  kIsAMistake,  ///< its connections were watched until now: it lives, and has not called survivors()
+  kIsSilence,   ///< its generation was not formed, so nobody has watched it: it may have been lost meanwhile
+};
+
 struct AgreementOptions {
   int rank = 0;
   int num_members = 1;
   Reach reach = Reach::kOneHost;
+  Absence absence = Absence::kIsAMistake;
   std::chrono::nanoseconds pause = std::chrono::microseconds(100);  ///< between looks, at first
+  /// How long to wait for a member that does not come, or, if absence is silence, that does not react.
   std::chrono::nanoseconds limit = DefaultLimit::kMeeting;
 };
 
 /// Agrees with the other survivors who they are. kTimedOut names members that live but do not come to the
 /// board; otherwise as survivors_of().
+/// Cost: if absence is silence, the limit may pass once for each ballot of a member that is lost meanwhile.
 Result<std::vector<int>> agree_on_survivors(Board& board, const AgreementOptions& options);
 
 }  // namespace cohort::world

@@ -291,6 +291,35 @@ TEST(Agreement, SilenceWithoutAMajorityWaitsForTheWordOfTheLauncher) {
   EXPECT_EQ(agree_on_survivors(never, options).error().code(), ErrorCode::kPeerLost);
 }
 
+/// A board of five: members 1 and 2 lay down the ballot of member 0 again, member 4 has ended, and member 3
+/// has laid down a ballot before it was lost, or none.
+class FollowedBoard final : public world::Board {
+ public:
+  explicit FollowedBoard(std::optional<Ballot> of_3) : of_3_(std::move(of_3)) {}
+  std::vector<comm::Loss> look() override { return {{4, comm::Loss::Kind::kGone}}; }
+  Result<Ballots> exchange(const Ballot& mine) override {
+    Ballot followed = mine;
+    followed.is_final = false;
+    return Ballots{mine, followed, followed, of_3_, std::nullopt};
+  }
+
+ private:
+  const std::optional<Ballot> of_3_;
+};
+
+TEST(Agreement, AMemberThatNobodyHasWatchedIsSilentIfItDoesNotCome) {
+  for (const std::optional<Ballot>& of_3 : {std::optional<Ballot>(), std::optional(Ballot(5))}) {
+    FollowedBoard board(of_3);
+    world::AgreementOptions options{
+        .num_members = 5, .reach = Reach::kHosts, .limit = std::chrono::milliseconds(20)};
+    EXPECT_EQ(agree_on_survivors(board, options).error().code(), ErrorCode::kTimedOut);
+    options.absence = world::Absence::kIsSilence;
+    const auto survivors = agree_on_survivors(board, options);
+    ASSERT_TRUE(survivors) << survivors.error().text();
+    EXPECT_EQ(*survivors, (std::vector<int>{0, 1, 2}));
+  }
+}
+
 TEST(Agreement, AMemberThatLivesAndDoesNotComeIsNamed) {
   ScriptedBoard board({std::nullopt, std::nullopt}, {});
   const auto survivors = agree_on_survivors(board, kTwo);

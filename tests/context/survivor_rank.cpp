@@ -6,6 +6,9 @@
 //   one     the last member kills itself
 //   host    members 2 and 3 kill themselves at the same time
 //   late    member 1 kills itself while the others form a generation
+//   alone   the last member kills itself while the others form a generation
+//   still   the last member stops itself while the others form a generation
+//   agent   the last member kills the process that started it, and itself, while the others form a generation
 //   often   all form generations of all, each in another order, without a failure
 
 #include "comm/group/communicator.h"
@@ -15,6 +18,7 @@
 #include <cohort/context.h>
 #include <csignal>
 #include <fmt/format.h>
+#include <functional>
 #include <iostream>
 #include <string>
 #include <unistd.h>
@@ -152,16 +156,17 @@ void lose_the_last(Context& context, int num_lost, int signal) {
   say(fmt::format("rank {} of {} went on", context.rank(), context.size()));
 }
 
-void lose_one_while_forming(Context& context) {
+void lose_one_while_forming(Context& context, std::uint64_t lost, const std::function<void()>& end) {
   const std::vector<Member> all = context.survivors();
   if (static_cast<int>(all.size()) != context.size()) fail("a member was lost before it died");
-  if (context.id() == 1) die(SIGKILL);
+  if (context.id() == lost) end();
   try {
     context.form(all);
     check_sum(context, 0);
     fail("a generation was formed with a dead member");
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::kPeerLost && error.code() != ErrorCode::kAborted) throw;
+    const bool was_missed = error.code() == ErrorCode::kTimedOut;
+    if (!was_missed && error.code() != ErrorCode::kPeerLost && error.code() != ErrorCode::kAborted) throw;
   }
   context.form(context.survivors());
   for (int round = 0; round < kRounds; ++round) check_sum(context, round);
@@ -186,19 +191,34 @@ void form_without_a_failure(Context& context) {
   say(fmt::format("rank {} of {} in generation {}", context.rank(), context.size(), context.generation()));
 }
 
+// Members that nothing tells of a loss find out when this limit has passed; those that are told need none.
+std::chrono::nanoseconds meeting_limit_of(const std::string& mode) {
+  if (mode == "agent") return 1h;
+  return mode == "alone" || mode == "still" ? 2s : 20s;
+}
+
 int run(const std::string& mode) {
   const bool is_spare = mode == "spare" && cohort::own_environment()["COHORT_ROLE"] == "spare";
   Context context({.limit = is_spare ? std::chrono::nanoseconds(1h) : std::chrono::nanoseconds(20s),
                    .liveness = mode == "frozen" ? 500ms : 10s,
                    .link_limit = 3s,
-                   .meeting_limit = 20s,
+                   .meeting_limit = meeting_limit_of(mode),
                    .arena_bytes = std::size_t{64} << 20});
   if (mode == "three") lose_three_times(context);
   if (mode == "spare") call_a_spare(context);
   if (mode == "frozen") lose_the_last(context, 1, SIGSTOP);
   if (mode == "one") lose_the_last(context, 1, SIGKILL);
   if (mode == "host") lose_the_last(context, 2, SIGKILL);
-  if (mode == "late") lose_one_while_forming(context);
+  const std::uint64_t last = context.members().back().id;
+  if (mode == "late") lose_one_while_forming(context, 1, [] { die(SIGKILL); });
+  if (mode == "alone") lose_one_while_forming(context, last, [] { die(SIGKILL); });
+  if (mode == "still") lose_one_while_forming(context, last, [] { die(SIGSTOP); });
+  if (mode == "agent") {
+    lose_one_while_forming(context, last, [] {
+      ::kill(::getppid(), SIGKILL);
+      die(SIGKILL);
+    });
+  }
   if (mode == "often") form_without_a_failure(context);
   context.barrier();
   return 0;

@@ -47,6 +47,11 @@ class Survivors(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual(self.lines(result), [f"rank {rank} of 3 went on in generation 2" for rank in range(3)])
 
+    def test_a_rank_is_stopped_while_the_next_generation_forms(self):
+        result = run("-n", "3", "--on-rank-loss", "tell", RANK, "still")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertEqual(self.lines(result), [f"rank {rank} of 2 went on in generation 2" for rank in range(2)])
+
     def test_generations_follow_without_a_failure(self):
         result = run("-n", "3", RANK, "often")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -65,6 +70,15 @@ class Policy(unittest.TestCase):
                 result = run("-n", "2", "--on-rank-loss", "tell", "sh", "-c", f"[ $COHORT_RANK = 1 ] || {{ {end}; }}")
                 self.assertEqual(result.returncode, expected, result.stderr)
                 self.assertIn("rank 0", result.stderr)
+
+
+    def test_a_rank_that_exits_with_an_error_is_blamed_before_lost_ranks(self):
+        ends = "[ $COHORT_RANK = 1 ] && kill -9 $$; exit 2"
+        for hosts in (("-n", "2"), ("--hosts", "a:1,b:1", "--start", "env host={host}")):
+            with self.subTest(hosts=hosts):
+                result = run(*hosts, "--on-rank-loss", "tell", "sh", "-c", ends)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertRegex(result.stderr, "rank 0 (on a )?failed first: it exited with 2")
 
 
 class Roles(unittest.TestCase):

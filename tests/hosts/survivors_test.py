@@ -64,6 +64,11 @@ class Survivors(unittest.TestCase):
         self.assertEqual(lines, ["rank 0 of 2 went on", "rank 1 of 2 went on"])
         self.assertEqual(errors.count("on b was killed"), 2, errors)
 
+    def test_a_host_is_lost_while_the_next_generation_forms(self):
+        lines, errors = self.run_job("a:3,b:1", "agent")
+        self.assertEqual(lines, [f"rank {rank} of 3 went on in generation 2" for rank in range(3)])
+        self.assertIn("rank 3 on b was not heard of again; the others went on without it", errors)
+
     def test_generations_follow_without_a_failure(self):
         lines, _ = self.run_job("a:2,b:2", "often")
         self.assertEqual(lines, [f"rank {rank} of 4 in generation 20" for rank in range(4)])
@@ -77,21 +82,29 @@ class Survivors(unittest.TestCase):
 class WithoutLauncher(unittest.TestCase):
     """Ranks that no launcher watches: the ranks of a host know which of them have ended."""
 
-    def test_by_a_directory_and_by_an_address(self):
+    def run_ranks(self, places, mode):
+        """Runs a rank in each place, the name of its host, by each rendezvous; the last one is killed."""
         with Cluster("a", "b") as hosts:
             folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
             subprocess.run([TOOL, "key", folder / "key"], check=True, capture_output=True)
             for rendezvous in (f"file:{folder}/meet", f"rank0:{hosts.address('a')}:4711"):
                 ranks = []
-                for rank in range(4):
-                    environment = {**os.environ, "COHORT_RANK": str(rank), "COHORT_WORLD": "4", "COHORT_LOCAL_RANK": str(rank % 2),
-                                   "COHORT_LOCAL_WORLD": "2", "COHORT_RENDEZVOUS": rendezvous, "COHORT_KEY_FILE": str(folder / "key")}
-                    ranks.append(subprocess.Popen(hosts.inside("ab"[rank // 2], RANK, "one"), stdout=subprocess.PIPE, text=True,
-                                                  env=environment))
+                for rank, host in enumerate(places):
+                    environment = {**os.environ, "COHORT_RANK": str(rank), "COHORT_WORLD": str(len(places)),
+                                   "COHORT_LOCAL_RANK": str(places[:rank].count(host)), "COHORT_LOCAL_WORLD": str(places.count(host)),
+                                   "COHORT_RENDEZVOUS": rendezvous, "COHORT_KEY_FILE": str(folder / "key")}
+                    ranks.append(subprocess.Popen(hosts.inside(host, RANK, mode), stdout=subprocess.PIPE, text=True, env=environment))
                 outputs = [rank.communicate(timeout=LIMIT)[0] for rank in ranks]
                 self.assertEqual([rank.returncode for rank in ranks], [0, 0, 0, -signal.SIGKILL], outputs)
                 for rank in range(3):
                     self.assertIn(f"rank {rank} of 3 went on", outputs[rank])
+
+    def test_by_a_directory_and_by_an_address(self):
+        self.run_ranks("aabb", "one")
+
+    def test_a_host_is_lost_while_the_next_generation_forms(self):
+        # Nobody can say that rank 3 has ended: the others find that it does not come.
+        self.run_ranks("aaab", "alone")
 
 
 if __name__ == "__main__":

@@ -88,27 +88,38 @@ JobOutcome failed(int first, std::vector<RankOutcome> ranks) {
 TEST(JobOutcome, ARankThatFollowedIsBlamedOnlyWhereNoOtherFailed) {
   const JobOutcome followed = failed(1, {exited(0), exited(kFollowedExitCode)});
   const JobOutcome other = failed(0, {exited(3), killed(SIGTERM)});
-  EXPECT_EQ(blamed_rank({{0, &followed}}), 1);
-  EXPECT_EQ(blamed_rank({{0, &followed}, {2, &other}}), 2);
-  EXPECT_EQ(blamed_rank({{2, &other}, {0, &followed}}), 2);
+  EXPECT_EQ(blamed_rank({{0, &followed}}, RankLoss::kEnd), 1);
+  EXPECT_EQ(blamed_rank({{0, &followed}, {2, &other}}, RankLoss::kEnd), 2);
+  EXPECT_EQ(blamed_rank({{2, &other}, {0, &followed}}, RankLoss::kEnd), 2);
 }
 
 TEST(JobOutcome, AFailureAfterTheJobWasEndedIsBlamedBeforeARankThatFollowed) {
   const JobOutcome followed = failed(0, {exited(kFollowedExitCode)});
   const JobOutcome ended{.end = JobEnd::kInterrupted,
                          .ranks = {killed(SIGTERM), exited(130), exited(0), killed(SIGKILL), exited(2)}};
-  EXPECT_EQ(blamed_rank({{0, &followed}, {1, &ended}}), 5);
+  EXPECT_EQ(blamed_rank({{0, &followed}, {1, &ended}}, RankLoss::kEnd), 5);
   const JobOutcome without{.end = JobEnd::kInterrupted,
                            .ranks = {killed(SIGTERM), exited(130), killed(SIGKILL)}};
-  EXPECT_EQ(blamed_rank({{0, &followed}, {1, &without}}), 0);
+  EXPECT_EQ(blamed_rank({{0, &followed}, {1, &without}}, RankLoss::kEnd), 0);
 }
 
 TEST(JobOutcome, AKilledRankIsBlamedBeforeAnErrorThatCameFirst) {
   const JobOutcome error = failed(0, {exited(1)});
   const JobOutcome segfault = failed(0, {killed(SIGSEGV)});
   const JobOutcome ended = failed(0, {killed(SIGTERM)});
-  EXPECT_EQ(blamed_rank({{0, &error}, {1, &segfault}}), 1);
-  EXPECT_EQ(blamed_rank({{0, &error}, {1, &ended}}), 0);
+  EXPECT_EQ(blamed_rank({{0, &error}, {1, &segfault}}, RankLoss::kEnd), 1);
+  EXPECT_EQ(blamed_rank({{0, &error}, {1, &ended}}, RankLoss::kEnd), 0);
+}
+
+TEST(JobOutcome, WhereKilledRanksAreMerelyLostAnErrorIsBlamed) {
+  const JobOutcome lost = failed(0, {killed(SIGKILL)});
+  const JobOutcome followed = failed(0, {exited(kFollowedExitCode)});
+  const JobOutcome error = failed(1, {exited(0), exited(2)});
+  EXPECT_EQ(blamed_rank({{0, &lost}, {1, &error}}, RankLoss::kTell), 2);
+  EXPECT_EQ(blamed_rank({{0, &lost}, {1, &followed}, {2, &error}}, RankLoss::kTell), 3);
+  EXPECT_EQ(blamed_rank({{0, &lost}, {1, &followed}}, RankLoss::kTell), 1);
+  EXPECT_EQ(blamed_rank({{3, &lost}}, RankLoss::kTell), 3);
+  EXPECT_EQ(blamed_rank({{0, &lost}, {1, &error}}, RankLoss::kEnd), 0);
 }
 
 TEST(JobOutcome, AJobThatMayLoseRanksHasReachedItsEndIfNoRankFailed) {

@@ -86,6 +86,22 @@ class LostRank(unittest.TestCase):
         self.assertIn("rank 1 has ended", said)
 
     @unittest.skipUnless(GOES_ON, "it ends with a lost rank")
+    def test_a_rank_is_killed_while_the_next_generation_forms(self):
+        for after_us in (0, 200, 1000, 3000, 10000):
+            with self.subTest(after_us=after_us):
+                _, said = mpirun(4, RANK, "form", after_us)
+                for rank in range(3):
+                    self.assertIn(f"rank {rank} of 3 went on", said)
+
+    @unittest.skipUnless(GOES_ON, "it ends with a lost rank")
+    def test_a_rank_that_comes_late_is_waited_for_again(self):
+        code, said = mpirun(3, RANK, "absent")
+        self.assertEqual(code, 0, said)
+        self.assertIn("rank 0 waits in vain", said)
+        for rank in range(3):
+            self.assertIn(f"rank {rank} of 3 went on", said)
+
+    @unittest.skipUnless(GOES_ON, "it ends with a lost rank")
     def test_those_that_do_not_go_on_say_who_is_gone(self):
         code, said = mpirun(2, RANK, "die")
         self.assertNotEqual(code, 0, said)

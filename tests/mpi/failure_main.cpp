@@ -69,7 +69,9 @@ Status go_on_without_the_victim() {
   COHORT_RETURN_IF_ERROR(expect_loss(*group, work_until_the_end(*group)));
   const auto engine = group->mpi_engine();
   engine->end(Error(ErrorCode::kAborted, "the survivors go on"));
-  COHORT_ASSIGN_OR_RETURN(const CohortMpiHandle smaller, engine->shrink());
+  COHORT_ASSIGN_OR_RETURN(
+      const auto smaller,
+      group->mpi_comm()->shrink(deadline_after(std::chrono::steady_clock::now(), std::chrono::seconds(10))));
   COHORT_RETURN_IF_ERROR(
       engine->close(Error(ErrorCode::kStale, "generation 3 is over"),
                     deadline_after(std::chrono::steady_clock::now(), std::chrono::seconds(5))));

@@ -45,10 +45,11 @@ void end_unless_it_can_go_on(const Error& error) {
 }
 
 Result<std::unique_ptr<Communicator>> make_native(CohortMpiHandle comm, const SeatOptions& options) {
-  COHORT_ASSIGN_OR_RETURN(auto made, mpi::MpiCommunicator::adopt(own_mpi().library, comm,
-                                                                 {.generation = options.generation,
-                                                                  .limit = options.limit,
-                                                                  .on_failure = end_unless_it_can_go_on}));
+  COHORT_ASSIGN_OR_RETURN(
+      auto made,
+      mpi::MpiCommunicator::adopt(
+          own_mpi().library, std::make_shared<mpi::SharedComm>(own_mpi().library, comm),
+          {.generation = options.generation, .limit = options.limit, .on_failure = end_unless_it_can_go_on}));
   return std::unique_ptr<Communicator>(std::move(made));
 }
 

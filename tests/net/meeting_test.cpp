@@ -90,7 +90,7 @@ TEST_P(Meetings, WhoIsMissingIsNamed) {
     if (rank.rank() == 1) return rank.barrier();
     const auto cards = meeting->gather(round_of("0.cards", rank, 300ms), "here");
     if (cards || cards.error().code() != ErrorCode::kTimedOut) return rank.failure("no timeout");
-    if (cards.error().text().find("rank 1 has not come") == std::string::npos) {
+    if (cards.error().text().find("member 1 has not come") == std::string::npos) {
       return rank.failure("{}", cards.error().text());
     }
     return rank.barrier();
@@ -127,6 +127,23 @@ TEST_P(Meetings, SomeRanksMeetInAnyOrder) {
         return rank.failure("cards");
     }
     return rank.barrier();
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
+// Member 3 is rank 1 of the round.
+TEST_P(Meetings, MissingMembersAreNamedByTheirNumbersInTheJob) {
+  const Setting setting = GetParam().make(4);
+  const auto outcome = run_world(1, [&](RankContext& rank) -> Status {
+    const auto meeting = GetParam().join(setting, setting.key, 0, 4);
+    net::Round round = round_of("1.cards", rank, 300ms);
+    round.world = 3;
+    round.members = {0, 3, 2};
+    const auto cards = meeting->gather(round, "here");
+    const std::string text = cards ? "nobody was missed" : cards.error().text();
+    const bool is_named = text.find("members 2 and 3 have not come") != std::string::npos ||
+                          text.find("members 3 and 2 have not come") != std::string::npos;
+    return is_named ? Status() : rank.failure("{}", text);
   });
   EXPECT_WORLD_OK(outcome);
 }
@@ -176,7 +193,7 @@ TEST(MeetingServer, TellsOfRanksThatEnded) {
     // Rank 1 may wait already or come later; both are told.
     const auto cards = meeting.gather(round, "here");
     if (cards || cards.error().code() != ErrorCode::kPeerLost) return rank.failure("not told");
-    if (cards.error().text().find("rank 2 has ended, which the meeting '0.cards' waits for") ==
+    if (cards.error().text().find("member 2 has ended, which the meeting '0.cards' waits for") ==
         std::string::npos) {
       return rank.failure("{}", cards.error().text());
     }
@@ -219,10 +236,10 @@ TEST(MeetingTable, MembersWithDifferentListsAreTold) {
   for (const int rank : {0, 1}) {
     EXPECT_EQ(
         refusal_for(replies, rank),
-        "ranks came to the meeting 'r' with different lists of members. Pass the same members in the same "
+        "members came to the meeting 'r' with different lists of members. Pass the same members in the same "
         "order on every member.");
   }
-  EXPECT_NE(refusal_for(table.lay_down(2, 1, request.encode(), {}), 2).find("rank 2 is no member"),
+  EXPECT_NE(refusal_for(table.lay_down(2, 1, request.encode(), {}), 2).find("member 2 is not listed"),
             std::string::npos);
 }
 

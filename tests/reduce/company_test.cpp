@@ -150,6 +150,25 @@ TEST(Company, AFailedMeanIsToldToEveryRank) {
   });
 }
 
+// Rank 2 does not come. Rank 0 finds out in a group of two, and tells rank 3, which finds rank 2 in another
+// place of another group.
+TEST(Company, AFailureNamesTheSameRankInAllGroups) {
+  run("hosts_of_two", 4, [](Seat& seat) -> Status {
+    const Company groups(*seat, "one", NearGroups::kByHost);
+    COHORT_RETURN_IF_ERROR(seat.rank.barrier());  // all ranks have their groups
+    if (seat.index() == 2) return seat.rank.barrier();
+    const bool is_first = seat.index() == 0;
+    const Status outcome = is_first ? groups.across()->run(barrier().within(std::chrono::milliseconds(50)))
+                                    : groups.near()->run(barrier());
+    if (!outcome) groups.abort(outcome.error());
+    const Status later = groups.all().run(barrier());
+    if (later || later.error().rank() != 2) {
+      return unexpected(seat, "{}", later ? "no failure" : later.error().text());
+    }
+    return seat.rank.barrier();
+  });
+}
+
 TEST(Lanes, TwoBucketsAreInFlightBetweenHosts) {
   run("shared_memory", 2, [](Seat& seat) -> Status {
     const Lanes lanes(*seat, NearGroups::kByHost);

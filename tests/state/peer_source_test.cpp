@@ -71,6 +71,26 @@ TEST_P(Peers, MergeTheCopiesOfAllRanks) {
   });
 }
 
+// In any other order than that of the ranks these numbers have another sum.
+TEST_P(Peers, AddCopiesInTheOrderOfRanks) {
+  run(4, [](Seat& seat) -> Status {
+    const double numbers[] = {1.0, 1e16, -1e16, 3.0};
+    double mine = numbers[seat.index()];
+    for (const Merge merge : {Merge::kSum, Merge::kMean}) {
+      double expected = 0, result = 0;
+      for (const double number : numbers) expected += number;
+      if (merge == Merge::kMean) expected /= 4;
+      Piece piece{.name = "n", .dtype = DType::kF64, .shape = {1}, .mine = whole({1}), .merge = merge};
+      piece.bytes = std::as_writable_bytes(std::span(&mine, 1));
+      COHORT_ASSIGN_OR_RETURN(const auto source, PeerSource::open(*seat, std::vector{piece}));
+      piece.bytes = std::as_writable_bytes(std::span(&result, 1));
+      COHORT_RETURN_IF_ERROR(state::move(std::vector{piece}, *source));
+      if (result != expected) return unexpected(seat, "got {}, expected {}", result, expected);
+    }
+    return {};
+  });
+}
+
 // A rank that has everything reads nothing from the others; no rank reads a copy from rank 0 if the next has
 // one.
 TEST_P(Peers, ReadsFromTheNearest) {

@@ -16,6 +16,7 @@ enum class ExitCode {
   kDiverged = 3,
   kBug = 70,
   kFollowed = kFollowedExitCode,
+  kStopped = kStoppedExitCode,
 };
 
 struct ExitCodeRow {

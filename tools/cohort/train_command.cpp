@@ -51,6 +51,12 @@ class TrainCommand final : public Command {
     add_link_options(app, job_);
     app.add_flag("--dry-run", dry_run_,
                  "Print the plan (micro-batches, buckets, programs, bytes, memory) and train nothing");
+    app.add_option(
+           "--resume", resume_,
+           "Go on from a snapshot, or from the newest whole one of a folder; without a path, from the newest "
+           "of the run, or begin anew if it has none")
+        ->type_name("PATH")
+        ->expected(0, 1);
     app.add_flag("--json", json_, "One JSON object at the end; progress goes to standard error");
     app.add_flag("-v,--verbose", verbose_, "Print more: the setup of each rank");
   }
@@ -97,6 +103,7 @@ class TrainCommand final : public Command {
     for (const std::string& assignment : job_.overrides()) {
       words.insert(words.end(), {"--set", assignment});
     }
+    if (resume_) words.push_back("--resume=" + *resume_);
     if (json_) words.emplace_back("--json");
     if (verbose_) words.emplace_back("-v");
     if (const auto columns = progress_columns(session)) {
@@ -136,6 +143,7 @@ class TrainCommand final : public Command {
   LaunchOptions launch_;
   HostOptions hosts_;
   LogFormat log_format_ = LogFormat::kText;
+  std::optional<std::string> resume_;
   bool dry_run_ = false;
   bool json_ = false;
   bool verbose_ = false;

@@ -38,8 +38,10 @@ std::string json_line(const StepReport& step);
 /// Cost: lines are buffered for up to a second.
 class StepLog {
  public:
-  /// Creates the file and the folders above it, or empties an existing file.
-  static Result<StepLog> open(FileSystem& files, const Clock& clock, const std::string& path);
+  /// Creates the file and the folders above it. An existing file keeps the lines of the first `steps_before`
+  /// steps.
+  static Result<StepLog> open(FileSystem& files, const Clock& clock, const std::string& path,
+                              std::int64_t steps_before = 0);
 
   Status add(const StepReport& record);
   /// Writes the buffered lines: before a pause such as an evaluation.

@@ -262,8 +262,16 @@ void HostJob::look_at_processes() {
                                  status ? (*status)->text() : status.error().message());
     }
     host.is_over = true;
+    if (host.failure) tell_of_loss(host);
     host.input = Descriptor();  // an agent that still runs sees the end of its input and ends its ranks
     note_end(host);
+  }
+}
+
+// An agent that is gone ends its ranks or has taken them along: ranks of other hosts need not wait for them.
+void HostJob::tell_of_loss(const Host& host) const {
+  for (int rank = 0; plan_.on_rank_end && rank < host.share.ranks; ++rank) {
+    plan_.on_rank_end(host.first_rank + rank);
   }
 }
 
@@ -317,7 +325,7 @@ JobOutcome HostJob::merged(JobEnd end) const {
       if (!host.outcome) continue;
       ends.insert(&host == first_bad_ ? ends.begin() : ends.end(), {host.first_rank, &*host.outcome});
     }
-    outcome.first_failed = blamed_rank(ends);
+    outcome.first_failed = blamed_rank(ends, plan_.common.rank_loss);
   }
   if (end == JobEnd::kHostLost) outcome.lost_host = lost(*first_bad_);
   return outcome;

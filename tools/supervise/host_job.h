@@ -49,7 +49,8 @@ struct HostJobPlan {
   std::chrono::nanoseconds start_limit =
       std::chrono::seconds(30);                     ///< until the agent of a host must have greeted
   std::optional<std::chrono::nanoseconds> limit{};  ///< for the whole job
-  std::function<void(int rank)> on_rank_end{};      ///< called when a rank has ended, from other threads
+  /// Called when a rank has ended, or its host was lost, from other threads.
+  std::function<void(int rank)> on_rank_end{};
 };
 
 /// Runs a job on several hosts: an agent on each host runs the ranks there; one failing rank, or a lost host,
@@ -96,6 +97,7 @@ class HostJob {
   void tell_all(int signal);
   void insist(TimePoint end_by);
   void look_at_processes();
+  void tell_of_loss(const Host& host) const;
   void look_at_the_time(TimePoint now);
   bool all_over() const;
   std::optional<JobEnd> reason_to_end() const;

@@ -136,6 +136,12 @@ bool has_followed(const RankOutcome& rank) {
   return rank.status && rank.status->code == kFollowedExitCode;
 }
 
+bool have_stopped(const std::vector<RankOutcome>& ranks) {
+  return !ranks.empty() && std::all_of(ranks.begin(), ranks.end(), [](const RankOutcome& rank) {
+    return rank.status && rank.status->code == kStoppedExitCode;
+  });
+}
+
 bool has_failed_itself(const RankOutcome& rank) {
   if (!rank.status || has_followed(rank)) return false;
   if (rank.status->signal) return is_own_end(*rank.status->signal) && *rank.status->signal != SIGKILL;
@@ -150,7 +156,7 @@ bool has_reached_its_end(const std::vector<RankOutcome>& ranks) {
          });
 }
 
-std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts) {
+std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts, RankLoss rank_loss) {
   const auto first_failed_that = [&](auto predicate) -> std::optional<int> {
     for (const HostEnd& host : hosts) {
       const std::optional<int> first =
@@ -164,6 +170,13 @@ std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts) {
   const auto was_killed = [](const RankOutcome& rank) {
     return rank.status && rank.status->signal && is_own_end(*rank.status->signal);
   };
+  const auto has_exited = [](const RankOutcome& rank) { return rank.status && rank.status->code; };
+  if (rank_loss == RankLoss::kTell) {
+    const auto exited =
+        first_failed_that([&](const RankOutcome& rank) { return has_exited(rank) && !has_followed(rank); });
+    if (exited) return exited;
+    if (const auto rank = first_failed_that(has_exited)) return rank;
+  }
   if (const auto rank = first_failed_that(was_killed)) return rank;
   if (const auto rank = first_failed_that([](const RankOutcome& one) { return !has_followed(one); })) {
     return rank;
@@ -191,6 +204,7 @@ std::vector<int> JobOutcome::lost_on_the_way() const {
 }
 
 int JobOutcome::exit_code() const {
+  if (have_stopped(ranks)) return kStoppedExitCode;
   if (interrupted_by) return kSignalBase + *interrupted_by;
   if (end == JobEnd::kRankFailed && first_failed) {
     const auto& status = ranks[static_cast<std::size_t>(*first_failed)].status;
@@ -203,7 +217,11 @@ int JobOutcome::exit_code() const {
 
 std::string JobOutcome::summary() const {
   std::string text;
-  if (end != JobEnd::kAllDone) text = cause(*this) + others(*this);
+  if (have_stopped(ranks)) {
+    text = "cohort: the ranks have stopped; their state is saved\n";
+  } else if (end != JobEnd::kAllDone) {
+    text = cause(*this) + others(*this);
+  }
   for (const int rank : lost_on_the_way()) {
     text += fmt::format("cohort: rank {}{} {}; the others went on without it\n", rank, on_host(*this, rank),
                         how_it_ended(*this, ranks[static_cast<std::size_t>(rank)]));

@@ -52,6 +52,10 @@ bool has_followed(const RankOutcome& rank);
 /// kFollowedExitCode, not 128 or more, as programs exit after a signal, and no signal that launchers send.
 bool has_failed_itself(const RankOutcome& rank);
 
+/// Whether all ranks stopped as they were told, after their state was saved: they exited with
+/// kStoppedExitCode.
+bool have_stopped(const std::vector<RankOutcome>& ranks);
+
 /// Whether a job whose ranks may be lost has reached its end: at least one rank exited with 0, and all others
 /// did, too, or were lost: killed by a signal, or not heard of again.
 bool has_reached_its_end(const std::vector<RankOutcome>& ranks);
@@ -90,7 +94,8 @@ struct HostEnd {
 ///
 /// Hosts report within milliseconds of each other, so the report of a rank that failed as a consequence may
 /// come before that of the cause. A killed rank is a cause; a rank that has_followed() is none while another
-/// rank failed.
-std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts);
+/// rank failed. With RankLoss::kTell the others went on without killed ranks: a rank that exited with an
+/// error is the cause then.
+std::optional<int> blamed_rank(const std::vector<HostEnd>& hosts, RankLoss rank_loss);
 
 }  // namespace cohort

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error_codes.h"
 #include "base/log_sink.h"
+#include "base/units.h"
 #include "comm/group/communicator.h"
 #include "config/keys.h"
 #include "config/load.h"
@@ -16,6 +17,7 @@
 #include "stop_signal.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
+#include "train/checkpoints.h"
 #include "train/model_file.h"
 #include "train/settings.h"
 #include "update/groups.h"
@@ -36,6 +38,33 @@ namespace {
 template <class T>
 std::optional<T> unless_zero(T value) {
   return value == 0 ? std::nullopt : std::optional<T>(value);
+}
+
+CheckpointOptions checkpoint_options(const CheckpointConfig& checkpoint) {
+  CheckpointOptions options{.keep_last = checkpoint.keep_last,
+                            .keep_best = checkpoint.keep_best,
+                            .keep_every = unless_zero<std::int64_t>(checkpoint.keep_every),
+                            .background = checkpoint.background,
+                            .compress = checkpoint.compress,
+                            .full_every = checkpoint.full_every};
+  if (!checkpoint.directory.empty()) {
+    options.directory = std::filesystem::absolute(checkpoint.directory).string();
+  }
+  if (checkpoint.every) {
+    options.every_steps = checkpoint.every->steps;
+    options.every_time = checkpoint.every->time;
+  }
+  return options;
+}
+
+// All settings of the job, as TOML.
+std::string text_of(const Config& config) {
+  std::string text;
+  for (const config::Key& key : config::make_keys()) {
+    const std::string value = key.show(config);
+    if (!value.empty()) text += key.name + " = " + value + "\n";
+  }
+  return text;
 }
 
 TrainerOptions options_of(const Config& config, std::int64_t samples) {
@@ -63,6 +92,10 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
       .loader_threads = config.data.loader_threads,
       .prefetch = config.data.prefetch};
   if (train.steps) options.steps = *train.steps;
+  if (config.checkpoint.every) {
+    options.checkpoint = checkpoint_options(config.checkpoint);
+    options.checkpoint->config = text_of(config);
+  }
   if (!config.trace.file.empty()) options.trace = static_cast<std::size_t>(config.trace.capacity);
   return options;
 }
@@ -138,7 +171,37 @@ void leave_the_report_to_others(const Context& context, const Error& error) {
   if (about_a_peer && context.rank() != reporter) throw elsewhere;
 }
 
-constexpr int kStoppedExitCode = 130;
+constexpr int kInterruptedExitCode = 130;
+
+int exit_code_of(const TrainingReport& report) {
+  if (report.end != TrainingEnd::kStopped) return 0;
+  return report.saved_step == report.steps ? kStoppedExitCode : kInterruptedExitCode;
+}
+
+// A report that all ranks get, of which rank 0 tells.
+void tell_of(const CheckpointReport& report, const observe::Log& log) {
+  if (report.removal_failure) log.warning("{}", report.removal_failure->text());
+  if (report.failure) {
+    log.warning("the snapshot of step {} was not written: {}", report.step, report.failure->text());
+    return;
+  }
+  log.debug("wrote the snapshot of step {}: {} in {:.3f} s, for which training waited {:.3f} s", report.step,
+            format_bytes(report.size_bytes), report.write_seconds, report.stall_seconds);
+}
+
+// The time at which training must stop: by its own limit, or a minute before Slurm ends the job.
+std::optional<std::chrono::system_clock::time_point> deadline_of(const TrainConfig& train) {
+  using Clock = std::chrono::system_clock;
+  std::optional<Clock::time_point> deadline;
+  if (train.time_limit)
+    deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(*train.time_limit);
+  const EnvironmentVariables variables = own_environment();
+  const auto end = value_or_throw(launch::end_of_job(launch::VariableReader(variables)));
+  if (end && (!deadline || *end - std::chrono::minutes(1) < *deadline)) {
+    deadline = *end - std::chrono::minutes(1);
+  }
+  return deadline;
+}
 
 }  // namespace
 
@@ -165,6 +228,16 @@ Objective Job::objective() const {
   return [model = model, loss = loss](const Batch& batch) { return evaluate(*model, loss, batch); };
 }
 
+// A path on the command line is relative to the working directory. Without one, training goes on from the
+// newest snapshot of the run, be it that the job writes no more of them.
+std::optional<std::string> resume_of(const JobOrder& order, const Job& job) {
+  if (!order.resume) return std::nullopt;
+  if (!order.resume->empty()) return std::filesystem::absolute(*order.resume).string();
+  TrainerOptions options = job.options;
+  if (!options.checkpoint) options.checkpoint = checkpoint_options(job.config.checkpoint);
+  return train::checkpoint_folder(options);
+}
+
 Job make_job(const JobOrder& order) {
   LocalFileSystem files;
   Job job;
@@ -174,6 +247,7 @@ Job make_job(const JobOrder& order) {
   job.model = value_or_throw(make_model(job.config.model, job.data.facts, job.config.train.seed));
   job.loss = loss_of(job.config.model, job.data.facts);
   job.options.facts = facts_of(job.config.model, job.data);
+  job.options.resume = resume_of(order, job);
   if (!job.config.model.initial.empty()) {
     value_or_throw(train::read_model(files, job.config.model.initial, train::tensors_of(*job.model)));
   }
@@ -202,7 +276,13 @@ int run_job(const JobOrder& order) {
   log.debug("training with {} of {} samples, {} parameters, testing with {}",
             job.options.batch_size.value_or(job.data.train->size()), job.data.train->size(),
             job.model->parameters().size(), job.data.test ? job.data.test->size() : 0);
-  job.options.wants_to_stop = StopSignal::is_raised;
+  job.options.wants_to_stop = [deadline = deadline_of(loaded.config.train)] {
+    return StopSignal::is_raised() || (deadline && std::chrono::system_clock::now() >= *deadline);
+  };
+  job.options.on_checkpoint = [&](const CheckpointReport& report) {
+    if (context.rank() == 0) tell_of(report, log);
+  };
+  job.options.on_resume = [&](const ResumeReport& report) { output->resumed(report); };
   job.options.on_step = [&](const StepReport& step) {
     log.trace("step {}: loss {}, {:.3f} s, of which {:.3f} s waiting for ranks and {:.3f} s for data",
               step.step, step.loss, step.seconds, step.communication_seconds, step.stall_seconds);
@@ -217,7 +297,7 @@ int run_job(const JobOrder& order) {
     const TrainingReport report = trainer.fit(job.data.train, job.data.test);
     output->close(report, trainer.memory());
     if (job.options.trace) write_trace(context, trainer.trace(), job.config.trace.file);
-    return report.end == TrainingEnd::kStopped ? kStoppedExitCode : 0;
+    return exit_code_of(report);
   } catch (const Error& error) {
     leave_the_report_to_others(context, error);
     throw;

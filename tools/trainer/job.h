@@ -18,6 +18,7 @@ namespace cohort::tool {
 struct JobOrder {
   std::string file;
   std::vector<std::string> overrides;
+  std::optional<std::string> resume{};  ///< go on from this snapshot; empty: the newest of the run
   bool json = false;
   bool dry_run = false;
   int verbosity = 0;
@@ -63,7 +64,8 @@ struct FailedElsewhere {
   int exit_code = 0;  ///< the exit code of this process
 };
 
-/// Trains, as one of the ranks. Returns the exit code of the process: 0, or 130 if a signal stopped it.
+/// Trains, as one of the ranks. Returns the exit code of the process: 0, kStoppedExitCode if
+/// it was told to stop and its state is saved, or 130 if its state is not saved.
 ///
 /// Failure: throws the failure of this rank, or FailedElsewhere.
 int run_job(const JobOrder& order);

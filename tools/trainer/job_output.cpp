@@ -3,6 +3,7 @@
 #include "base/system_error.h"
 #include "state/run_directory.h"
 #include "storage/local_file_system.h"
+#include "storage/path.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ Result<Descriptor> locked(const std::string& path) {
 
 }  // namespace
 
-Result<RunDirectory> RunDirectory::take(const std::string& path) {
+Result<RunDirectory> RunDirectory::take(const std::string& path, Earlier earlier) {
   constexpr const char* kRemedy = "Name another folder with train.directory.";
   const auto named = [&](const Error& error) {
     return error.within(fmt::format("the run directory '{}' cannot be used", path)).with_remedy(kRemedy);
@@ -32,8 +33,9 @@ Result<RunDirectory> RunDirectory::take(const std::string& path) {
   if (const Status made = files.make_directories(path); !made) return named(made.error());
   Result<Descriptor> lock = locked(path);
   if (!lock) return named(lock.error());
-  constexpr std::string_view kResults[] = {kBestModel, kLastModel, "steps.jsonl"};
-  const Status ready = prepare_run_directory(files, path, kResults);
+  constexpr std::string_view kResults[] = {kBestModel, kLastModel, kCheckpoints, "steps.jsonl"};
+  const auto moved = std::span(kResults).first(earlier == Earlier::kMovedAway ? std::size(kResults) : 0);
+  const Status ready = prepare_run_directory(files, path, moved);
   if (!ready) return ready.error().with_remedy(kRemedy);
   return RunDirectory(std::move(*lock));
 }
@@ -70,10 +72,9 @@ JobOutput::JobOutput(const JobOrder& order, const Job& job, int rank, int world)
   summary_.ranks = world;
   summary_.run_directory = job.config.train.directory;
   if (rank_ != 0) return;
-  directory_.emplace(value_or_throw(RunDirectory::take(job.options.directory)));
-  auto log = observe::StepLog::open(files_, clock_, job.options.directory + "/steps.jsonl");
-  if (!log) raise(log.error());
-  log_.emplace(std::move(*log));
+  const Earlier earlier = job.options.resume ? Earlier::kKept : Earlier::kMovedAway;
+  directory_.emplace(value_or_throw(RunDirectory::take(job.options.directory, earlier)));
+  if (!job.options.resume) open_log(0);
   progress_.emplace(
       clock_,
       [out = order.json ? &std::cerr : &std::cout](std::string_view text) { *out << text << std::flush; },
@@ -89,8 +90,22 @@ void JobOutput::say_settings(const std::string& settings) {
   if (order_.verbosity > 0) std::cerr << fmt::format("rank {}: {}\n", rank_, settings) << std::flush;
 }
 
+// The log of a run that goes on has one line for every step, too.
+void JobOutput::open_log(std::int64_t steps_before) {
+  log_.emplace(value_or_throw(observe::StepLog::open(
+      files_, clock_, storage::joined(summary_.run_directory, "steps.jsonl"), steps_before)));
+}
+
+void JobOutput::resumed(const ResumeReport& report) {
+  if (rank_ != 0) return;
+  for (const Error& error : report.passed_over) std::cerr << "cohort: passed over: " << error.text() << "\n";
+  progress_->say(fmt::format("going on after step {} from '{}'", report.step, report.snapshot));
+  open_log(report.step);
+}
+
 void JobOutput::step(const StepReport& step) {
   if (rank_ != 0) return;
+  if (!log_) open_log(step.step - 1);
   if (order_.verbosity > 0 && step.step == 1) {
     std::cerr << fmt::format("rank {}: the first step is done\n", rank_) << std::flush;
   }
@@ -101,13 +116,13 @@ void JobOutput::step(const StepReport& step) {
 
 void JobOutput::evaluated(const EvaluationReport& seen) {
   if (rank_ != 0) return;
-  check(log_->flush());
+  if (log_) check(log_->flush());
   progress_->epoch_end({.epoch = seen.epoch, .loss = summary_.loss.value_or(0), .metrics = metrics_of(seen)});
 }
 
 void JobOutput::close(const TrainingReport& report, const TrainerMemory& memory) {
   if (rank_ != 0) return;
-  check(log_->close());
+  if (log_) check(log_->close());
   progress_->close();
   summary_.end = end_of(report.end);
   summary_.epochs = report.epochs;

@@ -14,6 +14,12 @@
 
 namespace cohort::tool {
 
+/// The results of an earlier run in the folder.
+enum class Earlier {
+  kMovedAway,
+  kKept,  ///< the run goes on from them
+};
+
 /// The folder that a run writes to, locked against other jobs while this lives, and prepared by
 /// prepare_run_directory().
 ///
@@ -22,7 +28,7 @@ namespace cohort::tool {
 /// train.directory.
 class RunDirectory {
  public:
-  static Result<RunDirectory> take(const std::string& path);
+  static Result<RunDirectory> take(const std::string& path, Earlier earlier);
 
  private:
   explicit RunDirectory(Descriptor lock) : lock_(std::move(lock)) {}
@@ -39,12 +45,14 @@ class JobOutput {
   JobOutput(const JobOrder& order, const Job& job, int rank, int world);
 
   void say_settings(const std::string& settings);
+  void resumed(const ResumeReport& report);
   void step(const StepReport& step);
   void evaluated(const EvaluationReport& seen);
   void close(const TrainingReport& report, const TrainerMemory& memory);
 
  private:
   void check(const Status& status);
+  void open_log(std::int64_t steps_before);
 
   const JobOrder& order_;
   const int rank_;

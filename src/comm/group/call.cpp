@@ -29,6 +29,13 @@ Call Call::or_fewer() const {
   return same;
 }
 
+Error consumer_failure(const std::exception& thrown, int global_rank) {
+  const auto* error = dynamic_cast<const Error*>(&thrown);  // NOLINT: an exception has no other type tag
+  const Error cause = error != nullptr ? *error : Error(ErrorCode::kBug, thrown.what());
+  const Error failure = cause.within(fmt::format("the consumer of rank {} failed", global_rank));
+  return failure.rank() ? failure : failure.with_rank(global_rank);
+}
+
 Call Call::handed_to(const Consumer& taker) const {
   Call copy = *this;
   copy.consumer = &taker;

@@ -68,7 +68,9 @@ struct Call {
   std::optional<std::chrono::nanoseconds> limit{};
 
   /// For reduce_scatter: receives the result piece by piece; the content of the output is then unspecified.
-  /// Must live as long as the numbers.
+  /// Must live as long as the numbers. May be called on another thread than the caller's, while that one
+  /// waits. An exception of the consumer fails the group, on all ranks, and is the error of the call: see
+  /// consumer_failure().
   const Consumer* consumer = nullptr;
 
   /// The same call with this timeout: `run(barrier().within(2s))`.
@@ -118,6 +120,10 @@ Call recv(Numbers numbers, int from, std::uint32_t tag = 0);
 /// Receives from the rank that sends first under this tag; `source` gets that rank. Receives of one tag match
 /// messages in the order in which the receives were started.
 Call recv_any(Numbers numbers, int& source, std::uint32_t tag = 0);
+
+/// The error of a call whose consumer threw on the rank of this global number: the exception with that rank,
+/// unless it is about another one. kBug if the exception is no Error.
+Error consumer_failure(const std::exception& thrown, int global_rank);
 
 /// Finds mistakes that are wrong whatever the other ranks do, in counts, dtypes, roots and overlaps: kUsage
 /// with a remedy.

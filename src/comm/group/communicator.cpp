@@ -13,9 +13,10 @@ Error refused(const Error& error, const GroupFacts& facts) {
 }
 
 Error stale(const Call& call, const GroupFacts& facts, std::uint32_t later) {
-  return Error(ErrorCode::kStale, fmt::format("rank {}: {} in group '{}' of generation {}, but the world is "
-                                              "at generation {}",
-                                              facts.rank, call.text(), facts.name, facts.generation, later))
+  return Error(ErrorCode::kStale,
+               fmt::format("rank {}: {} in group '{}' of generation {}, but the world is "
+                           "at generation {}",
+                           facts.own_global_rank(), facts.text_of(call), facts.name, facts.generation, later))
       .with_remedy("Make groups and trainers again from the Context after form().");
 }
 
@@ -35,6 +36,17 @@ void add_ended(comm::CallTrace& trace, comm::TracedCall call) {
 }
 
 }  // namespace
+
+std::vector<int> GroupFacts::global(std::vector<int> of_group) const {
+  for (int& each : of_group) each = global_rank(each);
+  return of_group;
+}
+
+std::string GroupFacts::text_of(const Call& call) const {
+  Call named = call;
+  if (named.peer >= 0 && named.peer < world) named.peer = global_rank(named.peer);
+  return named.text();
+}
 
 Status Communicator::check(const Call& call) const {
   if (facts_.end) {
@@ -58,7 +70,14 @@ Status Communicator::run_checked(const Call& call) {
   Call plain = call;
   plain.consumer = nullptr;
   COHORT_RETURN_IF_ERROR(do_run(plain));
-  (*call.consumer)(0, call.output);
+  try {
+    (*call.consumer)(0, call.output);
+  } catch (const std::exception& thrown) {
+    const Error failure = consumer_failure(thrown, facts_.own_global_rank());
+    abort(failure);
+    return failure.within(fmt::format("rank {}: {} in group '{}'", facts_.own_global_rank(),
+                                      facts_.text_of(call), facts_.name));
+  }
   return {};
 }
 
@@ -106,6 +125,7 @@ Result<std::unique_ptr<Communicator>> Communicator::split(std::optional<int> col
     if (r == rank()) facts.rank = static_cast<int>(members.size());
     members.push_back(r);
   }
+  facts.global_ranks = facts_.global(members);
   return do_split(facts, members);
 }
 

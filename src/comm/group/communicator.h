@@ -30,6 +30,18 @@ struct GroupFacts {
   std::uint32_t generation = 0;
   std::chrono::nanoseconds limit = DefaultLimit::kCall;  ///< timeout of a call that has none of its own
   std::shared_ptr<const comm::GenerationEnd> end{};  ///< null: the generation is never followed by another
+  /// By rank: the rank in the group of all ranks of the generation. Empty: the same numbers.
+  std::vector<int> global_ranks{};
+
+  /// A rank of this group as errors name it.
+  int global_rank(int of_group) const {
+    return global_ranks.empty() ? of_group : global_ranks[static_cast<std::size_t>(of_group)];
+  }
+  std::vector<int> global(std::vector<int> of_group) const;
+  /// This rank as errors name it.
+  int own_global_rank() const { return global_rank(rank); }
+  /// The call in words, its peer by its global rank.
+  std::string text_of(const Call& call) const;
 };
 
 /// A group of ranks that make calls together, as an MPI communicator. Every rank makes the same calls in the
@@ -44,8 +56,11 @@ struct GroupFacts {
 /// Lifetime: all Work is settled when the destructor returns. The destructor does not wait for other ranks:
 /// ranks that still wait for this one are told that it left.
 /// Failure: the first failure sticks: it ends pending calls, and every later call returns it. It names rank,
-/// operation, sequence number, generation and the ranks that have not arrived. A mistake that check_call()
-/// finds does not stick. Calls of a group whose world has formed a later generation return kStale.
+/// operation, sequence number, generation and the ranks that have not arrived. Ranks in errors are global
+/// ranks, numbered in the group of all ranks of the generation, in groups that were split off, too: whoever
+/// passes an error on to another group passes on ranks that mean the same there. A mistake that check_call()
+/// finds does not stick, and names ranks as the call does. Calls of a group whose world has formed a later
+/// generation return kStale.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -57,6 +72,8 @@ class Communicator {
   std::uint32_t generation() const { return facts_.generation; }
   const std::string& group_name() const { return facts_.name; }
   const GroupFacts& facts() const { return facts_; }
+  /// A rank of this group as errors name it: its number in the group of all ranks of the generation.
+  int global_rank(int of_group) const { return facts_.global_rank(of_group); }
   virtual CommunicatorTraits traits() const = 0;
   /// The host of each rank, as a number: ranks of one host that are split off share memory. Empty where ranks
   /// share no memory, or it is not known which do.

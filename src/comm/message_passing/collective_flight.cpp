@@ -88,7 +88,7 @@ Status CollectiveFlight::landed(Line& line, int ticket) {
   if (ticket == kTold) {
     told_ = true;
   } else if (ticket == kHeard) {
-    COHORT_RETURN_IF_ERROR(compare());
+    COHORT_RETURN_IF_ERROR(compare(line));
     heard_ = true;
   } else if (ticket == kTurn) {
     waits_for_turn_ = false;
@@ -99,12 +99,14 @@ Status CollectiveFlight::landed(Line& line, int ticket) {
   return {};
 }
 
-Status CollectiveFlight::compare() const {
-  COHORT_ASSIGN_OR_RETURN(const Announcement theirs, decode_announcement(from_previous_));
+Status CollectiveFlight::compare(const Line& line) const {
+  COHORT_ASSIGN_OR_RETURN(Announcement theirs, decode_announcement(from_previous_));
   if (mine_.agrees_with(theirs)) return {};
   const bool only_counts = mine_.text() == theirs.text();
-  return Error(ErrorCode::kUsage, fmt::format("rank {} made another call: {}{}", previous_, theirs.text(),
-                                              only_counts ? ", with other counts" : ""))
+  const bool has_peer = theirs.root < static_cast<std::uint32_t>(line.size());
+  if (has_peer) theirs.root = static_cast<std::uint32_t>(line.member(static_cast<int>(theirs.root)));
+  return Error(ErrorCode::kUsage, fmt::format("rank {} made another call: {}{}", line.member(previous_),
+                                              theirs.text(), only_counts ? ", with other counts" : ""))
       .with_remedy("Make the same calls in the same order, with the same counts and types, on every rank.");
 }
 

@@ -39,7 +39,7 @@ class CollectiveFlight final : public Flight {
   void announce(Line& line);
   void go_on(Line& line);
   void hand_over(Line& line, const Executor::Message& message);
-  Status compare() const;
+  Status compare(const Line& line) const;
   void finish();
   Executor::Memories memories(std::size_t scratch_count, ScratchPool& pool);
 

@@ -36,8 +36,9 @@ Work Group::start(const Call& call) {
   {
     const std::lock_guard lock(mutex_);
     if (failure_) {
-      return Work::finished(failure_->within(
-          fmt::format("rank {}: {} in group '{}', which has failed", facts_.rank, call.text(), facts_.name)));
+      return Work::finished(
+          failure_->within(fmt::format("rank {}: {} in group '{}', which has failed",
+                                       facts_.own_global_rank(), facts_.text_of(call), facts_.name)));
     }
     inbox_->post(make_flight(call, std::move(schedule), completion));
   }
@@ -66,8 +67,8 @@ void Group::abort(const Error& cause) {
   {
     const std::lock_guard lock(mutex_);
     if (failure_) return;
-    failure_ = cause.within(fmt::format("rank {} aborted group '{}' (generation {})", facts_.rank,
-                                        facts_.name, facts_.generation));
+    failure_ = cause.within(fmt::format("rank {} aborted group '{}' (generation {})",
+                                        facts_.own_global_rank(), facts_.name, facts_.generation));
   }
   runner_.wake();
 }
@@ -223,11 +224,12 @@ bool Group::waits_for_no_rank(const Flight& flight) const {
 Error Group::loss_text() const {
   const Gone& gone = gone_.at(*first_gone_);
   const char* what = gone.has_left ? "has left" : "is lost";
+  const int rank = facts_.global_rank(*first_gone_);
   return Error(ErrorCode::kPeerLost, gone.why.message())
-      .within(fmt::format("rank {} {}", *first_gone_, what))
-      .with_rank(*first_gone_)
+      .within(fmt::format("rank {} {}", rank, what))
+      .with_rank(rank)
       .with_remedy(fmt::format(
-          "Look at what rank {} said last; form a new group without it, or start it again.", *first_gone_));
+          "Look at what rank {} said last; form a new group without it, or start it again.", rank));
 }
 
 void Group::handle(const Asked& asked) {
@@ -276,14 +278,16 @@ Error Group::absence(const Flight& flight) const {
     return Error(ErrorCode::kTimedOut, "no rank has sent anything under this tag")
         .with_remedy("Send under this tag from another rank, or give a longer timeout.");
   }
-  std::vector<int> missing = flight.is_collective() ? roll_call_->missing(facts_.rank, facts_.world)
-                                                    : std::vector<int>{flight.call().peer};
+  const std::vector<int> missing =
+      facts_.global(flight.is_collective() ? roll_call_->missing(facts_.rank, facts_.world)
+                                           : std::vector<int>{flight.call().peer});
   std::string words;
   if (!missing.empty()) {
     words = ranks_have(missing) + " not arrived";
   } else {
     words = "every rank has arrived, but not all of their numbers have";
-    for (const int peer : flight.pending_peers()) words += fmt::format("; still open: rank {}", peer);
+    for (const int peer : flight.pending_peers())
+      words += fmt::format("; still open: rank {}", facts_.global_rank(peer));
   }
   const Error error =
       Error(ErrorCode::kTimedOut, std::move(words))
@@ -355,7 +359,7 @@ void Group::leave() {
   if (is_told_) line_.notify_all({Notice::Kind::kFailed, num_completed(), *failure()});
   if (!is_over_) {
     const Error gone(ErrorCode::kAborted, fmt::format("the communicator of rank {} in group '{}' is gone",
-                                                      facts_.rank, facts_.name));
+                                                      facts_.own_global_rank(), facts_.name));
     end(gone,
         {Notice::Kind::kLeft, num_completed(), Error(ErrorCode::kPeerLost, "its communicator is gone")});
   }
@@ -376,9 +380,9 @@ std::string Group::waiting_call() const {
 }
 
 std::string Group::text(const Flight& flight) const {
-  return fmt::format("rank {}: {}, {} {} of group '{}' (generation {})", facts_.rank, flight.call().text(),
-                     flight.is_collective() ? "call" : "message", flight.facts().number, facts_.name,
-                     facts_.generation);
+  return fmt::format("rank {}: {}, {} {} of group '{}' (generation {})", facts_.own_global_rank(),
+                     facts_.text_of(flight.call()), flight.is_collective() ? "call" : "message",
+                     flight.facts().number, facts_.name, facts_.generation);
 }
 
 }  // namespace cohort::comm

@@ -44,6 +44,9 @@ class Line {
   int size() const { return static_cast<int>(membership_.members.size()); }
   const Membership& membership() const { return membership_; }
   Exchange& exchange() { return exchange_; }
+  /// The member of the exchange. Members are numbered as all ranks of the generation, so this is the rank as
+  /// errors name it.
+  int member(int rank) const { return membership_.members[static_cast<std::size_t>(rank)]; }
 
   /// `payload` must live until the inbox gets the ticket as Landed.
   void send(int to, const MessageName& name, std::span<const std::byte> payload, Ticket ticket);
@@ -65,7 +68,6 @@ class Line {
 
  private:
   FrameHeader header(const MessageName& name) const;
-  int member(int rank) const { return membership_.members[static_cast<std::size_t>(rank)]; }
   void post(int to, const FrameHeader& header, std::vector<std::byte> payload);
   void listen_on(Channel channel,
                  void (*hear)(Inbox&, int from, const FrameHeader&, std::span<const std::byte>));

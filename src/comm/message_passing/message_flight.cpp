@@ -68,8 +68,8 @@ Status MessageFlight::described(Line& line) {
     receive_numbers(line, sent.length);
     return {};
   }
-  return Error(ErrorCode::kUsage,
-               fmt::format("rank {} made a send of {} {}", peer_, sent.length, cohort::name(sent.dtype)))
+  return Error(ErrorCode::kUsage, fmt::format("rank {} made a send of {} {}", line.member(peer_), sent.length,
+                                              cohort::name(sent.dtype)))
       .with_remedy("Receive as many numbers as were sent, of the same type.");
 }
 

@@ -36,20 +36,24 @@ __attribute__((target("avx2"))) void copy_steps(std::byte* to, const std::byte* 
   if constexpr (kStore == Store::kStreaming) _mm_sfence();
 }
 
+template <Store kStore>
 __attribute__((target("avx2"))) void copy_avx2(std::byte* to, const std::byte* from, std::size_t size_bytes) {
-  if (size_bytes >= kStreamed) {
+  if constexpr (kStore == Store::kStreaming) {
     // Streaming stores need aligned vectors: the bytes before the first boundary are copied first.
     const std::size_t ahead = (kVector - reinterpret_cast<std::uintptr_t>(to) % kVector) % kVector;
     std::memcpy(to, from, ahead);
     to += ahead;
     from += ahead;
     size_bytes -= ahead;
-    copy_steps<Store::kStreaming>(to, from, size_bytes / kStep);
-  } else {
-    copy_steps<Store::kCached>(to, from, size_bytes / kStep);
   }
+  copy_steps<kStore>(to, from, size_bytes / kStep);
   const std::size_t done = size_bytes / kStep * kStep;
   std::memcpy(to + done, from + done, size_bytes - done);
+}
+
+bool has_vectors() {
+  static const bool has = __builtin_cpu_supports("avx2");
+  return has;
 }
 
 #endif
@@ -59,8 +63,16 @@ __attribute__((target("avx2"))) void copy_avx2(std::byte* to, const std::byte* f
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t size_bytes) {
   if (size_bytes == 0 || to == from) return;
 #if defined(__x86_64__)
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2 && size_bytes >= kSmall) return copy_avx2(to, from, size_bytes);
+  if (has_vectors() && size_bytes >= kStreamed) return copy_avx2<Store::kStreaming>(to, from, size_bytes);
+  if (has_vectors() && size_bytes >= kSmall) return copy_avx2<Store::kCached>(to, from, size_bytes);
+#endif
+  std::memcpy(to, from, size_bytes);
+}
+
+void stream_bytes(std::byte* to, const std::byte* from, std::size_t size_bytes) {
+  if (size_bytes == 0 || to == from) return;
+#if defined(__x86_64__)
+  if (has_vectors() && size_bytes >= kSmall) return copy_avx2<Store::kStreaming>(to, from, size_bytes);
 #endif
   std::memcpy(to, from, size_bytes);
 }

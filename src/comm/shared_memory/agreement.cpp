@@ -57,11 +57,11 @@ std::optional<std::size_t> expected_count(const Call& call, int rank, int peer) 
   }
 }
 
-std::string shown(Call call, int rank, std::size_t count) {
+std::string shown(const GroupFacts& facts, Call call, int rank, std::size_t count) {
   call.input.count = count;
   call.output.count = count;
   call.input.dtype = call.output.dtype = call.dtype();
-  return fmt::format("rank {} called {}", rank, call.text());
+  return fmt::format("rank {} called {}", facts.global_rank(rank), facts.text_of(call));
 }
 
 }  // namespace
@@ -120,20 +120,23 @@ std::uint32_t posted_detail(const Call& call) {
   return crc32c(std::as_bytes(std::span(*counts)));
 }
 
-std::optional<std::string> disagreement(const Call& ours, int rank, const Posting& theirs, int peer) {
+std::optional<std::string> disagreement(const GroupFacts& facts, const Call& ours, const Posting& theirs,
+                                        int peer) {
   const std::uint64_t mine = pack(ours, {});
-  const std::optional<std::size_t> expected = expected_count(ours, rank, peer);
+  const std::optional<std::size_t> expected = expected_count(ours, facts.rank, peer);
   const bool same_call = (theirs.call & ~kOfferMask) == mine;
   const bool same_count = !expected || *expected == theirs.count;
   if (same_call && same_count && theirs.detail == posted_detail(ours)) return std::nullopt;
-  const std::string both =
-      shown(call_in(theirs), peer, theirs.count) + ", " + shown(ours, rank, posted_count(ours));
+  const std::string both = shown(facts, call_in(theirs), peer, theirs.count) + ", " +
+                           shown(facts, ours, facts.rank, posted_count(ours));
   if (!same_call) return both;
   if (!same_count) {
-    return both + fmt::format("; expected {} elements of rank {}, found {}", *expected, peer, theirs.count);
+    return both + fmt::format("; expected {} elements of rank {}, found {}", *expected,
+                              facts.global_rank(peer), theirs.count);
   }
   return both + fmt::format("; counts of parts: checksum {:#010x} on rank {}, {:#010x} on rank {}",
-                            theirs.detail, peer, posted_detail(ours), rank);
+                            theirs.detail, facts.global_rank(peer), posted_detail(ours),
+                            facts.own_global_rank());
 }
 
 }  // namespace cohort::comm

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/group/call.h"
+#include "comm/group/communicator.h"
 #include "comm/shared_memory/layout.h"
 
 #include <cstdint>
@@ -31,6 +31,7 @@ std::uint32_t posted_detail(const Call& call);
 
 /// Compares the posting of `peer` with our call. Returns nullopt if they match, else both calls in words and
 /// the field that differs.
-std::optional<std::string> disagreement(const Call& ours, int rank, const Posting& theirs, int peer);
+std::optional<std::string> disagreement(const GroupFacts& facts, const Call& ours, const Posting& theirs,
+                                        int peer);
 
 }  // namespace cohort::comm

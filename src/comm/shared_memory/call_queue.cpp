@@ -13,7 +13,7 @@ CallQueue::CallQueue(GroupFacts facts, GroupView view, GroupFailure& failure, Ho
 CallQueue::~CallQueue() {
   settle_all(
       Error(ErrorCode::kAborted, fmt::format("rank {}: group '{}' was closed before its pending calls ended",
-                                             facts_.rank, facts_.name)));
+                                             facts_.own_global_rank(), facts_.name)));
 }
 
 Work CallQueue::enqueue(const Call& call, const std::function<void()>& wake) {
@@ -85,8 +85,7 @@ bool CallQueue::advance_first(Queued& first) {
   Collective& collective = *first.collective;
   const bool over = failure_.is_over();
   if (collective.advance()) {
-    finish_first(collective.fault() ? Status(fail(disagreed(first.call, collective, first.sequence)))
-                                    : Status());
+    finish_first(outcome(first.call, collective, first.sequence));
     return true;
   }
   return over && break_off();
@@ -137,16 +136,16 @@ std::optional<std::string> CallQueue::waiting_call() const {
 
 std::string CallQueue::context(const Call& call, std::uint64_t sequence) const {
   const std::string number = sequence == 0 ? "a call" : fmt::format("call {}", sequence);
-  return fmt::format("rank {}: {}, {} of group '{}' (generation {})", facts_.rank, call.text(), number,
-                     facts_.name, facts_.generation);
+  return fmt::format("rank {}: {}, {} of group '{}' (generation {})", facts_.own_global_rank(),
+                     facts_.text_of(call), number, facts_.name, facts_.generation);
 }
 
 Error CallQueue::timed_out(const Call& call, const Collective* collective, std::uint64_t sequence) const {
   std::string what = "the call did not end before its deadline";
   std::optional<int> late;
   if (collective != nullptr) {
-    const std::vector<int> absent = collective->not_arrived();
-    const std::vector<int> slow = collective->waited_for();
+    const std::vector<int> absent = facts_.global(collective->not_arrived());
+    const std::vector<int> slow = facts_.global(collective->waited_for());
     if (!absent.empty() || !slow.empty()) late = absent.empty() ? slow.front() : absent.front();
     if (!absent.empty()) {
       what = ranks_have(absent) + " not arrived";
@@ -165,7 +164,7 @@ Error CallQueue::broken_off(const Call& call, const Collective* collective, std:
   if (!cause) cause = Error(ErrorCode::kAborted, "the group was closed");
   std::string where = context(call, sequence);
   if (collective != nullptr) {
-    if (const std::vector<int> absent = collective->not_arrived(); !absent.empty()) {
+    if (const std::vector<int> absent = facts_.global(collective->not_arrived()); !absent.empty()) {
       where += ", where " + ranks_have(absent) + " not arrived";
     }
   }
@@ -178,6 +177,12 @@ Error CallQueue::disagreed(const Call& call, const Collective& collective, std::
       .within(context(call, sequence))
       .with_remedy(
           "Make the same calls in the same order on every rank of the group, with equal sizes and dtypes.");
+}
+
+Status CallQueue::outcome(const Call& call, const Collective& collective, std::uint64_t sequence) {
+  if (collective.fault()) return fail(disagreed(call, collective, sequence));
+  if (collective.consumer_error()) return fail(collective.consumer_error()->within(context(call, sequence)));
+  return {};
 }
 
 Error CallQueue::fail(const Error& error) {

@@ -91,7 +91,8 @@ class CallQueue final : public Task {
   Error timed_out(const Call& call, const Collective* collective, std::uint64_t sequence) const;
   /// The error of a call that was pending when the group failed, or that came after.
   Error broken_off(const Call& call, const Collective* collective, std::uint64_t sequence);
-  Error disagreed(const Call& call, const Collective& collective, std::uint64_t sequence) const;
+  /// The outcome of a collective that is over. A failure fails the group.
+  Status outcome(const Call& call, const Collective& collective, std::uint64_t sequence);
   /// Fails the group with this error, here and on the other members; returns the error.
   Error fail(const Error& error);
 
@@ -103,6 +104,7 @@ class CallQueue final : public Task {
     std::optional<Collective> collective{};
   };
 
+  Error disagreed(const Call& call, const Collective& collective, std::uint64_t sequence) const;
   void end_turn();
   bool advance_first(Queued& first);
   void finish_first(Status outcome);

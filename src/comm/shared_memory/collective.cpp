@@ -45,6 +45,7 @@ bool Collective::advance() {
         return true;
       }
       choose_way();
+      if (consumer_error_) phase_ = Phase::kOver;
       return phase_ == Phase::kOver || advance();
     case Phase::kFinish:
       for (; next_ < view_.size(); ++next_) {
@@ -56,7 +57,7 @@ bool Collective::advance() {
       return true;
     case Phase::kStaged:
       if (!staged_->advance()) return false;
-      if (call_.consumer != nullptr) (*call_.consumer)(0, call_.output);
+      if (call_.consumer != nullptr) hand_over(0, call_.output);
       phase_ = Phase::kOver;
       return true;
     case Phase::kOver:
@@ -116,7 +117,7 @@ bool Collective::all_posted() {
 bool Collective::agree() {
   for (int rank = 0; rank < view_.size(); ++rank) {
     if (rank == view_.rank()) continue;
-    fault_ = disagreement(call_, view_.rank(), posted_by(rank), rank);
+    fault_ = disagreement(view_.facts(), call_, posted_by(rank), rank);
     if (fault_) return false;
   }
   if (call_.operation == Operation::kScatter) return agree_on_part(call_.peer, call_.output.count);
@@ -131,7 +132,7 @@ bool Collective::agree_on_part(int from, std::size_t expected) {
   const std::uint64_t theirs = view_.member(from).parts[parity_][view_.rank()].count;
   if (theirs == expected) return true;
   fault_ = fmt::format("{}: rank {} gives {} elements to rank {}, which expected {}", name(call_.operation),
-                       from, theirs, view_.rank(), expected);
+                       view_.facts().global_rank(from), theirs, view_.facts().own_global_rank(), expected);
   return false;
 }
 
@@ -211,6 +212,16 @@ void Collective::combine_slices() {
           mine.count);
 }
 
+// The other members may still read the buffers of this rank, whose caller frees them once it has the error.
+void Collective::hand_over(std::size_t first, ConstNumbers piece) {
+  try {
+    (*call_.consumer)(first, piece);
+  } catch (const std::exception& thrown) {
+    consumer_error_ = consumer_failure(thrown, view_.facts().own_global_rank());
+    give_up();
+  }
+}
+
 // The combined elements are handed to the consumer piece by piece, without passing through memory.
 void Collective::combine_for_consumer(std::size_t count) {
   alignas(64) std::array<std::byte, kPieceBytes> piece;
@@ -219,7 +230,8 @@ void Collective::combine_for_consumer(std::size_t count) {
   for (std::size_t first = 0; first < count;) {
     const std::size_t some = std::min(count - first, kPieceBytes / element_bytes);
     combine(call_.reduce_op, call_.input.dtype, view_.sources, std::span(view_.targets).first(1), some);
-    (*call_.consumer)(first, {piece.data(), some, call_.input.dtype});
+    hand_over(first, {piece.data(), some, call_.input.dtype});
+    if (consumer_error_) return;
     for (const std::byte*& from : view_.sources) from += some * element_bytes;
     first += some;
   }

@@ -23,7 +23,8 @@ namespace cohort::comm {
 ///
 /// Threads: one at a time.
 /// Lifetime: the view, the call and the buffers of the call must outlive it.
-/// Failure: advance() never waits; fault() tells how the calls of the members differ.
+/// Failure: advance() never waits; fault() tells how the calls of the members differ, consumer_error() that
+/// the consumer of the call threw. This rank has given up the call then.
 class Collective {
  public:
   Collective(GroupView& view, const Call& call, std::uint64_t sequence);
@@ -32,6 +33,7 @@ class Collective {
   bool advance();
   /// How the members' calls differ: both calls in words; nullopt if they are the same.
   const std::optional<std::string>& fault() const { return fault_; }
+  const std::optional<Error>& consumer_error() const { return consumer_error_; }
   /// This rank leaves the call: its caller may use the buffers again, whatever the other ranks still do.
   void give_up();
   /// The ranks that have not posted this call, and all ranks that this one waits for.
@@ -51,6 +53,7 @@ class Collective {
   bool any_rank_gave_up() const;
   void combine_slices();
   void combine_for_consumer(std::size_t count);
+  void hand_over(std::size_t first, ConstNumbers piece);
   /// Copies or combines the part of every input that is meant for this rank, from the addresses in `sources`.
   void take();
   const Posting& posted_by(int rank) const { return view_.member(rank).block->postings[parity_]; }
@@ -64,6 +67,7 @@ class Collective {
   Phase phase_ = Phase::kPost;
   int next_ = 0;  // all ranks below this one have posted
   std::optional<std::string> fault_;
+  std::optional<Error> consumer_error_;
   std::optional<Staged> staged_;
 };
 

@@ -56,7 +56,7 @@ class SharedMemoryCommunicator::Pending final : public comm::PendingHostGroup {
     std::vector<int> neighbours;
     for (const int member : agreed.members) neighbours.push_back(neighbour_of(member));
     COHORT_ASSIGN_OR_RETURN(comm::GroupView view,
-                            comm::GroupView::of(*host_.neighbours, neighbours, agreed.offsets, facts_.rank));
+                            comm::GroupView::of(*host_.neighbours, neighbours, agreed.offsets, facts_));
     is_finished_ = true;
     return std::unique_ptr<Communicator>(
         new SharedMemoryCommunicator(host_, {.facts = facts_,
@@ -168,7 +168,7 @@ Result<std::byte*> SharedMemoryCommunicator::see(int owner, std::span<std::byte>
         ErrorCode::kCorrupt,
         fmt::format(
             "corrupt address from rank {}: offset {} and length {}, expected within its arena of {} bytes",
-            owner, offset, span[1], size_bytes));
+            global_rank(owner), offset, span[1], size_bytes));
   }
   return neighbours_.memory_of(neighbour) + offset;
 }
@@ -183,8 +183,8 @@ std::unique_ptr<Mailbox> SharedMemoryCommunicator::open_mailbox() {
 }
 
 void SharedMemoryCommunicator::abort(const Error& cause) {
-  Error error =
-      Error(ErrorCode::kAborted, fmt::format("rank {} aborted the group: {}", rank(), cause.text()));
+  Error error = Error(ErrorCode::kAborted,
+                      fmt::format("rank {} aborted the group: {}", facts().own_global_rank(), cause.text()));
   if (cause.rank()) error = error.with_rank(*cause.rank());
   if (!failure_.fail(error)) return;
   neighbours_.tell(id_, error);
@@ -198,17 +198,11 @@ Status SharedMemoryCommunicator::do_run(const Call& call) {
   if (failure_.is_over()) return calls_.broken_off(call, nullptr, turn->sequence());
   Collective collective(turn->view(), call, turn->sequence());
   for (int i = 0; i < spins_; ++i) {
-    if (collective.advance()) return outcome(collective, call, turn->sequence());
+    if (collective.advance()) return calls_.outcome(call, collective, turn->sequence());
     if (failure_.is_over()) break;
     comm::spin_once();
   }
   return wait_long(collective, call, turn->sequence());
-}
-
-Status SharedMemoryCommunicator::outcome(const Collective& collective, const Call& call,
-                                         std::uint64_t sequence) {
-  if (!collective.fault()) return {};
-  return calls_.fail(calls_.disagreed(call, collective, sequence));
 }
 
 Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& call, std::uint64_t sequence) {
@@ -220,7 +214,7 @@ Status SharedMemoryCommunicator::wait_long(Collective& collective, const Call& c
       // Read before the last check: the work that the others did before they failed may be all that this call
       // needs.
       const bool over = failure_.is_over();
-      if (collective.advance()) return outcome(collective, call, sequence);
+      if (collective.advance()) return calls_.outcome(call, collective, sequence);
       if (over) {
         collective.give_up();
         return calls_.broken_off(call, &collective, sequence);

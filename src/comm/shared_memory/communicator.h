@@ -64,7 +64,6 @@ class SharedMemoryCommunicator final : public Communicator {
   Result<std::unique_ptr<Communicator>> do_split(const GroupFacts& facts,
                                                  const std::vector<int>& members) override;
 
-  Status outcome(const comm::Collective& collective, const Call& call, std::uint64_t sequence);
   /// The messages of this group (send and receive), made by the first call.
   comm::Group& messages();
   void fail_messages(const Error& error);

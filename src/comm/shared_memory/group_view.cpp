@@ -39,9 +39,9 @@ Result<OwnBlocks> OwnBlocks::allocate(Arena& arena, int world) {
 }
 
 Result<GroupView> GroupView::of(Neighbours& neighbours, std::span<const int> members,
-                                std::span<const std::uint64_t> offsets, int rank) {
+                                std::span<const std::uint64_t> offsets, const GroupFacts& facts) {
   GroupView view;
-  view.rank_ = rank;
+  view.facts_ = facts;
   view.arena_ = &neighbours.arena();
   const int world = static_cast<int>(members.size());
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -49,8 +49,9 @@ Result<GroupView> GroupView::of(Neighbours& neighbours, std::span<const int> mem
     const std::size_t memory_bytes = neighbours.memory_bytes_of(members[i]);
     if (!lies_in(offsets[i], block_bytes(world), memory_bytes) || offsets[i] % kCacheLine != 0) {
       return Error(ErrorCode::kCorrupt,
-                   fmt::format("corrupt block offset from rank {}: {}, expected a multiple of {} below {}", i,
-                               offsets[i], kCacheLine, memory_bytes - block_bytes(world)));
+                   fmt::format("corrupt block offset from rank {}: {}, expected a multiple of {} below {}",
+                               facts.global_rank(static_cast<int>(i)), offsets[i], kCacheLine,
+                               memory_bytes - block_bytes(world)));
     }
     MemberView member;
     member.memory = memory;
@@ -59,9 +60,10 @@ Result<GroupView> GroupView::of(Neighbours& neighbours, std::span<const int> mem
     std::byte* behind = memory + offsets[i] + sizeof(MemberBlock);
     const std::uint64_t stages = member.block->stages;
     if (!lies_in(stages, stages_bytes(), memory_bytes)) {
-      return Error(ErrorCode::kCorrupt,
-                   fmt::format("corrupt stages offset from rank {}: {}, expected below {}", i, stages,
-                               memory_bytes - stages_bytes()));
+      return Error(
+          ErrorCode::kCorrupt,
+          fmt::format("corrupt stages offset from rank {}: {}, expected below {}",
+                      facts.global_rank(static_cast<int>(i)), stages, memory_bytes - stages_bytes()));
     }
     for (std::size_t parity = 0; parity < 2; ++parity) {
       member.parts[parity] = reinterpret_cast<PartEntry*>(behind + parity * parts_bytes(world));
@@ -70,7 +72,7 @@ Result<GroupView> GroupView::of(Neighbours& neighbours, std::span<const int> mem
     }
     view.members_.push_back(member);
     if (member.header->passes_barriers == 0) view.needs_fence_ = true;
-    if (static_cast<int>(i) != rank) view.other_headers_.push_back(member.header);
+    if (static_cast<int>(i) != facts.rank) view.other_headers_.push_back(member.header);
   }
   view.sources.resize(members.size());
   view.targets.resize(members.size() + 1);

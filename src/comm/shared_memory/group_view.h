@@ -38,12 +38,13 @@ class GroupView {
  public:
   /// `members`: ranks on this host; `offsets`: of their blocks. kCorrupt if a block lies outside its arena.
   static Result<GroupView> of(Neighbours& neighbours, std::span<const int> members,
-                              std::span<const std::uint64_t> offsets, int rank);
+                              std::span<const std::uint64_t> offsets, const GroupFacts& facts);
 
-  int rank() const { return rank_; }
+  const GroupFacts& facts() const { return facts_; }
+  int rank() const { return facts_.rank; }
   int size() const { return static_cast<int>(members_.size()); }
   const MemberView& member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
-  const MemberView& mine() const { return member(rank_); }
+  const MemberView& mine() const { return member(rank()); }
   const Arena& arena() const { return *arena_; }
 
   /// Stores `value` with release, then wakes sleeping members.
@@ -65,7 +66,7 @@ class GroupView {
   std::vector<std::byte*> targets{};
 
  private:
-  int rank_ = 0;
+  GroupFacts facts_;
   const Arena* arena_ = nullptr;
   std::vector<MemberView> members_;
   std::vector<ArenaHeader*> other_headers_;

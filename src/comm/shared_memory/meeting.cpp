@@ -23,19 +23,19 @@ constexpr std::chrono::milliseconds kBetweenLooks(5);
 constexpr std::chrono::milliseconds kHelloLimit(2000);
 
 std::string name_of(const MeetingOptions& options, int rank) {
-  return fmt::format("{}.{}.{}", options.name, options.generation, rank);
+  return fmt::format("{}.{}.{}", options.name, options.facts.generation, rank);
 }
 
 /// Connects one rank to all others.
 class Meeting {
  public:
   Meeting(const MeetingOptions& options, Arena& arena) : options_(options), arena_(arena) {
-    found_.resize(static_cast<std::size_t>(options.world));
+    found_.resize(static_cast<std::size_t>(options.facts.world));
   }
 
   Result<std::vector<std::optional<Neighbour>>> run() {
-    COHORT_ASSIGN_OR_RETURN(const Descriptor listener, listen_at(name_of(options_, options_.rank)));
-    for (int rank = 0; rank < options_.rank; ++rank) COHORT_RETURN_IF_ERROR(call_on(rank));
+    COHORT_ASSIGN_OR_RETURN(const Descriptor listener, listen_at(name_of(options_, options_.facts.rank)));
+    for (int rank = 0; rank < options_.facts.rank; ++rank) COHORT_RETURN_IF_ERROR(call_on(rank));
     while (!missing().empty()) COHORT_RETURN_IF_ERROR(receive_one(listener));
     return std::move(found_);
   }
@@ -43,8 +43,8 @@ class Meeting {
  private:
   std::vector<int> missing() const {
     std::vector<int> ranks;
-    for (int rank = 0; rank < options_.world; ++rank) {
-      if (rank != options_.rank && !found_[static_cast<std::size_t>(rank)]) ranks.push_back(rank);
+    for (int rank = 0; rank < options_.facts.world; ++rank) {
+      if (rank != options_.facts.rank && !found_[static_cast<std::size_t>(rank)]) ranks.push_back(rank);
     }
     return ranks;
   }
@@ -56,11 +56,13 @@ class Meeting {
   }
 
   Error not_connected() const {
+    const std::vector<int> absent = options_.facts.global(missing());
     return Error(
                ErrorCode::kTimedOut,
                fmt::format("rank {}: {} not connected to rendezvous '{}' (generation {}) before the deadline",
-                           options_.rank, ranks_have(missing()), options_.name, options_.generation))
-        .with_rank(missing().front())
+                           options_.facts.own_global_rank(), ranks_have(absent), options_.name,
+                           options_.facts.generation))
+        .with_rank(absent.front())
         .with_remedy("Check that those ranks were started and are still running.");
   }
 
@@ -99,12 +101,13 @@ class Meeting {
       if (!expected) return false;
       return Error(ErrorCode::kPermission,
                    fmt::format("rank {}: the socket name of rank {} is taken by process {} of user {}",
-                               options_.rank, *expected, peer.process, peer.user))
+                               options_.facts.own_global_rank(), options_.facts.global_rank(*expected),
+                               peer.process, peer.user))
           .with_remedy("Choose another rendezvous name.");
     }
-    const Hello mine{.rank = static_cast<std::uint32_t>(options_.rank),
-                     .world = static_cast<std::uint32_t>(options_.world),
-                     .generation = options_.generation,
+    const Hello mine{.rank = static_cast<std::uint32_t>(options_.facts.rank),
+                     .world = static_cast<std::uint32_t>(options_.facts.world),
+                     .generation = options_.facts.generation,
                      .members = options_.members,
                      .arena_bytes = arena_.capacity_bytes()};
     if (!send_packet(socket, mine.encode(), arena_.file())) return false;
@@ -119,27 +122,30 @@ class Meeting {
   }
 
   Result<bool> admit(Descriptor socket, const PeerCredentials& peer, const Hello& hello, Descriptor file) {
-    if (hello.world != static_cast<std::uint32_t>(options_.world)) {
+    if (hello.world != static_cast<std::uint32_t>(options_.facts.world)) {
       return Error(ErrorCode::kUsage,
-                   fmt::format("rank {} was started with {} ranks, rank {} (process {}) with {}",
-                               options_.rank, options_.world, hello.rank, peer.process, hello.world))
+                   fmt::format("rank {} was started with {} ranks on this host, process {} with {}",
+                               options_.facts.own_global_rank(), options_.facts.world, peer.process,
+                               hello.world))
           .with_remedy("Start all ranks with the same number of ranks.");
     }
-    if (hello.generation != options_.generation || hello.rank >= hello.world) return false;
+    if (hello.generation != options_.facts.generation || hello.rank >= hello.world) return false;
+    const int theirs = options_.facts.global_rank(static_cast<int>(hello.rank));
     if (hello.members != options_.members) {
-      return Error(ErrorCode::kUsage, fmt::format("rank {} and rank {} (process {}) have different lists of "
-                                                  "the members of generation {}",
-                                                  options_.rank, hello.rank, peer.process, hello.generation))
-          .with_rank(static_cast<int>(hello.rank))
+      return Error(ErrorCode::kUsage,
+                   fmt::format("rank {} and rank {} (process {}) have different lists of "
+                               "the members of generation {}",
+                               options_.facts.own_global_rank(), theirs, peer.process, hello.generation))
+          .with_rank(theirs)
           .with_remedy("Pass the same members, roles and order to form() on every member.");
     }
     std::optional<Neighbour>& neighbour = found_[hello.rank];
-    if (neighbour || hello.rank == static_cast<std::uint32_t>(options_.rank)) return false;
+    if (neighbour || hello.rank == static_cast<std::uint32_t>(options_.facts.rank)) return false;
     if (!file.is_open() || !is_sealed(file, hello.arena_bytes)) return false;
     COHORT_ASSIGN_OR_RETURN(Mapping mapping,
                             Mapping::of(file, hello.arena_bytes, 1 + static_cast<int>(hello.rank)));
     COHORT_ASSIGN_OR_RETURN(Witness witness, Witness::of(peer.process, file));
-    COHORT_RETURN_IF_ERROR(remember(hello.rank, peer.process));
+    COHORT_RETURN_IF_ERROR(remember(theirs, peer.process));
     neighbour.emplace(Neighbour{std::move(mapping), std::move(socket), std::move(witness)});
     return true;
   }
@@ -154,13 +160,15 @@ class Meeting {
     return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
   }
 
-  Status remember(std::uint32_t rank, pid_t process) {
+  Status remember(int global_rank, pid_t process) {
     if (process == ::getpid()) return {};
     Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
     if (!pidfd.is_open() && errno == ESRCH) {
       return Error(ErrorCode::kPeerLost,
-                   fmt::format("rank {} (process {}) ended while the ranks were connecting", rank, process))
-          .with_remedy(fmt::format("Look at the output of rank {}.", rank));
+                   fmt::format("rank {} (process {}) ended while the ranks were connecting", global_rank,
+                               process))
+          .with_rank(global_rank)
+          .with_remedy(fmt::format("Look at the output of rank {}.", global_rank));
     }
     if (!pidfd.is_open()) {
       return system_error(fmt::format("cannot open a pidfd of process {}", process), errno);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/result.h"
+#include "comm/group/communicator.h"
 #include "comm/shared_memory/arena.h"
 #include "comm/shared_memory/witness.h"
 
@@ -23,10 +24,8 @@ struct Neighbour {
 };
 
 struct MeetingOptions {
-  std::string name{};  ///< a name that all ranks of the job share, and no other job uses
-  int rank = 0;
-  int world = 1;
-  std::uint32_t generation = 0;
+  std::string name{};         ///< a name that all ranks of the job share, and no other job uses
+  GroupFacts facts{};         ///< the group of the ranks of this host
   std::uint64_t members = 0;  ///< a checksum of the list of members, which all of them must have
   TimePoint deadline{};
   /// Asked again and again while ranks are missing: an error ends the meeting.
@@ -37,7 +36,8 @@ struct MeetingOptions {
 /// arenas. Connections of other users, and those that do not send a valid hello, are closed and ignored.
 ///
 /// Returns one entry per rank; the entry of the own rank is empty.
-/// Failure: kTimedOut names the ranks that did not connect; kUsage a rank with another list of members.
+/// Failure: kTimedOut names the ranks that did not connect; kUsage a rank with another list of members. Errors name
+/// global ranks.
 Result<std::vector<std::optional<Neighbour>>> meet(const MeetingOptions& options, Arena& arena);
 
 }  // namespace cohort::comm

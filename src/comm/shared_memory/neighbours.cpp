@@ -52,9 +52,7 @@ Result<std::unique_ptr<Neighbours>> Neighbours::meet(Arena& arena, const SharedM
   arena.header().rings.store(0, std::memory_order_relaxed);
   const MeetingOptions meeting{
       .name = options.rendezvous,
-      .rank = options.facts.rank,
-      .world = options.facts.world,
-      .generation = options.facts.generation,
+      .facts = options.facts,
       .members = options.members,
       .deadline = deadline_after(std::chrono::steady_clock::now(), options.meeting_limit),
       .hopeless = options.hopeless};
@@ -132,7 +130,7 @@ Status Neighbours::close(const Error& why, TimePoint deadline, const std::functi
     if (std::chrono::steady_clock::now() >= deadline) {
       return Error(ErrorCode::kTimedOut,
                    fmt::format("rank {}: a call of generation {} still runs on another thread",
-                               options_.facts.rank, options_.facts.generation))
+                               global_rank(options_.facts.rank), options_.facts.generation))
           .with_remedy("End the threads that use groups of the old generation before form().");
     }
     doorbell_.ring();
@@ -161,23 +159,19 @@ Witness Neighbours::take_witness(int rank) {
   return std::move(others_[static_cast<std::size_t>(rank)]->witness);
 }
 
-int Neighbours::job_rank(int rank) const {
-  return options_.job_ranks.empty() ? rank : options_.job_ranks[static_cast<std::size_t>(rank)];
-}
-
 Error Neighbours::ended(int rank) const {
   return Error(ErrorCode::kPeerLost,
-               fmt::format("rank {} (process {}) ended without leaving the group", job_rank(rank),
+               fmt::format("rank {} (process {}) ended without leaving the group", global_rank(rank),
                            others_[static_cast<std::size_t>(rank)]->process()))
-      .with_rank(job_rank(rank))
+      .with_rank(global_rank(rank))
       .with_remedy(fmt::format(
           "Look at the output of rank {}; a SIGKILL may come from the kernel's out-of-memory killer.",
-          job_rank(rank)));
+          global_rank(rank)));
 }
 
 Error Neighbours::left(int rank) const {
-  return Error(ErrorCode::kPeerLost, fmt::format("rank {} has left the group", job_rank(rank)))
-      .with_rank(job_rank(rank))
+  return Error(ErrorCode::kPeerLost, fmt::format("rank {} has left the group", global_rank(rank)))
+      .with_rank(global_rank(rank))
       .with_remedy("Make the same calls on every rank before one of them ends.");
 }
 
@@ -211,9 +205,9 @@ Result<std::vector<std::uint64_t>> Neighbours::exchange_first_blocks(std::uint64
       return Error(ErrorCode::kTimedOut,
                    fmt::format("rank {}: rank {} connected to rendezvous '{}' (generation {}) "
                                "but did not publish its first block before the deadline",
-                               job_rank(options_.facts.rank), job_rank(*missing), options_.rendezvous,
+                               global_rank(options_.facts.rank), global_rank(*missing), options_.rendezvous,
                                options_.facts.generation))
-          .with_rank(job_rank(*missing))
+          .with_rank(global_rank(*missing))
           .with_remedy("Look at what that rank is doing.");
     }
     const std::uint32_t ticket = doorbell_.arm();
@@ -331,8 +325,8 @@ void Neighbours::warn_of(int rank) const {
   const pid_t process = others_[static_cast<std::size_t>(rank)]->process();
   options_.warn(
       fmt::format("rank {} (process {}) has shown no sign of life for {}{}: {}. It counts as lost after {}.",
-                  job_rank(rank), process, format_duration(DefaultLimit::kSilence), calls_that_wait_for(rank),
-                  likely_reason(process), format_duration(options_.liveness)));
+                  global_rank(rank), process, format_duration(DefaultLimit::kSilence),
+                  calls_that_wait_for(rank), likely_reason(process), format_duration(options_.liveness)));
 }
 
 std::string Neighbours::calls_that_wait_for(int rank) const {
@@ -366,9 +360,9 @@ void Neighbours::look_at_heartbeats() {
     watched_[index] = false;
     lose(rank, Loss::Kind::kSilent,
          Error(ErrorCode::kPeerLost,
-               fmt::format("rank {} (process {}) has shown no sign of life for {}", job_rank(rank),
+               fmt::format("rank {} (process {}) has shown no sign of life for {}", global_rank(rank),
                            others_[index]->process(), format_duration(options_.liveness)))
-             .with_rank(job_rank(rank))
+             .with_rank(global_rank(rank))
              .with_remedy(
                  "The process is stopped (SIGSTOP, a debugger) or gets no CPU time. A longer liveness limit "
                  "tolerates that: --liveness, COHORT_LIVENESS, launch.liveness of a job, or "
@@ -408,7 +402,7 @@ void Neighbours::befall_locked(int rank, const AbortNotice& notice) {
     if (failure.depart(left(rank))) doorbell_.ring();
     return;
   }
-  const int told_by = job_rank(rank);
+  const int told_by = global_rank(rank);
   const Error error = Error(notice.code, fmt::format("rank {} failed the group: {}", told_by, notice.text))
                           .with_rank(notice.about.value_or(told_by))
                           .with_remedy(fmt::format("Look at rank {} first.", told_by));

@@ -23,10 +23,7 @@ namespace cohort {
 /// How the ranks of one host find each other.
 struct SharedMemoryOptions {
   std::string rendezvous{};  ///< a name that all ranks of the job share, and no other job uses
-  GroupFacts facts{};
-  /// The ranks of the job on this host, in the order of their ranks in `facts`: errors name them. Empty: the
-  /// same numbers.
-  std::vector<int> job_ranks{};
+  GroupFacts facts{};        ///< the group of the ranks of this host
   /// A rank without a heartbeat for this long is lost.
   std::chrono::nanoseconds liveness = DefaultLimit::kLiveness;
   /// How long to wait for all ranks to connect.
@@ -65,6 +62,8 @@ class Neighbours {
 
   int rank() const { return options_.facts.rank; }
   int size() const { return options_.facts.world; }
+  /// A rank of this host as errors name it.
+  int global_rank(int rank) const { return options_.facts.global_rank(rank); }
   Arena& arena() const { return arena_; }
   /// The arena of `rank`, as mapped in this process.
   std::byte* memory_of(int rank) const;
@@ -135,8 +134,6 @@ class Neighbours {
   void remember_locked(int rank, Loss::Kind kind, const Error& why);
   void befall_locked(int rank, const AbortNotice& notice);
   std::optional<int> without_first_block() const;
-  /// The rank in the job, for errors.
-  int job_rank(int rank) const;
   Error ended(int rank) const;
   Error left(int rank) const;
 

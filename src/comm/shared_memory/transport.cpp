@@ -141,7 +141,7 @@ bool SharedMemoryTransport::write_to(int member, std::vector<Receipt>& receipts)
   if (to.outbox.empty() || member == neighbours_.rank()) return false;
   Status ready = to.loss ? Status(*to.loss) : make_rings();
   if (ready && ring_to(member).refused.load(std::memory_order_acquire) != 0) {
-    ready = Error(ErrorCode::kPeerLost, fmt::format("rank {} has left", member));
+    ready = Error(ErrorCode::kPeerLost, fmt::format("rank {} has left", neighbours_.global_rank(member)));
   }
   if (!ready) {
     for (Outgoing& message : to.outbox) receipts.push_back({std::move(message.sent), ready});
@@ -230,7 +230,8 @@ bool SharedMemoryTransport::read_from(int member) {
       const Result<FrameHeader> header = decode_frame_header(head);
       if (!header) {
         const std::lock_guard lock(mutex_);
-        lose(from, header.error().within(fmt::format("message from rank {}", member)));
+        lose(from,
+             header.error().within(fmt::format("message from rank {}", neighbours_.global_rank(member))));
         return true;
       }
       from.incoming = {*header, 0};
@@ -275,7 +276,8 @@ bool SharedMemoryTransport::report(int member, std::vector<Receipt>& receipts) {
     const std::lock_guard lock(mutex_);
     if (!other.loss && other.in != nullptr && other.in->closed.load(std::memory_order_acquire) != 0 &&
         other.in->available() < (other.incoming.header ? 1 : kFrameHeaderBytes)) {
-      lose(other, Error(ErrorCode::kPeerLost, fmt::format("rank {} has left", member)));
+      lose(other,
+           Error(ErrorCode::kPeerLost, fmt::format("rank {} has left", neighbours_.global_rank(member))));
     }
     if (!other.loss) return false;
     why = other.loss;

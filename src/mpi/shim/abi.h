@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define COHORT_MPI_SHIM_VERSION 2u
+#define COHORT_MPI_SHIM_VERSION 3u
 
 typedef uint64_t CohortMpiHandle;
 
@@ -124,6 +124,9 @@ typedef struct CohortMpiShim {
   /// Whether the job continues after the loss of a rank. If not, the functions below must not be called.
   int (*can_recover)(void);
   int (*revoke)(CohortMpiHandle comm);
+  /// A request for test() that completes when all living ranks have begun one; an error of test() that is
+  /// kCohortMpiPeerLost completes it as well.
+  int (*begin_agreement)(CohortMpiHandle comm, CohortMpiHandle* request);
   int (*shrink)(CohortMpiHandle comm, CohortMpiHandle* survivors);
   /// The lost ranks of the communicator, at most `cap`. Receives from any source work again afterwards.
   int (*lost_ranks)(CohortMpiHandle comm, int* ranks, int cap, int* num_lost);

@@ -37,6 +37,7 @@ int make_reductions();
 
 int can_recover();
 int revoke(CohortMpiHandle comm);
+int begin_agreement(CohortMpiHandle comm, CohortMpiHandle* request);
 int shrink(CohortMpiHandle comm, CohortMpiHandle* survivors);
 int lost_ranks(CohortMpiHandle comm, int* ranks, int cap, int* num_lost);
 CohortMpiErrorKind error_kind(int code);

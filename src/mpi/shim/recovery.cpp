@@ -5,6 +5,7 @@
 // functions are null.
 extern "C" {
 int MPIX_Comm_revoke(MPI_Comm comm) __attribute__((weak));
+int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request) __attribute__((weak));
 int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm* survivors) __attribute__((weak));
 int MPIX_Comm_failure_ack(MPI_Comm comm) __attribute__((weak));
 int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group* lost) __attribute__((weak));
@@ -50,6 +51,14 @@ int revoke(CohortMpiHandle comm) {
   return MPIX_Comm_revoke(comm_of(comm));
 }
 
+int begin_agreement(CohortMpiHandle comm, CohortMpiHandle* request) {
+  static int flag = 1;  // all ranks give 1 and get 1; MPI writes to it until the agreement is over
+  MPI_Request begun = MPI_REQUEST_NULL;
+  const int code = MPIX_Comm_iagree(comm_of(comm), &flag, &begun);
+  *request = wrapped(begun);
+  return code;
+}
+
 int shrink(CohortMpiHandle comm, CohortMpiHandle* survivors) {
   MPI_Comm made = MPI_COMM_NULL;
   const int code = MPIX_Comm_shrink(comm_of(comm), &made);
@@ -92,6 +101,9 @@ int can_recover() {
   return 0;
 }
 int revoke(CohortMpiHandle) {
+  return MPI_ERR_OTHER;
+}
+int begin_agreement(CohortMpiHandle, CohortMpiHandle*) {
   return MPI_ERR_OTHER;
 }
 int shrink(CohortMpiHandle, CohortMpiHandle*) {

@@ -202,6 +202,7 @@ extern "C" __attribute__((visibility("default"))) const CohortMpiShim* cohort_mp
       .error_text = &error_text,
       .can_recover = &can_recover,
       .revoke = &revoke,
+      .begin_agreement = &begin_agreement,
       .shrink = &shrink,
       .lost_ranks = &lost_ranks,
   };

@@ -63,6 +63,45 @@ TEST_P(Consumers, AreRefusedWhereThereIsNoWayToServeThem) {
   });
 }
 
+enum class Queue { kEmpty, kBusy };
+
+// The consumer of rank 1 throws. Behind a call that is in flight it may run on another thread.
+Status run_failing_consumer(Seat& seat, std::size_t count, Queue queue) {
+  const Floats given = numbers_of(seat, count * static_cast<std::size_t>(seat.size()));
+  Floats room(count, seat.memory), others(3, seat.memory);
+  const Consumer consumer = [&](std::size_t, ConstNumbers) {
+    if (seat->rank() == 1) throw Error(ErrorCode::kIo, "the tape is full");
+  };
+  comm::Work first = comm::Work::finished({});
+  if (queue == Queue::kBusy) first = seat->start(all_reduce(std::span(others)));
+  const Status outcome =
+      seat->run(reduce_scatter(std::span<const float>(given), std::span(room)).handed_to(consumer));
+  (void)first.wait();
+  if (seat->rank() == 1 && (outcome || outcome.error().code() != ErrorCode::kIo)) {
+    return unexpected(seat, "{}", outcome ? "the call succeeded" : outcome.error().text());
+  }
+  // The other ranks may have had their part of the sum before.
+  const Status later = seat->run(barrier());
+  if (later) return unexpected(seat, "the group goes on");
+  const Error error = outcome ? later.error() : outcome.error();
+  if (error.rank() != 1 || error.text().find("the tape is full") == std::string::npos) {
+    return unexpected(seat, "{}", error.text());
+  }
+  return {};
+}
+
+TEST_P(Consumers, ThatThrowFailTheGroup) {
+  COHORT_NEEDS(Ability::kEndsCalls);
+  for (const std::size_t count : {3u, 4'096u, 20'011u}) {
+    for (const Queue queue : {Queue::kEmpty, Queue::kBusy}) {
+      run(3, [=](Seat& seat) -> Status {
+        COHORT_RETURN_IF_ERROR(run_failing_consumer(seat, count, queue));
+        return seat.rank.barrier();
+      });
+    }
+  }
+}
+
 COHORT_FOR_ALL_KINDS(Consumers);
 
 class Sight : public Conformance {};

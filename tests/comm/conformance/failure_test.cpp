@@ -315,6 +315,49 @@ TEST_P(Failure, TheDestructorEndsPendingCalls) {
   });
 }
 
+// Rank 1 is rank 1 of the group, and rank 3 its rank 0.
+TEST_P(Failure, RanksOfAPartAreNamedByTheirGlobalRanks) {
+  COHORT_NEEDS(Ability::kNamesAbsent);
+  run(4, [](Seat& seat) -> Status {
+    COHORT_ASSIGN_OR_RETURN(const auto part, seat->split(seat->rank() % 2, -seat->rank(), "part"));
+    if (seat->rank() < 2) return seat.rank.barrier();
+    std::vector<float> numbers(7);
+    const Status outcome = part->run(broadcast(std::span(numbers), 1).within(milliseconds(50)));
+    const int absent = seat->rank() - 2;
+    COHORT_RETURN_IF_ERROR(
+        expect_words(seat, outcome,
+                     {fmt::format("rank {}: broadcast of 7 f32 from rank {}", seat->rank(), absent),
+                      fmt::format("rank {} has not arrived", absent)}));
+    if (outcome.error().rank() != absent) return unexpected(seat, "{}", outcome.error().text());
+    return seat.rank.barrier();
+  });
+}
+
+TEST_P(Failure, CallsOfAPartThatDifferAreNamedByTheirGlobalRanks) {
+  COHORT_NEEDS(Ability::kComparesCalls);
+  run(4, [](Seat& seat) -> Status {
+    COHORT_ASSIGN_OR_RETURN(const auto part, seat->split(seat->rank() / 2, 0, "part"));
+    std::vector<float> numbers(7);
+    Status outcome = part->run(broadcast(std::span(numbers), seat->rank() % 2));
+    if (outcome) outcome = part->run(barrier());  // a root may have sent its numbers before it compares
+    const int other = seat->rank() ^ 1;
+    const std::string theirs = fmt::format("broadcast of 7 f32 from rank {}", other);
+    COHORT_RETURN_IF_ERROR(expect_words(seat, outcome, {theirs}));
+    return seat.rank.barrier();
+  });
+}
+
+TEST_P(Failure, AnAbortKeepsTheRankOfItsCause) {
+  COHORT_NEEDS(Ability::kOutlivesFailure);
+  run(3, [](Seat& seat) -> Status {
+    if (seat->rank() == 0) seat->abort(Error(ErrorCode::kPeerLost, "rank 2 has ended").with_rank(2));
+    const Status outcome = seat->run(barrier());
+    COHORT_RETURN_IF_ERROR(expect_words(seat, outcome, {"rank 2 has ended"}));
+    if (outcome.error().rank() != 2) return unexpected(seat, "{}", outcome.error().text());
+    return seat.rank.barrier();
+  });
+}
+
 TEST_P(Failure, AffectsOneGroupOnly) {
   COHORT_NEEDS(Ability::kEndsCalls);
   run(4, [](Seat& seat) -> Status {

@@ -29,8 +29,9 @@ struct Hand {
     COHORT_ASSIGN_OR_RETURN(const auto offsets, neighbours->exchange_first_blocks(own.block.offset()));
     std::vector<int> members;
     for (int r = 0; r < rank.size(); ++r) members.push_back(r);
-    COHORT_ASSIGN_OR_RETURN(comm::GroupView made,
-                            comm::GroupView::of(*neighbours, members, offsets, rank.rank()));
+    COHORT_ASSIGN_OR_RETURN(
+        comm::GroupView made,
+        comm::GroupView::of(*neighbours, members, offsets, {.rank = rank.rank(), .world = rank.size()}));
     view.emplace(std::move(made));
     return {};
   }

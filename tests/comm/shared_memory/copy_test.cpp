@@ -1,5 +1,6 @@
 #include "comm/numbers/copy.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <gtest/gtest.h>
 #include <vector>
@@ -26,11 +27,14 @@ void expect_copy(const std::vector<std::byte>& source, std::size_t from, std::si
   std::byte* begin = target.data();
   while (reinterpret_cast<std::uintptr_t>(begin) % 64 != 0) ++begin;
   const std::size_t first = static_cast<std::size_t>(begin - target.data()) + 64 + to;
-  comm::copy_bytes(target.data() + first, source.data() + from, size_bytes);
-  for (std::size_t i = 0; i < target.size(); ++i) {
-    const bool inside = i >= first && i < first + size_bytes;
-    ASSERT_EQ(target[i], inside ? source[from + i - first] : kGuard)
-        << size_bytes << " bytes from +" << from << " to +" << to << ", byte " << i;
+  for (const auto copy : {comm::copy_bytes, comm::stream_bytes}) {
+    std::fill(target.begin(), target.end(), kGuard);
+    copy(target.data() + first, source.data() + from, size_bytes);
+    for (std::size_t i = 0; i < target.size(); ++i) {
+      const bool inside = i >= first && i < first + size_bytes;
+      ASSERT_EQ(target[i], inside ? source[from + i - first] : kGuard)
+          << size_bytes << " bytes from +" << from << " to +" << to << ", byte " << i;
+    }
   }
 }
 
@@ -58,6 +62,7 @@ TEST(CopyBytes, WorksWhereTheCachesArePassedBy) {
 TEST(CopyBytes, ToItselfChangesNothing) {
   std::vector<std::byte> bytes = numbered(5000);
   comm::copy_bytes(bytes.data(), bytes.data(), bytes.size());
+  comm::stream_bytes(bytes.data(), bytes.data(), bytes.size());
   EXPECT_EQ(bytes, numbered(5000));
 }
 

@@ -17,7 +17,7 @@ namespace cohort::test {
 /// Lifetime: must outlive its transports and doorbells.
 class RingNetwork {
  public:
-  explicit RingNetwork(int num_members, std::vector<int> job_ranks = {})
+  explicit RingNetwork(int num_members, std::vector<int> global_ranks = {})
       : members_(static_cast<std::size_t>(num_members)) {
     static std::atomic<int> num_networks{0};
     const std::string name = fmt::format("cohort-rings-{}-{}", ::getpid(), num_networks.fetch_add(1));
@@ -25,9 +25,10 @@ class RingNetwork {
     for (int member = 0; member < num_members; ++member) {
       Member& mine = members_[static_cast<std::size_t>(member)];
       mine.arena = value_or_throw(Arena::create(std::size_t{64} << 20));
-      threads.emplace_back([name, member, num_members, &job_ranks, &mine] {
+      threads.emplace_back([name, member, num_members, &global_ranks, &mine] {
         const SharedMemoryOptions options{
-            .rendezvous = name, .facts = {.rank = member, .world = num_members}, .job_ranks = job_ranks};
+            .rendezvous = name,
+            .facts = {.rank = member, .world = num_members, .global_ranks = global_ranks}};
         auto met = comm::Neighbours::meet(*mine.arena, options);
         if (met) {
           mine.neighbours = std::shared_ptr<comm::Neighbours>(std::move(*met));

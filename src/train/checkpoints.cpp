@@ -1,0 +1,111 @@
+#include "train/checkpoints.h"
+
+#include "state/run_directory.h"
+#include "storage/path.h"
+#include "train/bucket_order.h"
+
+#include <fmt/format.h>
+
+namespace cohort::train {
+namespace {
+
+Error unlike(const std::string& what, const std::string& saved, const std::string& now) {
+  return Error(ErrorCode::kUsage,
+               fmt::format("it was written in the middle of an epoch with {} = {}, and now {} = {}", what,
+                           saved, what, now))
+      .with_remedy(
+          fmt::format("Set {} to {}, or go on from a snapshot at the end of an epoch.", what, saved));
+}
+
+// In the middle of an epoch the samples that are left follow from the settings with which it began.
+Status check_course(const checkpoint::Course& saved, const checkpoint::Course& now) {
+  if (saved.position.step_in_epoch == 0) return {};
+  const auto compare = [](const std::string& what, std::int64_t a, std::int64_t b) -> Status {
+    return a == b ? Status() : Status(unlike(what, fmt::format("{}", a), fmt::format("{}", b)));
+  };
+  COHORT_RETURN_IF_ERROR(compare("the number of samples", saved.ledger.samples, now.ledger.samples));
+  COHORT_RETURN_IF_ERROR(
+      compare("TrainerOptions::batch_size", saved.ledger.batch_size, now.ledger.batch_size));
+  for (const auto& [key, value] : now.settings) {
+    const auto found = saved.settings.find(key);
+    const std::string before = found == saved.settings.end() ? "not set" : found->second;
+    if (before != value) return unlike("TrainerOptions::" + key, before, value);
+  }
+  return {};
+}
+
+Status check_order(const std::vector<std::int64_t>& order, std::size_t num_parameters) {
+  if (is_order_of(order, num_parameters)) return {};
+  return Error(ErrorCode::kUsage, fmt::format("it has {} parameters that are trained, and this model {}",
+                                              order.size(), num_parameters))
+      .with_remedy("Go on with the same model and the same frozen groups.");
+}
+
+}  // namespace
+
+std::string checkpoint_folder(const TrainerOptions& options) {
+  if (options.checkpoint && !options.checkpoint->directory.empty()) return options.checkpoint->directory;
+  return options.directory.empty() ? "" : storage::joined(options.directory, kCheckpoints);
+}
+
+Checkpoints::Checkpoints(Communicator& group, Replica& replica, const TrainerOptions& options)
+    : replica_(replica),
+      options_(options),
+      folder_(checkpoint_folder(options)),
+      snapshots_(group, options.checkpoint.value_or(CheckpointOptions{}), folder_) {}
+
+std::optional<ResumeReport> Checkpoints::resume(checkpoint::Course& course) {
+  if (!options_.resume) return std::nullopt;
+  return snapshots_.resume(
+      options_.resume->empty() ? folder_ : *options_.resume, course,
+      [&](const checkpoint::Manifest& manifest) { return targets(manifest.course, course); });
+}
+
+// Sums have the same bits as before only if buckets have the same elements.
+Result<std::vector<Piece>> Checkpoints::targets(const checkpoint::Course& saved,
+                                                const checkpoint::Course& now) {
+  COHORT_RETURN_IF_ERROR(check_course(saved, now));
+  COHORT_RETURN_IF_ERROR(check_order(saved.bucket_order, replica_.bucket_order().size()));
+  replica_.set_bucket_order({saved.bucket_order.begin(), saved.bucket_order.end()});
+  return pieces();
+}
+
+void Checkpoints::open() {
+  if (options_.checkpoint) snapshots_.open();
+}
+
+bool Checkpoints::is_due(std::int64_t step) const {
+  return options_.checkpoint && snapshots_.is_due(step);
+}
+
+std::vector<Piece> Checkpoints::pieces() {
+  std::vector<Piece> all;
+  replica_.visit([&](const Piece& piece) { all.push_back(piece); });
+  return all;
+}
+
+void Checkpoints::save(const checkpoint::Course& course) {
+  if (!options_.checkpoint) return;
+  checkpoint::Course whole = course;
+  whole.bucket_order.assign(replica_.bucket_order().begin(), replica_.bucket_order().end());
+  snapshots_.save(pieces(), std::move(whole));
+  report();
+}
+
+void Checkpoints::finish(const checkpoint::Course& course) {
+  if (!options_.checkpoint) return;
+  snapshots_.wait();
+  if (saved_step() != course.position.step) {
+    save(course);
+    snapshots_.wait();
+  }
+  report();
+}
+
+void Checkpoints::report() {
+  for (const CheckpointReport& each : snapshots_.take_reports()) {
+    if (options_.on_checkpoint) options_.on_checkpoint(each);
+  }
+}
+
+}  // namespace cohort::train
