@@ -20,4 +20,9 @@ Status agree(Communicator& group, const Status& mine, CallLimit limit) {
   return {};
 }
 
+Result<std::int64_t> largest_of_all(Communicator& group, std::int64_t mine) {
+  COHORT_RETURN_IF_ERROR(group.run(all_reduce(std::span(&mine, 1), ReduceOp::kMax)));
+  return mine;
+}
+
 }  // namespace cohort::state

@@ -38,5 +38,7 @@ Result<std::vector<std::vector<Number>>> gather_lists(Communicator& group, const
 /// The error of this rank, or that of the first rank that has one, as kAborted with its number. All ranks
 /// call it together.
 Status agree(Communicator& group, const Status& mine, CallLimit limit = {});
+/// The largest of the numbers of all ranks. All ranks call this together.
+Result<std::int64_t> largest_of_all(Communicator& group, std::int64_t mine);
 
 }  // namespace cohort::state
