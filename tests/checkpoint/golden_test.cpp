@@ -20,7 +20,7 @@ namespace cohort::test {
 namespace {
 
 using checkpoint::Snapshot;
-using checkpoint::WholeTensors;
+using checkpoint::SnapshotTensors;
 
 const std::string kFolder = COHORT_GOLDEN;
 constexpr std::int64_t kSteps[] = {3, 4};
@@ -45,7 +45,7 @@ TEST(Golden, HasEveryElement) {
   LocalFileSystem files;
   for (const std::int64_t step : kSteps) {
     const auto snapshot = value_or_throw(Snapshot::open(files, kFolder, checkpoint::snapshot_name(step)));
-    const WholeTensors tensors(*snapshot);
+    const SnapshotTensors tensors(*snapshot);
     ASSERT_EQ(tensors.all().size(), golden_tensors().size());
     for (const GoldenTensor& expected : golden_tensors()) {
       const auto* tensor = tensors.find(expected.name);
