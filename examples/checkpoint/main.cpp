@@ -23,7 +23,8 @@ struct Net : torch::nn::Module {
 // The points of a step: a function of the step, so that there is no random state to keep.
 at::Tensor points_of(std::int64_t step, int rank) {
   at::Tensor points = at::empty({32, 2});
-  cohort::fill_uniform(points, cohort::RandomStream(/*seed=*/1, static_cast<std::uint64_t>(step * 1000 + rank)), -1, 1);
+  cohort::fill_uniform(
+      points, cohort::RandomStream(/*seed=*/1, static_cast<std::uint64_t>(step * 1000 + rank)), -1, 1);
   return points;
 }
 
@@ -54,7 +55,8 @@ int main(int argc, char** argv) try {
   const double sum = net->hidden->weight.sum().item<double>();
   if (context.rank() == 0) {
     std::cout.precision(17);
-    std::cout << "from step " << first << " to " << num_steps << ", sum of weights " << sum << ", loss " << loss << "\n";
+    std::cout << "from step " << first << " to " << num_steps << ", sum of weights " << sum << ", loss "
+              << loss << "\n";
   }
   return 0;
 } catch (const cohort::Error& error) {

@@ -2,6 +2,7 @@
 #include "storage/temporary_directory.h"
 #include "training_world.h"
 
+#include <cohort/dropout.h>
 #include <cohort/trainer.h>
 
 #include <filesystem>
@@ -21,7 +22,7 @@ constexpr std::int64_t kSteps = 6;
 // Dropout, running means, clipping, moments: everything that a wrong position or a lost piece would change.
 torch::nn::Sequential net() {
   return with_fixed_numbers(torch::nn::Sequential(torch::nn::Linear(6, 17), torch::nn::BatchNorm1d(17),
-                                                  torch::nn::Dropout(0.3), torch::nn::ReLU(),
+                                                  cohort::Dropout(0.3), torch::nn::ReLU(),
                                                   torch::nn::Linear(17, 3)));
 }
 
