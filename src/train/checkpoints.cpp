@@ -70,8 +70,11 @@ Result<std::vector<Piece>> Checkpoints::targets(const checkpoint::Course& saved,
   return pieces();
 }
 
+// A tensor that cannot be saved is noticed now, not after hours of training.
 void Checkpoints::open() {
-  if (options_.checkpoint) snapshots_.open();
+  if (!options_.checkpoint) return;
+  (void)pieces();
+  snapshots_.open();
 }
 
 bool Checkpoints::is_due(std::int64_t step) const {
