@@ -8,6 +8,7 @@
 #include "storage/content.h"
 #include "storage/memory_file_system.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace cohort::test {

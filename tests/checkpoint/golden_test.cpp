@@ -11,6 +11,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 // The snapshots in tests/checkpoint/golden must be read by this version and by every later one.

@@ -7,6 +7,7 @@
 #include "storage/memory_file_system.h"
 #include "storage/path.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace cohort::test {

@@ -85,14 +85,7 @@ class CheckpointConvertCommand final : public Command {
         ->type_name("FORMAT")
         ->required()
         ->check(CLI::IsMember(format_names()));
-    app.add_option("--from", source_.format, "The format of the source; by default told from its files")
-        ->type_name("FORMAT")
-        ->check(CLI::IsMember(source_names()));
-    app.add_option("--rename", source_.rules,
-                   "Rename tensors: 'module.* -> *' takes a prefix away; several rules, of which the first "
-                   "that matches counts")
-        ->type_name("RULE")
-        ->allow_extra_args(false);
+    add_source_options(app);
     app.add_option("--with", with_,
                    "Also write the state of the optimizer; a snapshot converted to cohort always keeps it")
         ->type_name("PART")
@@ -127,6 +120,17 @@ class CheckpointConvertCommand final : public Command {
   }
 
  private:
+  void add_source_options(CLI::App& app) {
+    app.add_option("--from", source_.format, "The format of the source; by default told from its files")
+        ->type_name("FORMAT")
+        ->check(CLI::IsMember(source_names()));
+    app.add_option("--rename", source_.rules,
+                   "Rename tensors: 'module.* -> *' takes a prefix away; several rules, of which the first "
+                   "that matches counts")
+        ->type_name("RULE")
+        ->allow_extra_args(false);
+  }
+
   Result<std::uint64_t> shard_bytes_of(const TargetFormat& format) const {
     if (format.shard_size == nullptr && !shard_size_.empty()) {
       return Error(ErrorCode::kUsage,
