@@ -26,11 +26,14 @@ Status check_course(const checkpoint::Course& saved, const checkpoint::Course& n
   COHORT_RETURN_IF_ERROR(compare("the number of samples", saved.ledger.samples, now.ledger.samples));
   COHORT_RETURN_IF_ERROR(
       compare("TrainerOptions::batch_size", saved.ledger.batch_size, now.ledger.batch_size));
-  for (const auto& [key, value] : now.settings) {
-    if (key.starts_with("cohort.")) continue;  // a fact about the model, which its tensors show
-    const auto found = saved.settings.find(key);
-    const std::string before = found == saved.settings.end() ? "not set" : found->second;
-    if (before != value) return unlike("TrainerOptions::" + key, before, value);
+  for (const char* const key : {"seed", "shuffle"}) {
+    const auto value_in = [key](const checkpoint::Course& course) {
+      const auto found = course.settings.find(key);
+      return found == course.settings.end() ? std::string("not set") : found->second;
+    };
+    if (value_in(saved) != value_in(now)) {
+      return unlike(fmt::format("TrainerOptions::{}", key), value_in(saved), value_in(now));
+    }
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// Resuming on every kind of communicator. Numbers have many digits, so that sums depend on the order in which a kind
-// adds them, and with it on the buckets.
+// Resuming on every kind of communicator. Numbers have many digits, so that sums depend on the order in which
+// a kind adds them, and with it on the buckets.
 
 #include "train/conformance/training.h"
 
