@@ -17,8 +17,9 @@ struct CheckpointOptions {
   std::string directory{};
   std::optional<std::int64_t> every_steps{};
   std::optional<std::chrono::nanoseconds> every_time{};
-  int keep_last = 3;                         ///< the newest snapshots
-  int keep_best = 1;                         ///< those with the lowest loss on the test data
+  int keep_last = 3;  ///< the newest snapshots
+  /// Of a Trainer's snapshots at the end of an epoch that was evaluated, those with the lowest loss.
+  int keep_best = 1;
   std::optional<std::int64_t> keep_every{};  ///< those whose step is a multiple of this number
   /// Training waits only for a copy in memory; the copy is written while training goes on.
   bool background = true;

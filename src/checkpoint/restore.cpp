@@ -45,9 +45,9 @@ class Restoring {
     }
     if (order_.name && !restored.damaged.empty()) return restored.damaged.front();
     if (!restored.damaged.empty()) return restored.damaged.front().within("no snapshot is whole");
-    return Error(ErrorCode::kNotFound,
-                 fmt::format("there is no snapshot '{}' in '{}'", *order_.name, order_.folder))
-        .with_remedy("`cohort checkpoint list` shows the snapshots of a folder.");
+    return of_first(Error(ErrorCode::kNotFound,
+                          fmt::format("there is no snapshot '{}' in '{}'", *order_.name, order_.folder))
+                        .with_remedy("`cohort checkpoint list` shows the snapshots of a folder."));
   }
 
  private:
@@ -140,6 +140,12 @@ class Restoring {
   Result<std::vector<std::vector<Number>>> of_all(const std::vector<Number>& mine) {
     if (group_ == nullptr) return std::vector<std::vector<Number>>{mine};
     return state::gather_lists(*group_, mine, kLongestRead);
+  }
+
+  // An error that all ranks have, and that rank 0 reports.
+  Error of_first(const Error& error) const {
+    if (rank() == 0) return error;
+    return Error(ErrorCode::kAborted, fmt::format("rank 0 failed: {}", error.text())).with_rank(0);
   }
 
   Result<std::string> of_first(const std::string& text) {

@@ -18,8 +18,9 @@ namespace cohort::checkpoint {
 class SavingPlan {
  public:
   SavingPlan() = default;
-  /// All ranks of the group together. With `copies`, memory for a copy is taken.
+  /// The memory that collect() returns: that of the state itself, or a copy.
   enum class Memory : std::uint8_t { kOfState, kCopy };
+  /// All ranks of the group together.
   static Result<SavingPlan> make(Communicator& group, std::span<const Piece> pieces, Memory memory);
 
   /// True if the pieces of this rank have the layout that the plan was made for.

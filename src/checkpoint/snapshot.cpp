@@ -47,9 +47,11 @@ Status Snapshot::add_manifest(const std::string& name) {
   return {};
 }
 
-// A snapshot of another run may have the same name.
+// A snapshot of another run may have the same name. The base of a difference that was set aside may be where
+// both were.
 Status Snapshot::add_base(const std::string& name) {
-  COHORT_RETURN_IF_ERROR(add_manifest(name));
+  const bool is_beside = files_.exists(storage::joined(folder_, name)).value_or(true);
+  COHORT_RETURN_IF_ERROR(add_manifest(is_beside ? name : "../" + name));
   if (manifests_.back().kind != SnapshotKind::kFull) {
     return Error(ErrorCode::kCorrupt, "it is a difference, expected a full snapshot");
   }

@@ -13,6 +13,10 @@ inline constexpr std::string_view kBestModel = "best.safetensors";
 inline constexpr std::string_view kLastModel = "last.safetensors";
 /// The folder of its snapshots.
 inline constexpr std::string_view kCheckpoints = "checkpoints";
+/// A line of JSON for each step.
+inline constexpr std::string_view kStepLog = "steps.jsonl";
+/// All of them, which belong together.
+inline constexpr std::string_view kResultsOfRun[] = {kBestModel, kLastModel, kCheckpoints, kStepLog};
 
 /// Makes a folder ready for the files of a new run, `results` by their names:
 ///

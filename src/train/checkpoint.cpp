@@ -25,10 +25,20 @@ struct Checkpoint::Parts {
   std::int64_t steps_done = 0;
   HomeProcess home{};
 
+  void check();
   std::vector<Piece> pieces();
   std::int64_t resume(const std::string& path);
   void save(std::int64_t steps);
 };
+
+// Mistakes are noticed now, not at the first save.
+void Checkpoint::Parts::check() {
+  train::check_checkpoint_options(options);
+  if (options.directory.empty()) {
+    throw UsageError(UsageError("CheckpointOptions::directory is empty").with_remedy("Name a folder."));
+  }
+  (void)pieces();
+}
 
 std::vector<Piece> Checkpoint::Parts::pieces() {
   std::vector<Piece> all;
@@ -69,7 +79,9 @@ Checkpoint::Checkpoint(Group& group, torch::nn::Module& module, torch::optim::Op
                        .module = module,
                        .optimizer = optimizer,
                        .parallel = nullptr,
-                       .options = std::move(options)}) {}
+                       .options = std::move(options)}) {
+  parts_->check();
+}
 
 Checkpoint::Checkpoint(Group& group, DataParallel& parallel, torch::nn::Module& module,
                        torch::optim::Optimizer& optimizer, CheckpointOptions options)
@@ -78,7 +90,9 @@ Checkpoint::Checkpoint(Group& group, DataParallel& parallel, torch::nn::Module& 
                        .module = module,
                        .optimizer = optimizer,
                        .parallel = &parallel,
-                       .options = std::move(options)}) {}
+                       .options = std::move(options)}) {
+  parts_->check();
+}
 
 Checkpoint::~Checkpoint() {
   if (!parts_->home.is_here()) (void)parts_.release();
@@ -89,7 +103,7 @@ void Checkpoint::also(std::function<void(const StateVisitor&)> visit) {
 }
 
 std::int64_t Checkpoint::resume() {
-  return parts_->resume(parts_->options.directory);
+  return parts_->resume("");
 }
 
 std::int64_t Checkpoint::resume(const std::string& path) {

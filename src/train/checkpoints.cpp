@@ -55,14 +55,13 @@ std::string checkpoint_folder(const TrainerOptions& options) {
 Checkpoints::Checkpoints(Communicator& group, Replica& replica, const TrainerOptions& options)
     : replica_(replica),
       options_(options),
-      folder_(checkpoint_folder(options)),
-      snapshots_(group, options.checkpoint.value_or(CheckpointOptions{}), folder_) {}
+      snapshots_(group, options.checkpoint.value_or(CheckpointOptions{}), checkpoint_folder(options)) {}
 
 std::optional<ResumeReport> Checkpoints::resume(checkpoint::Course& course) {
   if (!options_.resume) return std::nullopt;
-  return snapshots_.resume(
-      options_.resume->empty() ? folder_ : *options_.resume, course,
-      [&](const checkpoint::Manifest& manifest) { return targets(manifest.course, course); });
+  return snapshots_.resume(*options_.resume, course, [&](const checkpoint::Manifest& manifest) {
+    return targets(manifest.course, course);
+  });
 }
 
 // Sums have the same bits as before only if buckets have the same elements.
@@ -76,7 +75,7 @@ Result<std::vector<Piece>> Checkpoints::targets(const checkpoint::Course& saved,
 
 // A tensor that cannot be saved is noticed now, not after hours of training.
 void Checkpoints::open() {
-  if (!options_.checkpoint) return;
+  if (!options_.checkpoint) return snapshots_.leave_behind();
   (void)pieces();
   snapshots_.open();
 }

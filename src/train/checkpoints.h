@@ -23,6 +23,8 @@ class Checkpoints {
   /// Fills replica and `course` from the snapshot that the options name; nothing if there is none to go on
   /// from. `course` must have the ledger and the settings of this training.
   std::optional<ResumeReport> resume(checkpoint::Course& course);
+  /// True if training goes on from a snapshot of its own folder, and not from one of another training.
+  bool goes_on() const { return snapshots_.goes_on(); }
   /// Makes the folder ready, after resume() and before the first step.
   void open();
 
@@ -32,15 +34,15 @@ class Checkpoints {
   /// Writes a last snapshot, unless there is one of this step, and waits for it.
   void finish(const checkpoint::Course& course);
   std::optional<std::int64_t> saved_step() const { return snapshots_.saved_step(); }
+  /// Reports the snapshots whose write has ended; not a call of all ranks.
+  void report();
 
  private:
   std::vector<Piece> pieces();
   Result<std::vector<Piece>> targets(const checkpoint::Course& saved, const checkpoint::Course& now);
-  void report();
 
   Replica& replica_;
   const TrainerOptions& options_;
-  const std::string folder_;
   Snapshots snapshots_;
 };
 

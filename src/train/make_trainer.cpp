@@ -121,8 +121,16 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
     parts_->fit(std::move(data), test.get());
   });
   parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());
-  parts_->report.saved_step = parts_->checkpoints.saved_step();
+  parts_->report.saved_step = parts_->checkpoints->saved_step();
   return parts_->report;
+}
+
+// The best model of another run is in its folder.
+void Trainer::Parts::forget_best() {
+  const state::Position fresh;
+  course.best.reset();
+  course.position.best_loss = fresh.best_loss;
+  course.position.evaluations_since_best = fresh.evaluations_since_best;
 }
 
 void Trainer::Parts::begin(const Dataset& data) {
@@ -133,9 +141,13 @@ void Trainer::Parts::begin(const Dataset& data) {
       .settings = {{"seed", std::to_string(options.seed)}, {"shuffle", options.shuffle ? "true" : "false"}},
       .config = options.checkpoint ? options.checkpoint->config : ""};
   course.settings.merge(value_or_throw(state::metadata_of(options.facts)));
-  report.resumed = checkpoints.resume(course);
-  directory.prepare(options.facts, report.resumed ? train::Earlier::kKept : train::Earlier::kMovedAway);
-  checkpoints.open();
+  checkpoints.emplace(group, replica, options);
+  save_is_due = false;
+  report.resumed = checkpoints->resume(course);
+  if (!checkpoints->goes_on()) forget_best();
+  directory.prepare(options.facts,
+                    checkpoints->goes_on() ? train::Earlier::kKept : train::Earlier::kMovedAway);
+  checkpoints->open();
   report.steps = course.position.step;
   samples_before = course.position.samples;
   report.epochs = course.position.epoch;
@@ -146,6 +158,8 @@ void Trainer::Parts::begin(const Dataset& data) {
                                    .accuracy = course.best->accuracy,
                                    .is_best = true};
   }
+  const bool has_ended = options.patience && course.position.evaluations_since_best >= *options.patience;
+  if (has_ended) report.end = TrainingEnd::kPatience;
   if (report.resumed && options.on_resume) options.on_resume(*report.resumed);
 }
 

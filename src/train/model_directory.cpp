@@ -20,8 +20,8 @@ void ModelDirectory::prepare(const ModelFacts& facts, Earlier earlier) {
   if (group_.rank() == 0) {
     value_or_throw(state::metadata_of(facts));
     path_ = std::filesystem::absolute(path_).lexically_normal().string();
-    constexpr std::string_view kResults[] = {kBestModel, kLastModel, kCheckpoints};
-    const auto moved = std::span(kResults).first(earlier == Earlier::kMovedAway ? std::size(kResults) : 0);
+    const std::size_t num_moved = earlier == Earlier::kMovedAway ? std::size(kResultsOfRun) : 0;
+    const auto moved = std::span(kResultsOfRun).first(num_moved);
     const Status ready = prepare_run_directory(files_, path_, moved);
     if (!ready) raise(ready.error().with_remedy("Set TrainerOptions::directory to another folder."));
   }

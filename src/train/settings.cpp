@@ -1,5 +1,6 @@
 #include "train/settings.h"
 
+#include "train/snapshots.h"
 #include "update/groups.h"
 
 #include <ATen/Parallel.h>
@@ -40,7 +41,7 @@ void check_bounds(const TrainerOptions& options) {
   constexpr double kAboveZero = std::numeric_limits<double>::denorm_min();
   const OptimizerSettings& optimizer = options.optimizer;
   const auto number = [](auto value) { return static_cast<double>(value); };
-  const CheckpointOptions checkpoint = options.checkpoint.value_or(CheckpointOptions{});
+  if (options.checkpoint) check_checkpoint_options(*options.checkpoint);
   const Bound bounds[] = {{"optimizer.learning_rate", optimizer.learning_rate, 0, kAny},
                           {"optimizer.momentum", optimizer.momentum, 0, 1},
                           {"optimizer.betas.first", optimizer.betas.first, 0, 1},
@@ -58,12 +59,7 @@ void check_bounds(const TrainerOptions& options) {
                           {"hash_every", number(options.hash_every.value_or(1)), 1, kAny},
                           {"bucket_bytes", number(options.bucket_bytes), 1, kAny},
                           {"loader_threads", number(options.loader_threads), 1, kAny},
-                          {"prefetch", number(options.prefetch), 1, kAny},
-                          {"checkpoint.every_steps", number(checkpoint.every_steps.value_or(1)), 1, kAny},
-                          {"checkpoint.keep_last", number(checkpoint.keep_last), 1, kAny},
-                          {"checkpoint.keep_best", number(checkpoint.keep_best), 0, kAny},
-                          {"checkpoint.keep_every", number(checkpoint.keep_every.value_or(1)), 1, kAny},
-                          {"checkpoint.full_every", number(checkpoint.full_every), 1, kAny}};
+                          {"prefetch", number(options.prefetch), 1, kAny}};
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.least && bound.value < bound.below) continue;
     refuse(fmt::format("TrainerOptions::{} is {}", bound.name, bound.value),
@@ -88,8 +84,9 @@ void check_options(const TrainerOptions& options, int world) {
       !options.directory.empty() || (options.checkpoint && !options.checkpoint->directory.empty());
   const bool needs_folder = options.checkpoint || (options.resume && options.resume->empty());
   if (needs_folder && !names_folder) {
-    refuse("TrainerOptions::checkpoint has no folder for its snapshots",
-           "Set TrainerOptions::checkpoint.directory or TrainerOptions::directory.");
+    refuse(
+        "CheckpointOptions::directory and TrainerOptions::directory are empty, so snapshots have no folder",
+        "Set CheckpointOptions::directory or TrainerOptions::directory.");
   }
   if (slots < world) {
     refuse(fmt::format("{} micro-batches are too few for {} ranks", slots, world),

@@ -2,8 +2,11 @@
 
 #include "checkpoint/snapshot_folder.h"
 #include "state/gather_lists.h"
+#include "state/run_directory.h"
 #include "storage/path.h"
 
+#include <filesystem>
+#include <fmt/format.h>
 #include <utility>
 
 namespace cohort::train {
@@ -37,17 +40,61 @@ CheckpointReport report_of(const checkpoint::SaveReport& report) {
   return shown;
 }
 
+// The same on all ranks: rank 0 reports it.
+Error no_snapshot(const std::string& folder, int rank) {
+  const Error error = Error(ErrorCode::kNotFound, fmt::format("there is no snapshot in '{}'", folder))
+                          .with_remedy("`cohort checkpoint list` shows the snapshots of a folder.");
+  return rank == 0 ? error : Error(ErrorCode::kAborted, "rank 0 failed: " + error.text()).with_rank(0);
+}
+
+bool is_same_folder(const std::string& a, const std::string& b) {
+  std::error_code failure;
+  return std::filesystem::weakly_canonical(a, failure) == std::filesystem::weakly_canonical(b, failure);
+}
+
 }  // namespace
 
-Snapshots::Snapshots(Communicator& group, CheckpointOptions options, std::string folder)
-    : group_(group), options_(std::move(options)), folder_(std::move(folder)) {}
+void check_checkpoint_options(const CheckpointOptions& options) {
+  const auto at_least = [](const char* name, std::int64_t value, std::int64_t least) {
+    if (value >= least) return;
+    throw UsageError(UsageError(fmt::format("CheckpointOptions::{} is {}", name, value))
+                         .with_remedy(fmt::format("Give a number of at least {}.", least)));
+  };
+  at_least("every_steps", options.every_steps.value_or(1), 1);
+  at_least("every_time", options.every_time ? options.every_time->count() : 1, 1);
+  at_least("keep_last", options.keep_last, 1);
+  at_least("keep_best", options.keep_best, 0);
+  at_least("keep_every", options.keep_every.value_or(1), 1);
+  at_least("full_every", options.full_every, 1);
+}
+
+Snapshots::Snapshots(Communicator& group, CheckpointOptions options, const std::string& folder)
+    : group_(group),
+      options_(std::move(options)),
+      folder_(folder.empty() ? "" : std::filesystem::absolute(folder).lexically_normal().string()) {}
+
+bool Snapshots::as_rank_0(bool mine) {
+  return value_or_throw(state::largest_of_all(group_, group_.rank() == 0 && mine ? 1 : 0)) != 0;
+}
+
+// The folder of a run has its snapshots in a sub-folder.
+checkpoint::RestoreOrder Snapshots::order_for(const std::string& path) {
+  checkpoint::RestoreOrder order = order_of(path.empty() ? folder_ : path);
+  if (path.empty() || order.name) return order;
+  const std::string below = storage::joined(order.folder, kCheckpoints);
+  const auto names = checkpoint::list_snapshots(files_, order.folder);
+  const bool is_of_run = names && names->empty() && files_.exists(below).value_or(false);
+  if (as_rank_0(is_of_run)) order.folder = below;
+  return order;
+}
 
 std::optional<ResumeReport> Snapshots::resume(const std::string& path, checkpoint::Course& course,
                                               const checkpoint::Targets& targets) {
-  const checkpoint::RestoreOrder order = order_of(path);
+  const checkpoint::RestoreOrder order = order_for(path);
   auto restored = value_or_throw(checkpoint::restore(group_, files_, order, targets));
-  if (!restored) return std::nullopt;
-  if (order.folder == folder_) {
+  if (!restored && path.empty()) return std::nullopt;
+  if (!restored) raise(no_snapshot(order.folder, group_.rank()));
+  if (as_rank_0(is_same_folder(order.folder, folder_))) {
     goes_on_ = true;
     left_behind_ = restored->newer;
     saved_step_ = restored->course.position.step;
@@ -61,16 +108,28 @@ std::optional<ResumeReport> Snapshots::resume(const std::string& path, checkpoin
                       .passed_over = restored->damaged};
 }
 
+void Snapshots::leave_behind() {
+  Status moved;
+  if (group_.rank() == 0) moved = checkpoint::set_aside(files_, folder_, left_behind_);
+  value_or_throw(state::agree(group_, moved));
+}
+
 void Snapshots::open() {
   if (saver_ != nullptr) return;
-  saver_ = value_or_throw(checkpoint::Saver::make(group_, files_, saver_options(options_, folder_)));
-  const auto set_aside = [&]() -> Status {
-    if (!goes_on_) {
-      COHORT_ASSIGN_OR_RETURN(left_behind_, checkpoint::list_snapshots(files_, folder_));
-    }
-    return checkpoint::set_aside(files_, folder_, left_behind_);
+  const auto lock = [&]() -> Status {
+    COHORT_RETURN_IF_ERROR(files_.make_directories(folder_));
+    COHORT_ASSIGN_OR_RETURN(lock_, FolderLock::take(folder_));
+    return {};
   };
-  value_or_throw(state::agree(group_, group_.rank() == 0 ? set_aside() : Status()));
+  value_or_throw(state::agree(
+      group_, group_.rank() == 0
+                  ? lock().within(fmt::format("the folder '{}' cannot be used for checkpoints", folder_))
+                  : Status()));
+  saver_ = value_or_throw(checkpoint::Saver::make(group_, files_, saver_options(options_, folder_)));
+  if (!goes_on_ && group_.rank() == 0) {
+    left_behind_ = checkpoint::list_snapshots(files_, folder_).value_or(std::vector<std::string>());
+  }
+  leave_behind();
 }
 
 bool Snapshots::is_due(std::int64_t step) const {

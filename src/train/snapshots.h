@@ -2,6 +2,7 @@
 
 #include "checkpoint/restore.h"
 #include "checkpoint/saver.h"
+#include "storage/folder_lock.h"
 #include "storage/local_file_system.h"
 #include <cohort/checkpoint_options.h>
 
@@ -13,6 +14,9 @@
 
 namespace cohort::train {
 
+/// Failure: throws UsageError for numbers that make no sense.
+void check_checkpoint_options(const CheckpointOptions& options);
+
 /// The snapshots of one training in a folder: goes on from one, says when the next is due, and has it
 /// written.
 ///
@@ -23,15 +27,23 @@ namespace cohort::train {
 /// Cost: as checkpoint::Saver.
 class Snapshots {
  public:
-  Snapshots(Communicator& group, CheckpointOptions options, std::string folder);
+  Snapshots(Communicator& group, CheckpointOptions options, const std::string& folder);
 
-  /// Fills the pieces from the snapshot at `path`, or from the newest one of the folder at `path`, and sets
-  /// `course`. Nothing if there is none.
+  /// Fills the pieces from the snapshot at `path`, or from the newest whole one of the folder at `path`,
+  /// which may be that of a run, and sets `course`. An empty path: the folder of these snapshots; nothing if
+  /// it has none.
+  ///
+  /// Failure: also throws kNotFound if a path that is not empty leads to no snapshot.
   std::optional<ResumeReport> resume(const std::string& path, checkpoint::Course& course,
                                      const checkpoint::Targets& targets);
-  /// Makes the folder ready: snapshots that this training does not follow are set aside. Only the first call
-  /// has an effect.
+  /// True if training goes on from a snapshot of this folder.
+  bool goes_on() const { return goes_on_; }
+  /// Makes the folder ready: no other job writes to it, and snapshots that this training does not follow are
+  /// set aside. Only the first call has an effect.
   void open();
+  /// Sets newer snapshots of the folder aside, if training goes on from an older one, for a training that
+  /// writes none.
+  void leave_behind();
 
   /// True if a snapshot is due after step `step`, as this rank sees it.
   bool is_due(std::int64_t step) const;
@@ -48,11 +60,14 @@ class Snapshots {
 
  private:
   void collect();
+  bool as_rank_0(bool mine);
+  checkpoint::RestoreOrder order_for(const std::string& path);
 
   Communicator& group_;
   const CheckpointOptions options_;
   const std::string folder_;
   LocalFileSystem files_{};
+  std::optional<FolderLock> lock_;            // on rank 0
   std::unique_ptr<checkpoint::Saver> saver_;  // null until open()
   std::vector<std::string> left_behind_;      // snapshots that this training does not follow
   bool goes_on_ = false;                      // from a snapshot of the folder

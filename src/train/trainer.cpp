@@ -24,11 +24,18 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
       {.threads = options.loader_threads, .depth = options.prefetch, .seed = options.seed});
   while (report.epochs < options.epochs && report.end == TrainingEnd::kDone) {
     if (!epoch(loader, plan)) break;
+    const state::Position before_evaluation = course.position;
+    report.epochs = ++course.position.epoch;
+    course.position.step_in_epoch = 0;
     const bool due = options.evaluate_every && report.epochs % *options.evaluate_every == 0;
-    if (test != nullptr && due && !look_at(*test)) break;
+    if (test != nullptr && due && !look_at(*test)) {
+      if (report.end == TrainingEnd::kStopped) course.position = before_evaluation;
+      break;
+    }
+    if (save_is_due) checkpoints->save(course);
   }
   // Before an evaluation that a longer training would not make.
-  checkpoints.finish(course);
+  checkpoints->finish(course);
   const bool was_seen = report.last && report.last->step == report.steps;
   if (test != nullptr && !was_seen && report.end == TrainingEnd::kDone) look_at(*test);
   keep(kLastModel);
@@ -51,13 +58,14 @@ bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
       loader.expect(std::move(upcoming));
     }
     if (options.steps && report.steps >= *options.steps) return false;
-    if (step(loader, in_epoch).stop) {
+    const Verdict verdict = step(loader, in_epoch);
+    if (verdict.stop) {
       report.end = TrainingEnd::kStopped;
       return false;
     }
+    save_is_due = verdict.save;  // after the last step of an epoch: with its evaluation
+    if (save_is_due && in_epoch + 1 < plan.steps_per_epoch()) checkpoints->save(course);
   }
-  report.epochs = ++course.position.epoch;
-  course.position.step_in_epoch = 0;
   return true;
 }
 
@@ -68,7 +76,7 @@ Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
       .micro_batches = deal(train::slots_of(options, group.size()), group.size(), group.rank()),
       .hash_replica = options.hash_every && report.steps % *options.hash_every == 0,
       .wants_to_stop = options.wants_to_stop && options.wants_to_stop(),
-      .wants_to_save = checkpoints.is_due(report.steps + 1)};
+      .wants_to_save = checkpoints->is_due(report.steps + 1)};
   const auto epoch = static_cast<std::uint64_t>(report.epochs);
   const Seconds waited_before = replica.waited(), stalled_before = loader.stall();
   const auto start = std::chrono::steady_clock::now();
@@ -76,13 +84,13 @@ Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
     return loader.take({epoch, step_in_epoch, slot});
   });
   report.steps = ++course.position.step;
+  course.loss.reset();
   ++course.position.step_in_epoch;
   tell(verdict, info.learning_rate,
        {.whole = Seconds(std::chrono::steady_clock::now() - start).count(),
         // A rank that is alone waits for its own updates only.
         .waited = group.size() > 1 ? (Seconds(replica.waited()) - waited_before).count() : 0,
         .stalled = (Seconds(loader.stall()) - stalled_before).count()});
-  if (verdict.save) checkpoints.save(course);
   return verdict;
 }
 
@@ -93,6 +101,7 @@ void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTime
   report.stall_seconds += times.stalled;
   course.position.samples += static_cast<std::int64_t>(verdict.samples);
   report.samples_per_second = static_cast<double>(course.position.samples - samples_before) / report.seconds;
+  checkpoints->report();
   if (!options.on_step) return;
   StepReport step{.step = report.steps,
                   .epoch = report.epochs + 1,

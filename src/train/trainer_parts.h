@@ -10,6 +10,7 @@
 #include "train/trainer_trace.h"
 #include <cohort/trainer.h>
 
+#include <optional>
 #include <string_view>
 
 namespace cohort {
@@ -41,15 +42,17 @@ struct Trainer::Parts {
   std::unique_ptr<train::TrainerTrace> trace;              // null: nothing is recorded
   train::Replica replica;
   train::ModelDirectory directory;
-  train::Checkpoints checkpoints{group, replica, options};
+  std::optional<train::Checkpoints> checkpoints{};  // of the present fit(), or of the last one
   TrainingReport report{};
   checkpoint::Course course{};      // of the present fit(), or of the last one
+  bool save_is_due = false;         // a snapshot, at the end of the epoch
   std::int64_t samples_before = 0;  // of the training that this fit() goes on with
   HomeProcess home{};
 
   /// Goes to the position of the snapshot from which training goes on, or to the beginning, and makes the
   /// folders ready.
   void begin(const Dataset& data);
+  void forget_best();
   void fit(std::shared_ptr<const Dataset> data, const Dataset* test);
   bool epoch(SlotLoader& loader, const BatchPlan& plan);
   train::Verdict step(SlotLoader& loader, std::uint64_t step_in_epoch);

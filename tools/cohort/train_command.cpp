@@ -16,8 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between the signal to end and SIGKILL a rank finishes its step and writes its model.
-constexpr auto kGrace = 30s;
+// Between the signal to end and SIGKILL a rank finishes its step and writes its model, and a snapshot if
+// there are any. A second signal ends the job at once.
+constexpr std::chrono::seconds kGrace = 30s, kGraceToSave = 1h;
 
 Error cannot_start(const Error& error, const std::string& program) {
   return Error(error.code(),
@@ -51,12 +52,11 @@ class TrainCommand final : public Command {
     add_link_options(app, job_);
     app.add_flag("--dry-run", dry_run_,
                  "Print the plan (micro-batches, buckets, programs, bytes, memory) and train nothing");
-    app.add_option(
-           "--resume", resume_,
+    app.add_flag(
+           "--resume{newest}", resume_,
            "Go on from a snapshot, or from the newest whole one of a folder; without a path, from the newest "
            "of the run, or begin anew if it has none")
-        ->type_name("PATH")
-        ->expected(0, 1);
+        ->type_name("PATH");
     app.add_flag("--json", json_, "One JSON object at the end; progress goes to standard error");
     app.add_flag("-v,--verbose", verbose_, "Print more: the setup of each rank");
   }
@@ -78,7 +78,7 @@ class TrainCommand final : public Command {
       plan.argv.insert(plan.argv.end(), {"--dry-run", "--world", std::to_string(world), "--host-ranks",
                                          fmt::format("{}", fmt::join(host_ranks, ","))});
     }
-    plan.grace = kGrace;
+    plan.grace = job.config.checkpoint.every ? kGraceToSave : kGrace;
     make_waiting_passive(plan, world);
     if (hosts_.is_used() && !dry_run_) return train_on_hosts(session, plan);
     if (dry_run_) plan.ranks = 1;
@@ -103,7 +103,7 @@ class TrainCommand final : public Command {
     for (const std::string& assignment : job_.overrides()) {
       words.insert(words.end(), {"--set", assignment});
     }
-    if (resume_) words.push_back("--resume=" + *resume_);
+    if (!resume_.empty()) words.push_back("--resume=" + resume_);
     if (json_) words.emplace_back("--json");
     if (verbose_) words.emplace_back("-v");
     if (const auto columns = progress_columns(session)) {
@@ -143,7 +143,7 @@ class TrainCommand final : public Command {
   LaunchOptions launch_;
   HostOptions hosts_;
   LogFormat log_format_ = LogFormat::kText;
-  std::optional<std::string> resume_;
+  std::string resume_;
   bool dry_run_ = false;
   bool json_ = false;
   bool verbose_ = false;

@@ -17,7 +17,6 @@
 #include "stop_signal.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
-#include "train/checkpoints.h"
 #include "train/model_file.h"
 #include "train/settings.h"
 #include "update/groups.h"
@@ -173,9 +172,10 @@ void leave_the_report_to_others(const Context& context, const Error& error) {
 
 constexpr int kInterruptedExitCode = 130;
 
-int exit_code_of(const TrainingReport& report) {
+int exit_code_of(const TrainingReport& report, bool has_snapshots) {
   if (report.end != TrainingEnd::kStopped) return 0;
-  return report.saved_step == report.steps ? kStoppedExitCode : kInterruptedExitCode;
+  if (!has_snapshots) return kInterruptedExitCode;
+  return report.saved_step == report.steps ? kStoppedExitCode : cohort::exit_code_of(ErrorCode::kIo);
 }
 
 // A report that all ranks get, of which rank 0 tells.
@@ -229,13 +229,12 @@ Objective Job::objective() const {
 }
 
 // A path on the command line is relative to the working directory. Without one, training goes on from the
-// newest snapshot of the run, be it that the job writes no more of them.
+// newest snapshot of the run, also if the job writes no more of them.
 std::optional<std::string> resume_of(const JobOrder& order, const Job& job) {
-  if (!order.resume) return std::nullopt;
-  if (!order.resume->empty()) return std::filesystem::absolute(*order.resume).string();
-  TrainerOptions options = job.options;
-  if (!options.checkpoint) options.checkpoint = checkpoint_options(job.config.checkpoint);
-  return train::checkpoint_folder(options);
+  if (order.resume.empty()) return std::nullopt;
+  if (order.resume != "newest") return std::filesystem::absolute(order.resume).lexically_normal().string();
+  const bool is_elsewhere = !job.options.checkpoint && !job.config.checkpoint.directory.empty();
+  return is_elsewhere ? checkpoint_options(job.config.checkpoint).directory : "";
 }
 
 Job make_job(const JobOrder& order) {
@@ -297,7 +296,7 @@ int run_job(const JobOrder& order) {
     const TrainingReport report = trainer.fit(job.data.train, job.data.test);
     output->close(report, trainer.memory());
     if (job.options.trace) write_trace(context, trainer.trace(), job.config.trace.file);
-    return exit_code_of(report);
+    return exit_code_of(report, job.options.checkpoint.has_value());
   } catch (const Error& error) {
     leave_the_report_to_others(context, error);
     throw;

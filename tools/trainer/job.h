@@ -18,7 +18,7 @@ namespace cohort::tool {
 struct JobOrder {
   std::string file;
   std::vector<std::string> overrides;
-  std::optional<std::string> resume{};  ///< go on from this snapshot; empty: the newest of the run
+  std::string resume{};  ///< go on from this snapshot, or from the `newest` of the run; empty: begin anew
   bool json = false;
   bool dry_run = false;
   int verbosity = 0;

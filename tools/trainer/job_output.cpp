@@ -1,41 +1,23 @@
 #include "job_output.h"
 
-#include "base/system_error.h"
 #include "state/run_directory.h"
 #include "storage/local_file_system.h"
 #include "storage/path.h"
 
-#include <cerrno>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <iostream>
-#include <sys/file.h>
 
 namespace cohort::tool {
-namespace {
-
-Result<Descriptor> locked(const std::string& path) {
-  Descriptor lock(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (lock.number() < 0) return system_error("cannot open it", errno);
-  if (::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) return lock;
-  if (errno != EWOULDBLOCK) return system_error("cannot lock it", errno);
-  return Error(ErrorCode::kUsage, "another job is writing to it");
-}
-
-}  // namespace
-
-Result<RunDirectory> RunDirectory::take(const std::string& path, Earlier earlier) {
+Result<RunDirectory> RunDirectory::take(const std::string& path) {
   constexpr const char* kRemedy = "Name another folder with train.directory.";
   const auto named = [&](const Error& error) {
     return error.within(fmt::format("the run directory '{}' cannot be used", path)).with_remedy(kRemedy);
   };
   LocalFileSystem files;
   if (const Status made = files.make_directories(path); !made) return named(made.error());
-  Result<Descriptor> lock = locked(path);
+  Result<FolderLock> lock = FolderLock::take(path);
   if (!lock) return named(lock.error());
-  constexpr std::string_view kResults[] = {kBestModel, kLastModel, kCheckpoints, "steps.jsonl"};
-  const auto moved = std::span(kResults).first(earlier == Earlier::kMovedAway ? std::size(kResults) : 0);
-  const Status ready = prepare_run_directory(files, path, moved);
+  const Status ready = prepare_run_directory(files, path, {});
   if (!ready) return ready.error().with_remedy(kRemedy);
   return RunDirectory(std::move(*lock));
 }
@@ -73,9 +55,8 @@ JobOutput::JobOutput(const JobOrder& order, const Job& job, int rank, int world)
   summary_.run_directory = job.config.train.directory;
   has_snapshots_ = job.options.checkpoint.has_value();
   if (rank_ != 0) return;
-  const Earlier earlier = job.options.resume ? Earlier::kKept : Earlier::kMovedAway;
-  directory_.emplace(value_or_throw(RunDirectory::take(job.options.directory, earlier)));
-  if (!job.options.resume) open_log(0);
+  resumes_ = job.options.resume.has_value();
+  directory_.emplace(value_or_throw(RunDirectory::take(job.options.directory)));
   progress_.emplace(
       clock_,
       [out = order.json ? &std::cerr : &std::cout](std::string_view text) { *out << text << std::flush; },
@@ -94,7 +75,7 @@ void JobOutput::say_settings(const std::string& settings) {
 // The log of a run that goes on has one line for every step, too.
 void JobOutput::open_log(std::int64_t steps_before) {
   log_.emplace(value_or_throw(observe::StepLog::open(
-      files_, clock_, storage::joined(summary_.run_directory, "steps.jsonl"), steps_before)));
+      files_, clock_, storage::joined(summary_.run_directory, kStepLog), steps_before)));
 }
 
 void JobOutput::resumed(const ResumeReport& report) {
@@ -106,7 +87,10 @@ void JobOutput::resumed(const ResumeReport& report) {
 
 void JobOutput::step(const StepReport& step) {
   if (rank_ != 0) return;
-  if (!log_) open_log(step.step - 1);
+  if (!log_) {
+    if (resumes_) progress_->say("there is no snapshot to go on from: training begins anew");
+    open_log(0);
+  }
   if (order_.verbosity > 0 && step.step == 1) {
     std::cerr << fmt::format("rank {}: the first step is done\n", rank_) << std::flush;
   }

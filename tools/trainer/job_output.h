@@ -1,12 +1,12 @@
 #pragma once
 
 #include "base/clock.h"
-#include "base/descriptor.h"
 #include "base/result.h"
 #include "job.h"
 #include "observe/progress.h"
 #include "observe/run_summary.h"
 #include "observe/step_log.h"
+#include "storage/folder_lock.h"
 #include "storage/local_file_system.h"
 
 #include <optional>
@@ -14,26 +14,20 @@
 
 namespace cohort::tool {
 
-/// The results of an earlier run in the folder.
-enum class Earlier {
-  kMovedAway,
-  kKept,  ///< the run goes on from them
-};
-
-/// The folder that a run writes to, locked against other jobs while this lives, and prepared by
-/// prepare_run_directory().
+/// The folder that a run writes to, locked against other jobs while this lives. The trainer moves the results
+/// of an earlier run away.
 ///
 /// Lifetime: the lock ends with the process, however the process ends.
 /// Failure: kUsage if another job uses the folder; else the error of the operating system. Both name
 /// train.directory.
 class RunDirectory {
  public:
-  static Result<RunDirectory> take(const std::string& path, Earlier earlier);
+  static Result<RunDirectory> take(const std::string& path);
 
  private:
-  explicit RunDirectory(Descriptor lock) : lock_(std::move(lock)) {}
+  explicit RunDirectory(FolderLock lock) : lock_(std::move(lock)) {}
 
-  Descriptor lock_;
+  FolderLock lock_;
 };
 
 /// The output of a job: on rank 0 the progress, the log of steps and the summary; the other ranks write
@@ -61,6 +55,7 @@ class JobOutput {
   LocalFileSystem files_;
   std::optional<RunDirectory> directory_;
   std::optional<observe::StepLog> log_;
+  bool resumes_ = false;        // goes on from a snapshot if there is one
   bool has_snapshots_ = false;  // no line of the log may be missing if training goes on from one
   std::optional<observe::Progress> progress_;
   observe::RunSummary summary_;

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   CLI::Option* evaluate = add_evaluate_options(app, evaluation);
   CLI::Option* predict = add_predict_options(app, prediction);
   app.add_option("--set", order.overrides, "A key and its value")->take_all()->allow_extra_args(false);
-  app.add_option("--resume", order.resume, "Go on from a snapshot")->expected(0, 1);
+  app.add_flag("--resume{newest}", order.resume, "Go on from a snapshot");
   app.add_flag("--json", order.json, "One JSON object at the end");
   app.add_flag("--dry-run", order.dry_run, "Print the plan, train nothing");
   app.add_option("--world", order.world, "How many ranks the plan is for");
