@@ -2,6 +2,7 @@
 
 #include "train/replica.h"
 #include "train/snapshots.h"
+#include "train/training_copies.h"
 #include <cohort/trainer.h>
 
 #include <optional>
@@ -10,18 +11,18 @@
 
 namespace cohort::train {
 
-/// The snapshots of one fit() of a trainer.
+/// The snapshots of one fit() of a trainer, and the copies of its state in memory.
 ///
-/// Threads: one at a time; all ranks call resume(), open(), save() and finish() together.
+/// Threads: one at a time; all ranks call resume(), open(), copy(), save() and finish() together.
 /// Lifetime: group, replica and options must outlive it.
 /// Failure: as Snapshots; a snapshot that cannot be written is reported to TrainerOptions::on_checkpoint.
-/// Cost: as Snapshots; nothing if the options ask for no snapshots.
+/// Cost: as Snapshots; nothing if the options ask for no snapshots and no copies.
 class Checkpoints {
  public:
   Checkpoints(Communicator& group, Replica& replica, const TrainerOptions& options);
 
-  /// Fills replica and `course` from the snapshot that the options name; nothing if there is none to go on
-  /// from. `course` must have the ledger and the settings of this training.
+  /// Fills replica and `course` from the copies in memory, else from the snapshot that the options name;
+  /// nothing if there is neither. `course` must have the ledger and the settings of this training.
   std::optional<ResumeReport> resume(checkpoint::Course& course);
   /// Makes the folder ready, after resume() and before the first step.
   void open();
@@ -29,12 +30,16 @@ class Checkpoints {
   /// True if a snapshot is due after step `step`, as this rank sees it.
   bool is_due(std::int64_t step) const;
   void save(const checkpoint::Course& course);
+  /// Keeps copies in memory, if they are due after the last step of the course.
+  void copy(const checkpoint::Course& course);
   /// Writes a last snapshot, unless there is one of this step, and waits for it.
   void finish(const checkpoint::Course& course);
   std::optional<std::int64_t> saved_step() const { return snapshots_.saved_step(); }
+  TrainingCopies& copies() { return copies_; }
 
  private:
   std::vector<Piece> pieces();
+  checkpoint::Course with_order(const checkpoint::Course& course) const;
   Result<std::vector<Piece>> targets(const checkpoint::Course& saved, const checkpoint::Course& now);
   void report();
 
@@ -42,6 +47,7 @@ class Checkpoints {
   const TrainerOptions& options_;
   const std::string folder_;
   Snapshots snapshots_;
+  TrainingCopies copies_;
 };
 
 /// The folder of the snapshots of a training with these options; empty if they name none.

@@ -113,12 +113,16 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   // trained.
   if (!parts_->module->is_training()) parts_->module->train();
   parts_->report = {};
+  train::TrainingCopies& copies = parts_->checkpoints.copies();
   train::or_abort(parts_->replica.lanes(), [&] {
     train::check_same_training(parts_->group, parts_->options, *data, test.get(),
                                parts_->torch_optimizer.get());
-    parts_->begin(*data);
-    parts_->fit(std::move(data), test.get());
+    train::or_abort(copies, [&] {
+      parts_->begin(*data);
+      parts_->fit(std::move(data), test.get());
+    });
   });
+  copies.training_is_over();
   parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());
   parts_->report.saved_step = parts_->checkpoints.saved_step();
   return parts_->report;

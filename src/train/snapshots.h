@@ -16,7 +16,7 @@ namespace cohort::train {
 /// The snapshots of one training in a folder: goes on from one, says when the next is due, and has it
 /// written.
 ///
-/// Threads: one at a time; all ranks call resume(), open(), save() and wait() together.
+/// Threads: one at a time; all ranks call resume(), go_on_after(), open(), save() and wait() together.
 /// Lifetime: the group must outlive it. The destructor ends a write that is going on.
 /// Failure: throws what the group reports, and what keeps training from going on from a snapshot. A snapshot
 /// that cannot be written is in the reports.
@@ -29,6 +29,9 @@ class Snapshots {
   /// `course`. Nothing if there is none.
   std::optional<ResumeReport> resume(const std::string& path, checkpoint::Course& course,
                                      const checkpoint::Targets& targets);
+  /// Goes on after step `step` of the training that wrote the snapshots of the folder, with a state from
+  /// elsewhere: snapshots of later steps are set aside.
+  void go_on_after(std::int64_t step);
   /// Makes the folder ready: snapshots that this training does not follow are set aside. Only the first call
   /// has an effect.
   void open();

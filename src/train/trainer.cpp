@@ -82,6 +82,7 @@ Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
         // A rank that is alone waits for its own updates only.
         .waited = group.size() > 1 ? (Seconds(replica.waited()) - waited_before).count() : 0,
         .stalled = (Seconds(loader.stall()) - stalled_before).count()});
+  checkpoints.copy(course);
   if (verdict.save) checkpoints.save(course);
   return verdict;
 }
