@@ -123,6 +123,7 @@ Status left_to_train(RankContext& rank, const std::string& name, const Leaving& 
   auto group = membership->take_groups().own;
   std::optional<StateCopies> copies(std::in_place, *arena);
   const bool leaves = train_until_ranks_leave(*group, *arena, *copies, leaving);
+  COHORT_RETURN_IF_ERROR(rank.barrier());  // all have been told before the first one is gone
   if (leaves) {
     group.reset();
     copies.reset();
