@@ -42,12 +42,12 @@ struct CheckpointReport {
   std::optional<Error> removal_failure{};
 };
 
-/// The snapshot from which training goes on.
+/// The state from which training goes on: a snapshot, or copies in memory.
 struct ResumeReport {
-  std::string snapshot{};  ///< its path
+  std::string snapshot{};  ///< its path; empty if the state comes from TrainerOptions::copies
   std::int64_t step = 0;
   std::int64_t epoch = 0;            ///< epochs that were over
-  std::vector<Error> passed_over{};  ///< why newer snapshots were not taken
+  std::vector<Error> passed_over{};  ///< why copies, and newer snapshots, were not taken
 };
 
 }  // namespace cohort

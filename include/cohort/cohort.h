@@ -32,6 +32,7 @@
 #include <cohort/slice.h>
 #include <cohort/stages.h>
 #include <cohort/state.h>
+#include <cohort/state_copies.h>
 #include <cohort/step_report.h>
 #include <cohort/tensor.h>
 #include <cohort/torch_dataset.h>

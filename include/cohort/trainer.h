@@ -33,6 +33,7 @@ namespace cohort {
 class Arena;
 class Communicator;
 class Group;
+class StateCopies;
 
 /// A function that computes the loss of a batch: the differentiable sum of the losses of its samples or
 /// tokens, and their number.
@@ -90,6 +91,10 @@ struct TrainerOptions {
   /// The path of a snapshot to go on from; or of a folder of snapshots, to go on from the newest whole one,
   /// or to begin anew if it has none. Empty: the folder of `checkpoint`. Not set: training begins anew.
   std::optional<std::string> resume{};
+  /// Keeps copies of the state in the memory of the ranks, and goes on from them if they have any, instead of
+  /// from a snapshot. Must outlive the Trainer. Null: none are kept.
+  StateCopies* copies = nullptr;
+  std::int64_t copies_every = 1;  ///< steps from one version of the copies to the next
 
   std::size_t bucket_bytes = std::size_t{4} << 20;
   /// Steps between comparisons of the ranks' copies of the parameters; nullopt: never.

@@ -1,6 +1,7 @@
 #include "checkpoint/host_shares.h"
 
 #include "base/checksum.h"
+#include "state/gather_lists.h"
 #include "state/piece_list.h"
 
 #include <algorithm>
@@ -39,6 +40,14 @@ Piece HostShares::own_part(Piece piece) const {
   piece.mine.count = last - first;
   piece.bytes = piece.bytes.subspan(first * element_bytes, (last - first) * element_bytes);
   return piece;
+}
+
+Result<std::vector<Piece>> own_parts(Communicator& group, std::span<const Piece> pieces) {
+  COHORT_ASSIGN_OR_RETURN(auto keys, state::gather_lists(group, HostShares::keys_of(pieces)));
+  const HostShares shares(group.rank(), group.hosts(), std::move(keys));
+  std::vector<Piece> parts;
+  for (const Piece& piece : pieces) parts.push_back(shares.own_part(piece));
+  return parts;
 }
 
 }  // namespace cohort::checkpoint

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "comm/group/communicator.h"
 #include <cohort/state.h>
 
 #include <cstdint>
@@ -29,5 +30,9 @@ class HostShares {
   const std::vector<int> hosts_;
   const std::vector<std::vector<std::int64_t>> keys_;
 };
+
+/// The part of each piece that this rank fills when all ranks of the group fill their pieces. All ranks call
+/// this together.
+Result<std::vector<Piece>> own_parts(Communicator& group, std::span<const Piece> pieces);
 
 }  // namespace cohort::checkpoint

@@ -88,11 +88,10 @@ class Restoring {
     if (fits) fits = check_all_taken(**snapshot, *targets);
     COHORT_RETURN_IF_ERROR(
         std::move(fits).within(fmt::format("training cannot go on from the snapshot '{}'", name)));
-    std::vector<Piece> parts;
-    COHORT_ASSIGN_OR_RETURN(auto keys, of_all(HostShares::keys_of(*targets)));
-    const HostShares shares(rank(), group_ == nullptr ? std::vector<int>() : group_->hosts(),
-                            std::move(keys));
-    for (const Piece& piece : *targets) parts.push_back(shares.own_part(piece));
+    std::vector<Piece> parts = *targets;
+    if (group_ != nullptr) {
+      COHORT_ASSIGN_OR_RETURN(parts, own_parts(*group_, *targets));
+    }
     COHORT_ASSIGN_OR_RETURN(
         damage,
         judged(state::move(parts, **snapshot).within(fmt::format("cannot read the snapshot '{}'", name))));

@@ -86,6 +86,12 @@ Status NeighbourCopies::settle() {
   return begin(is_new_layout).within("the last copies are not complete");
 }
 
+void NeighbourCopies::abort(const Error& cause) {
+  if (!keepers_) return;
+  keepers_->all->abort(cause);
+  if (keepers_->near != nullptr) keepers_->near->abort(cause);
+}
+
 void NeighbourCopies::give_back() {
   (void)delivery_.finish();
   for (auto& shelf : shelves_) shelf->give_back();

@@ -67,6 +67,10 @@ class NeighbourCopies {
   /// Failure: kNotFound if there is none, with the elements that the newest version lacks.
   Result<Kept> last();
 
+  /// False if this rank has kept nothing, or has given everything back.
+  bool holds_any() const { return !shelves_.empty(); }
+  /// Ends the calls of the other ranks with this error.
+  void abort(const Error& cause);
   /// Frees the memory, when no rank needs the copies any more.
   void give_back();
 

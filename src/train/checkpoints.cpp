@@ -55,13 +55,19 @@ std::string checkpoint_folder(const TrainerOptions& options) {
 Checkpoints::Checkpoints(Communicator& group, Replica& replica, const TrainerOptions& options)
     : replica_(replica),
       options_(options),
-      snapshots_(group, options.checkpoint.value_or(CheckpointOptions{}), checkpoint_folder(options)) {}
+      snapshots_(group, options.checkpoint.value_or(CheckpointOptions{}), checkpoint_folder(options)),
+      copies_(group, options) {}
 
 std::optional<ResumeReport> Checkpoints::resume(checkpoint::Course& course) {
-  if (!options_.resume) return std::nullopt;
-  return snapshots_.resume(*options_.resume, course, [&](const checkpoint::Manifest& manifest) {
+  const auto copied =
+      copies_.resume(course, [&](const checkpoint::Course& saved) { return targets(saved, course); });
+  if (copied) snapshots_.go_on_after(copied->step);
+  if (copied || !options_.resume) return copied;
+  auto report = snapshots_.resume(*options_.resume, course, [&](const checkpoint::Manifest& manifest) {
     return targets(manifest.course, course);
   });
+  if (report && copies_.loss()) report->passed_over.insert(report->passed_over.begin(), *copies_.loss());
+  return report;
 }
 
 // Sums have the same bits as before only if buckets have the same elements.
@@ -90,12 +96,20 @@ std::vector<Piece> Checkpoints::pieces() {
   return all;
 }
 
-void Checkpoints::save(const checkpoint::Course& course) {
-  if (!options_.checkpoint) return;
+checkpoint::Course Checkpoints::with_order(const checkpoint::Course& course) const {
   checkpoint::Course whole = course;
   whole.bucket_order.assign(replica_.bucket_order().begin(), replica_.bucket_order().end());
-  snapshots_.save(pieces(), std::move(whole));
+  return whole;
+}
+
+void Checkpoints::save(const checkpoint::Course& course) {
+  if (!options_.checkpoint) return;
+  snapshots_.save(pieces(), with_order(course));
   report();
+}
+
+void Checkpoints::copy(const checkpoint::Course& course) {
+  if (copies_.is_due(course.position.step)) copies_.keep(pieces(), with_order(course));
 }
 
 void Checkpoints::finish(const checkpoint::Course& course) {

@@ -1,5 +1,4 @@
 #include "comm/shared_memory/arena.h"
-#include "state/model_facts.h"
 #include "train/abort.h"
 #include "train/evaluator.h"
 #include "train/model_file.h"
@@ -114,53 +113,19 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   // trained.
   if (!parts_->module->is_training()) parts_->module->train();
   parts_->report = {};
+  const train::Checkpoints::Turn turn(parts_->checkpoints, parts_->group, parts_->replica, parts_->options);
   train::or_abort(parts_->replica.lanes(), [&] {
     train::check_same_training(parts_->group, parts_->options, *data, test.get(),
                                parts_->torch_optimizer.get());
-    parts_->begin(*data);
-    parts_->fit(std::move(data), test.get());
+    train::or_abort(parts_->checkpoints->copies(), [&] {
+      parts_->begin(*data);
+      parts_->fit(std::move(data), test.get());
+    });
   });
+  parts_->checkpoints->copies().training_is_over();
   parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());
   parts_->report.saved_step = parts_->checkpoints->saved_step();
   return parts_->report;
-}
-
-// The best model of another run is in its folder.
-void Trainer::Parts::forget_best() {
-  const state::Position fresh;
-  course.best.reset();
-  course.position.best_loss = fresh.best_loss;
-  course.position.evaluations_since_best = fresh.evaluations_since_best;
-}
-
-void Trainer::Parts::begin(const Dataset& data) {
-  course = {
-      .ledger = {.samples = data.size(),
-                 .batch_size = options.batch_size.value_or(data.size()),
-                 .micro_batches = train::slots_of(options, group.size())},
-      .settings = {{"seed", std::to_string(options.seed)}, {"shuffle", options.shuffle ? "true" : "false"}},
-      .config = options.checkpoint ? options.checkpoint->config : ""};
-  course.settings.merge(value_or_throw(state::metadata_of(options.facts)));
-  checkpoints.emplace(group, replica, options);
-  save_is_due = false;
-  report.resumed = checkpoints->resume(course);
-  if (!checkpoints->goes_on()) forget_best();
-  directory.prepare(options.facts,
-                    checkpoints->goes_on() ? train::Earlier::kKept : train::Earlier::kMovedAway);
-  checkpoints->open();
-  report.steps = course.position.step;
-  samples_before = course.position.samples;
-  report.epochs = course.position.epoch;
-  if (course.best) {
-    report.best = EvaluationReport{.epoch = course.best->epoch,
-                                   .step = course.best->step,
-                                   .loss = course.best->loss,
-                                   .accuracy = course.best->accuracy,
-                                   .is_best = true};
-  }
-  const bool has_ended = options.patience && course.position.evaluations_since_best >= *options.patience;
-  if (has_ended) report.end = TrainingEnd::kPatience;
-  if (report.resumed && options.on_resume) options.on_resume(*report.resumed);
 }
 
 EvaluationReport Trainer::evaluate(const Dataset& data) {

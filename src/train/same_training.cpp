@@ -47,7 +47,9 @@ Values of_checkpoints(const TrainerOptions& options) {
           {"checkpoint.every_steps", checkpoint.every_steps.value_or(0)},
           {"checkpoint.background", as_number(checkpoint.background)},
           {"checkpoint.full_every", as_number(checkpoint.full_every)},
-          {"resume", options.resume.value_or("not set")}};
+          {"resume", options.resume.value_or("not set")},
+          {"copies", as_number(options.copies != nullptr)},
+          {"copies_every", options.copies_every}};
 }
 
 Values of_options(const TrainerOptions& options) {

@@ -56,6 +56,7 @@ void check_bounds(const TrainerOptions& options) {
                           {"steps", number(options.steps.value_or(0)), 0, kAny},
                           {"evaluate_every", number(options.evaluate_every.value_or(1)), 1, kAny},
                           {"patience", number(options.patience.value_or(1)), 1, kAny},
+                          {"copies_every", number(options.copies_every), 1, kAny},
                           {"hash_every", number(options.hash_every.value_or(1)), 1, kAny},
                           {"bucket_bytes", number(options.bucket_bytes), 1, kAny},
                           {"loader_threads", number(options.loader_threads), 1, kAny},

@@ -114,6 +114,23 @@ void Snapshots::leave_behind() {
   value_or_throw(state::agree(group_, moved));
 }
 
+void Snapshots::go_on_after(std::int64_t step) {
+  std::int64_t saved = -1;
+  const auto sort_out = [&]() -> Status {
+    COHORT_ASSIGN_OR_RETURN(const auto names, checkpoint::list_snapshots(files_, folder_));
+    for (const std::string& name : names) {
+      const std::int64_t its_step = *checkpoint::step_of(name);
+      if (its_step > step) left_behind_.push_back(name);
+      if (its_step <= step) saved = its_step;
+    }
+    return {};
+  };
+  value_or_throw(state::agree(group_, group_.rank() == 0 ? sort_out() : Status()));
+  saved = value_or_throw(state::largest_of_all(group_, saved));
+  if (saved >= 0) saved_step_ = saved;
+  goes_on_ = true;
+}
+
 void Snapshots::open() {
   if (saver_ != nullptr) return;
   const auto lock = [&]() -> Status {

@@ -20,7 +20,7 @@ void check_checkpoint_options(const CheckpointOptions& options);
 /// The snapshots of one training in a folder: goes on from one, says when the next is due, and has it
 /// written.
 ///
-/// Threads: one at a time; all ranks call resume(), open(), save() and wait() together.
+/// Threads: one at a time; all ranks call resume(), go_on_after(), open(), save() and wait() together.
 /// Lifetime: the group must outlive it. The destructor ends a write that is going on.
 /// Failure: throws what the group reports, and what keeps training from going on from a snapshot. A snapshot
 /// that cannot be written is in the reports.
@@ -36,6 +36,9 @@ class Snapshots {
   /// Failure: also throws kNotFound if a path that is not empty leads to no snapshot.
   std::optional<ResumeReport> resume(const std::string& path, checkpoint::Course& course,
                                      const checkpoint::Targets& targets);
+  /// Goes on after step `step` of the training that wrote the snapshots of the folder, with a state from
+  /// elsewhere: snapshots of later steps are set aside.
+  void go_on_after(std::int64_t step);
   /// True if training goes on from a snapshot of this folder.
   bool goes_on() const { return goes_on_; }
   /// Makes the folder ready: no other job writes to it, and snapshots that this training does not follow are

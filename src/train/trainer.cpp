@@ -91,6 +91,7 @@ Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
         // A rank that is alone waits for its own updates only.
         .waited = group.size() > 1 ? (Seconds(replica.waited()) - waited_before).count() : 0,
         .stalled = (Seconds(loader.stall()) - stalled_before).count()});
+  checkpoints->copy(course);
   return verdict;
 }
 
@@ -142,13 +143,6 @@ bool Trainer::Parts::look_at(const Dataset& test) {
   if (!options.patience || course.position.evaluations_since_best < *options.patience) return true;
   report.end = TrainingEnd::kPatience;
   return false;
-}
-
-void Trainer::Parts::keep(std::string_view name) {
-  ModelFacts facts = options.facts;
-  facts.others["step"] = std::to_string(report.steps);
-  facts.others["epoch"] = std::to_string(report.epochs);
-  directory.keep(name, replica.tensors(), facts);
 }
 
 }  // namespace cohort

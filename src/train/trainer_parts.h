@@ -42,7 +42,7 @@ struct Trainer::Parts {
   std::unique_ptr<train::TrainerTrace> trace;              // null: nothing is recorded
   train::Replica replica;
   train::ModelDirectory directory;
-  std::optional<train::Checkpoints> checkpoints{};  // of the present fit(), or of the last one
+  std::optional<train::Checkpoints> checkpoints{};  // of the present fit()
   TrainingReport report{};
   checkpoint::Course course{};      // of the present fit(), or of the last one
   bool save_is_due = false;         // a snapshot, at the end of the epoch
