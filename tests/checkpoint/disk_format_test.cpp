@@ -59,7 +59,9 @@ TEST(DiskFormat, TheExampleIsTheGoldenFile) {
     ASSERT_NE(mark, std::string::npos) << file;
     const std::size_t first = text.find('\n', text.find("```", mark)) + 1, last = text.find("```", first);
     if (writes) text.replace(first, last - first, expected);
-    if (!writes) EXPECT_EQ(text.substr(first, last - first), expected);
+    if (!writes) {
+      EXPECT_EQ(text.substr(first, last - first), expected);
+    }
   }
   if (writes) put(files, COHORT_DISK_FORMAT, text);
 }
