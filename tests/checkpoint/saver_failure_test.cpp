@@ -372,5 +372,19 @@ TEST(SavingRetention, KeepsTheBaseOfTheNextDifference) {
             (Steps{{1}, {1, 2}, {1, 2, 3}, {1, 3, 4}, {1, 4, 5}, {5, 6}, {5, 6, 7}, {5, 7, 8}}));
 }
 
+// A snapshot of a later step, which another run has left, is newer than those of this run.
+TEST(SavingRetention, KeepsTheBaseBelowALaterStep) {
+  MemoryFileSystem disk;
+  Log log;
+  run_script(1, disk, {.first = 900, .last = 900}, log);
+  run_script(1, disk,
+             {.first = 1,
+              .last = 3,
+              .options = {.folder = "run", .retention = {.last = 1, .best = 0}, .full_every = 9}},
+             log);
+  EXPECT_EQ(log.steps_done(), (std::vector{1, 2, 3, 900}));
+  EXPECT_EQ(value_or_throw(list_snapshots(disk, "run")), (std::vector{snapshot_name(1), snapshot_name(900)}));
+}
+
 }  // namespace
 }  // namespace cohort::test
