@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kChunk = 4096;  // elements that are doubles at a time
 
 template <class Number>
-void widen(std::span<const std::byte> bytes, std::vector<double>& wide) {
+void widen(DType, std::span<const std::byte> bytes, std::vector<double>& wide) {
   for (std::size_t i = 0; i < wide.size(); ++i) {
     Number number;
     std::memcpy(&number, bytes.data() + i * sizeof(Number), sizeof(Number));
@@ -27,36 +27,17 @@ void widen_half(DType dtype, std::span<const std::byte> bytes, std::vector<doubl
   wide.assign(floats.begin(), floats.end());
 }
 
+using Widen = void (*)(DType, std::span<const std::byte>, std::vector<double>&);
+
+// In the order of DType.
+constexpr Widen kWiden[] = {
+    widen<float>,        widen<double>,       widen_half,          widen_half,          widen<std::int8_t>,
+    widen<std::int16_t>, widen<std::int32_t>, widen<std::int64_t>, widen<std::uint8_t>, widen<std::uint8_t>};
+static_assert(std::size(kWiden) == std::size(kAllDTypes));
+
 std::vector<double> widened(DType dtype, std::span<const std::byte> bytes) {
   std::vector<double> wide(bytes.size() / size_bytes(dtype));
-  switch (dtype) {
-    case DType::kF32:
-      widen<float>(bytes, wide);
-      break;
-    case DType::kF64:
-      widen<double>(bytes, wide);
-      break;
-    case DType::kBF16:
-    case DType::kF16:
-      widen_half(dtype, bytes, wide);
-      break;
-    case DType::kI8:
-      widen<std::int8_t>(bytes, wide);
-      break;
-    case DType::kI16:
-      widen<std::int16_t>(bytes, wide);
-      break;
-    case DType::kI32:
-      widen<std::int32_t>(bytes, wide);
-      break;
-    case DType::kI64:
-      widen<std::int64_t>(bytes, wide);
-      break;
-    case DType::kU8:
-    case DType::kBool:
-      widen<std::uint8_t>(bytes, wide);
-      break;
-  }
+  kWiden[static_cast<std::size_t>(dtype)](dtype, bytes, wide);
   return wide;
 }
 

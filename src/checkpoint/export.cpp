@@ -20,8 +20,7 @@ Result<std::string> header_of(const TensorList& tensors, const std::map<std::str
 }
 
 Status write_file(const Export& to, const std::string& path, const TensorList& tensors) {
-  COHORT_ASSIGN_OR_RETURN(const std::string header,
-                          header_of(tensors, metadata_of(to.from.snapshot().manifest())));
+  COHORT_ASSIGN_OR_RETURN(const std::string header, header_of(tensors, metadata_of(to.course)));
   return write_file_atomically(to.files, path, [&](WritableFile& file) -> Status {
     COHORT_RETURN_IF_ERROR(file.append(std::as_bytes(std::span(header))));
     for (const WholeTensor* tensor : tensors) {
@@ -86,11 +85,11 @@ std::vector<TensorList> cut_into_files(const TensorList& tensors, std::uint64_t 
   return files;
 }
 
-std::map<std::string, std::string> metadata_of(const Manifest& manifest) {
+std::map<std::string, std::string> metadata_of(const Course& course) {
   std::map<std::string, std::string> metadata{{"format", "pt"},
-                                              {"step", std::to_string(manifest.course.position.step)},
-                                              {"epoch", std::to_string(manifest.course.position.epoch)}};
-  for (const auto& [name, value] : manifest.course.settings) {
+                                              {"step", std::to_string(course.position.step)},
+                                              {"epoch", std::to_string(course.position.epoch)}};
+  for (const auto& [name, value] : course.settings) {
     if (name.starts_with("cohort.")) metadata[name] = value;
   }
   return metadata;

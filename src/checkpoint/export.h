@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-// Snapshots in other forms: their tensors are whole there, whatever the layout was in which ranks held them.
+// Snapshots, and files of other systems, in other forms: their tensors are whole there, whatever the layout
+// was in which ranks held them.
 
 namespace cohort::checkpoint {
 
@@ -28,12 +29,13 @@ std::vector<TensorList> cut_into_files(const TensorList& tensors, std::uint64_t 
 /// The name of one of several files: `model-00001-of-00003.safetensors` for index 0.
 std::string weight_file(std::size_t index, std::size_t count);
 
-/// The texts of `__metadata__` for a file with the tensors of a snapshot: step, epoch, and the settings whose
+/// The texts of `__metadata__` for a file with tensors: step, epoch, and the settings whose
 /// names begin with `cohort.`, which are facts about the model.
-std::map<std::string, std::string> metadata_of(const Manifest& manifest);
+std::map<std::string, std::string> metadata_of(const Course& course);
 
 struct Export {
   const WholeTensors& from;
+  const Course& course;
   FileSystem& files;
   std::string path{};                           ///< of the file or folder to write, which does not exist
   std::function<void(std::uint64_t)> report{};  ///< gets the number of bytes written since its last call
@@ -50,7 +52,7 @@ Status export_safetensors(const Export& to, const TensorList& tensors);
 /// Failure and cost: as export_safetensors().
 Status export_huggingface(const Export& to, const TensorList& tensors, std::uint64_t most_bytes);
 
-/// Writes a full snapshot of the same step into the folder of snapshots at `path`, in the layout of one rank,
+/// Writes a full snapshot with this course into the folder of snapshots at `path`, in the layout of one rank,
 /// with files of about so many bytes. A difference becomes independent of its base so.
 ///
 /// Failure: kAlreadyExists if the folder has a snapshot of this step; as WholeTensors::read() and

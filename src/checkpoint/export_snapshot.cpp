@@ -62,9 +62,7 @@ std::vector<PlannedFile> plan_files(const WholeTensors& tensors, std::uint64_t m
 Status write_files(const Export& to, const std::string& name, std::uint64_t most_bytes) {
   const std::string folder = writing_folder(to.path, name);
   COHORT_RETURN_IF_ERROR(to.files.make_directories(folder));
-  Manifest manifest{.cohort_version = std::string(version()),
-                    .mesh = {{"data", 1}},
-                    .course = to.from.snapshot().manifest().course};
+  Manifest manifest{.cohort_version = std::string(version()), .mesh = {{"data", 1}}, .course = to.course};
   for (const PlannedFile& file : plan_files(to.from, most_bytes)) {
     LoadedTensors loaded;
     COHORT_RETURN_IF_ERROR(loaded.load(to, file.tensors));
@@ -78,7 +76,7 @@ Status write_files(const Export& to, const std::string& name, std::uint64_t most
 }  // namespace
 
 Status export_snapshot(const Export& to, std::uint64_t most_bytes) {
-  const std::string name = snapshot_name(to.from.snapshot().manifest().course.position.step);
+  const std::string name = snapshot_name(to.course.position.step);
   COHORT_ASSIGN_OR_RETURN(const bool exists, to.files.exists(storage::joined(to.path, name)));
   if (exists) {
     return Error(ErrorCode::kAlreadyExists, fmt::format("'{}' has a snapshot '{}' already", to.path, name))

@@ -72,6 +72,11 @@ std::vector<Damage> Verifier::verify(const std::string& name) {
       damaged.push_back(of_manifest(
           fmt::format("its base '{}' is a difference, expected a full snapshot", own.manifest.base)));
     }
+    if (base.manifest.hash != own.manifest.base_hash) {
+      damaged.push_back(of_manifest(
+          fmt::format("field 'base_hash' is {}, expected that of the manifest of '{}', {}",
+                      hash_text(own.manifest.base_hash), own.manifest.base, hash_text(base.manifest.hash))));
+    }
     add_parts(base.manifest, parts);
   }
   check_complete(parts, damaged);

@@ -11,24 +11,24 @@ namespace {
 // Long enough that the block which two windows share, and which is read twice, does not matter.
 constexpr std::uint64_t kWindowBytes = std::uint64_t{32} << 20;
 
-/// The pieces of one tensor alone, so that a read does not look at all pieces of the snapshot.
+/// The pieces of one tensor alone, so that a read does not look at all pieces of the source.
 class TensorSource final : public state::PieceSource {
  public:
-  TensorSource(Snapshot& snapshot, std::span<const std::size_t> indices)
-      : snapshot_(snapshot), indices_(indices) {
-    for (const std::size_t index : indices) held_.push_back(snapshot.held()[index]);
+  TensorSource(state::PieceSource& source, std::span<const std::size_t> indices)
+      : source_(source), indices_(indices) {
+    for (const std::size_t index : indices) held_.push_back(source.held()[index]);
   }
 
   std::span<const state::HeldPiece> held() const override { return held_; }
   Status agree(const Status& mine) override { return mine; }
   Status read(std::span<const state::Read> reads, const state::Taker& take) override {
-    std::vector<state::Read> of_snapshot(reads.begin(), reads.end());
-    for (state::Read& read : of_snapshot) read.held = indices_[read.held];
-    return snapshot_.read(of_snapshot, take);
+    std::vector<state::Read> of_source(reads.begin(), reads.end());
+    for (state::Read& read : of_source) read.held = indices_[read.held];
+    return source_.read(of_source, take);
   }
 
  private:
-  Snapshot& snapshot_;
+  state::PieceSource& source_;
   const std::span<const std::size_t> indices_;
   std::vector<state::HeldPiece> held_;
 };
@@ -43,10 +43,11 @@ std::uint64_t WholeTensor::size_bytes() const {
   return num_elements() * cohort::size_bytes(dtype);
 }
 
-WholeTensors::WholeTensors(Snapshot& snapshot) : snapshot_(snapshot) {
+WholeTensors::WholeTensors(state::PieceSource& source, IsCompressed is_compressed)
+    : source_(source), is_compressed_(std::move(is_compressed)) {
   std::map<std::string_view, WholeTensor> by_name;
-  for (std::size_t i = 0; i < snapshot.held().size(); ++i) {
-    const Piece& piece = snapshot.held()[i].piece;
+  for (std::size_t i = 0; i < source.held().size(); ++i) {
+    const Piece& piece = source.held()[i].piece;
     const auto [found, is_new] = by_name.try_emplace(piece.name);
     if (is_new) {
       found->second = {.name = piece.name, .dtype = piece.dtype, .shape = piece.shape, .merge = piece.merge};
@@ -71,14 +72,13 @@ Status WholeTensors::read(const WholeTensor& tensor, std::uint64_t first, std::s
                      .mine = flat_range(tensor.shape, first, count),
                      .merge = tensor.merge,
                      .bytes = into};
-  TensorSource source(snapshot_, tensor.held);
+  TensorSource source(source_, tensor.held);
   return state::move(std::span(&target, 1), source);
 }
 
 std::uint64_t WholeTensors::window_of(const WholeTensor& tensor) const {
-  const bool is_compressed = std::any_of(tensor.held.begin(), tensor.held.end(), [&](std::size_t held) {
-    return snapshot_.stored_piece(held).encoding != Encoding::kPlain;
-  });
+  const bool is_compressed =
+      is_compressed_ && std::any_of(tensor.held.begin(), tensor.held.end(), is_compressed_);
   const std::uint64_t all = std::max<std::uint64_t>(tensor.num_elements(), 1);
   return is_compressed ? all : std::min(all, kWindowBytes / cohort::size_bytes(tensor.dtype));
 }
@@ -93,6 +93,13 @@ Status WholeTensors::stream(const WholeTensor& tensor, const Take& take) const {
     COHORT_RETURN_IF_ERROR(take(first, bytes));
   }
   return {};
+}
+
+SnapshotTensors::SnapshotTensors(Snapshot& snapshot)
+    : WholeTensors(snapshot, compressed_pieces_of(snapshot)), snapshot_(snapshot) {}
+
+WholeTensors::IsCompressed compressed_pieces_of(const Snapshot& snapshot) {
+  return [&snapshot](std::size_t held) { return snapshot.stored_piece(held).encoding != Encoding::kPlain; };
 }
 
 }  // namespace cohort::checkpoint

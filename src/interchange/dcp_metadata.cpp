@@ -149,8 +149,9 @@ Status check_total(const DcpTensor& tensor) {
   const auto size =
       state::bytes_of(tensor.dtype, std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.end()));
   std::uint64_t found = 0;
-  for (const DcpChunk& chunk : tensor.chunks)
+  for (const DcpChunk& chunk : tensor.chunks) {
     found += num_elements(chunk.box.lengths) * size_bytes(tensor.dtype);
+  }
   if (size && found >= *size) return {};
   return bad_metadata(fmt::format("chunks have {} bytes, expected {}", found,
                                   size ? std::to_string(*size) : "fewer than 2^63"));
@@ -173,8 +174,9 @@ Result<DcpTensor> tensor_of(const std::string& name, const Dict& fields, const D
 
 Result<DcpMetadata> dcp_metadata_in(const Value& root) {
   const Dict* const fields = fields_of(root, "Metadata");
-  if (fields == nullptr)
+  if (fields == nullptr) {
     return bad_metadata(fmt::format("expected the class Metadata, found {}", kind_of(root)));
+  }
   COHORT_ASSIGN_OR_RETURN(const auto* const table, field<Dict>(*fields, "state_dict_metadata"));
   COHORT_ASSIGN_OR_RETURN(const DcpPlaces places, places_in(*fields));
   DcpMetadata metadata;

@@ -38,8 +38,9 @@ Result<std::vector<Dict>> groups_in(const Dict& optimizer) {
   std::vector<Dict> groups;
   for (const Value& item : list->items) {
     const Dict* const group = item.as<Dict>();
-    if (group == nullptr)
+    if (group == nullptr) {
       return bad_optimizer(fmt::format("expected a dict as a group, found {}", kind_of(item)));
+    }
     groups.push_back(*group);
   }
   return groups;
@@ -100,15 +101,17 @@ std::optional<std::int64_t> whole_number(const Value& value) {
   if (const auto* const number = value.as<std::int64_t>()) return *number;
   const auto* const number = value.as<double>();
   constexpr double kBeyond = 9.0e18;
-  if (number == nullptr || !(std::abs(*number) < kBeyond) || std::trunc(*number) != *number)
+  if (number == nullptr || !(std::abs(*number) < kBeyond) || std::trunc(*number) != *number) {
     return std::nullopt;
+  }
   return static_cast<std::int64_t>(*number);
 }
 
 Status add_state(const std::string& name, const Value& key, const Value& value, OptimizerState& state) {
   const auto* const field = key.as<std::string>();
-  if (field == nullptr)
+  if (field == nullptr) {
     return bad_optimizer(fmt::format("'{}' has {} as a key", printable(name), kind_of(key)));
+  }
   const std::string full = fmt::format("{}/{}", name, *field);
   const auto number = whole_number(value);
   if (const auto* const tensor = value.as<StoredTensor>()) {

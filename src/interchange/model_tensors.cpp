@@ -70,8 +70,9 @@ Result<ModelTensors> find_model(const Value& root, std::string_view under) {
   for (const std::string_view key : kModelKeys) {
     const Value* const found = dict == nullptr ? nullptr : dict->find(key);
     if (found == nullptr || !has_tensors(*found)) continue;
-    if (model)
+    if (model) {
       return no_model(root, fmt::format("one state dict, not two under '{}' and '{}'", model->under, key));
+    }
     model = tensors_in(*found, key);
   }
   if (model) return std::move(*model);

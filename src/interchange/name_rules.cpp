@@ -76,7 +76,7 @@ Result<NameRules> NameRules::parse(std::span<const std::string> rules) {
 std::optional<std::vector<std::size_t>> NameRules::match(const std::vector<Token>& pattern,
                                                          std::string_view name) {
   const std::size_t length = name.size();
-  std::vector<std::vector<char>> fits(pattern.size() + 1, std::vector<char>(length + 1));
+  std::vector<std::vector<bool>> fits(pattern.size() + 1, std::vector<bool>(length + 1));
   for (std::size_t n = 0; n <= length; ++n) fits.back()[n] = n == length || is_separator(name[n]);
   for (std::size_t t = pattern.size(); t-- > 0;) {
     const Token& token = pattern[t];

@@ -43,8 +43,9 @@ Result<Dict> optimizer_dict(std::span<const NamedTensor> tensors, std::span<cons
   for (const NamedTensor& each : tensors) {
     const std::size_t slash = std::min(each.name.rfind('/'), each.name.size());
     const auto found = numbers.find(std::string_view(each.name).substr(0, slash));
-    if (found == numbers.end() || slash == each.name.size())
+    if (found == numbers.end() || slash == each.name.size()) {
       return no_parameter(each.name, parameters.size());
+    }
     by_parameter[found->second].add(each.name.substr(slash + 1), each.tensor);
   }
   Dict state;

@@ -26,10 +26,14 @@ Status check_course(const checkpoint::Course& saved, const checkpoint::Course& n
   COHORT_RETURN_IF_ERROR(compare("the number of samples", saved.ledger.samples, now.ledger.samples));
   COHORT_RETURN_IF_ERROR(
       compare("TrainerOptions::batch_size", saved.ledger.batch_size, now.ledger.batch_size));
-  for (const auto& [key, value] : now.settings) {
-    const auto found = saved.settings.find(key);
-    const std::string before = found == saved.settings.end() ? "not set" : found->second;
-    if (before != value) return unlike("TrainerOptions::" + key, before, value);
+  for (const char* const key : {"seed", "shuffle"}) {
+    const auto value_in = [key](const checkpoint::Course& course) {
+      const auto found = course.settings.find(key);
+      return found == course.settings.end() ? std::string("not set") : found->second;
+    };
+    if (value_in(saved) != value_in(now)) {
+      return unlike(fmt::format("TrainerOptions::{}", key), value_in(saved), value_in(now));
+    }
   }
   return {};
 }
@@ -70,8 +74,11 @@ Result<std::vector<Piece>> Checkpoints::targets(const checkpoint::Course& saved,
   return pieces();
 }
 
+// A tensor that cannot be saved is noticed now, not after hours of training.
 void Checkpoints::open() {
-  if (options_.checkpoint) snapshots_.open();
+  if (!options_.checkpoint) return;
+  (void)pieces();
+  snapshots_.open();
 }
 
 bool Checkpoints::is_due(std::int64_t step) const {

@@ -1,4 +1,5 @@
 #include "comm/shared_memory/arena.h"
+#include "state/model_facts.h"
 #include "train/abort.h"
 #include "train/evaluator.h"
 #include "train/model_file.h"
@@ -131,6 +132,7 @@ void Trainer::Parts::begin(const Dataset& data) {
                  .micro_batches = train::slots_of(options, group.size())},
       .settings = {{"seed", std::to_string(options.seed)}, {"shuffle", options.shuffle ? "true" : "false"}},
       .config = options.checkpoint ? options.checkpoint->config : ""};
+  course.settings.merge(value_or_throw(state::metadata_of(options.facts)));
   report.resumed = checkpoints.resume(course);
   directory.prepare(options.facts, report.resumed ? train::Earlier::kKept : train::Earlier::kMovedAway);
   checkpoints.open();

@@ -16,6 +16,7 @@
 #include <torch/nn/module.h>
 
 namespace cohort::train {
+
 Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module,
                  Computation computation, std::vector<ParameterUpdate> updates,
                  const ReplicaSettings& settings)
@@ -74,8 +75,8 @@ Copies Replica::copies() const {
 
 // Rank 0 has the first place on its host, and sends to those in the first place on the others.
 void Replica::send_parameters() {
-  if (copies() == Copies::kPerRank) return send_from_first(group_, tensors_.parameters);
   if (copies() == Copies::kOne) return;
+  if (copies() == Copies::kPerRank) return send_from_first(group_, tensors_.parameters);
   if (lanes_[1].near()->rank() == 0) send_from_first(*lanes_[1].across(), tensors_.parameters);
   value_or_throw(lanes_[1].near()->run(barrier()));
 }
@@ -92,12 +93,6 @@ std::size_t Replica::gradient_bytes() const {
 ParameterMemory Replica::memory_for(const BucketLayout& layout) {
   const std::size_t size_bytes = std::max<std::size_t>(layout.count, 1) * sizeof(float);
   return {lanes_[1], arena_, size_bytes, settings_.sharing};
-}
-
-UpdateTime update_time(const ReplicaSettings& settings) {
-  if (settings.torch_optimizer != nullptr) return UpdateTime::kByEveryRank;
-  const bool waits = settings.clip_norm > 0 || settings.skip_non_finite;
-  return waits ? UpdateTime::kAfterVote : UpdateTime::kWhenReduced;
 }
 
 BucketLayout Replica::planned_layout(const std::vector<at::Tensor>& parameters,
@@ -187,8 +182,8 @@ StepTerms Replica::terms(double scale) const {
 void Replica::weigh(const Action& action) {
   const double mine = micro_batches_->weight();
   std::vector<double> all(static_cast<std::size_t>(lanes_.size()));
-  value_or_throw(
-      lanes_[action.lane].all().run(all_gather(std::span<const double>(&mine, 1), std::span(all))));
+  const Call call = all_gather(std::span<const double>(&mine, 1), std::span(all));
+  value_or_throw(lanes_[action.lane].all().run(call));
   const double weight = sum_as_tree(all);
   check_weight(group_, weight, fmt::format("of step {}", info_.step));
   synchronizers_->update().set_terms(terms(1 / weight));
@@ -234,8 +229,7 @@ void Replica::visit(const StateVisitor& visitor) {
 }
 
 void Replica::follow_observed_order() {
-  const auto order = intake_->learn_order(group_);
-  if (order) move_to_order(*order);
+  if (const auto order = intake_->learn_order(group_)) move_to_order(*order);
 }
 
 void Replica::set_bucket_order(const std::vector<std::size_t>& order) {

@@ -116,6 +116,12 @@ void check_torch_options(const TrainerOptions& options) {
   }
 }
 
+UpdateTime update_time(const ReplicaSettings& settings) {
+  if (settings.torch_optimizer != nullptr) return UpdateTime::kByEveryRank;
+  if (settings.clip_norm > 0 || settings.skip_non_finite) return UpdateTime::kAfterVote;
+  return UpdateTime::kWhenReduced;
+}
+
 ReplicaSettings replica_settings(const TrainerOptions& options) {
   return {.seed = options.seed,
           .summation =

@@ -96,7 +96,7 @@ class OtherReaders(Files):
 
     def test_converted_to_a_snapshot(self):
         result = json.loads(self.done("convert", "runs/mine/4", "alone", "--to", "cohort", "--json"))
-        self.assertEqual((result["name"], result["tensors"]), ("step-000000000004", 15))
+        self.assertEqual((result["source"], result["tensors"]), ("step-000000000004", 15))
         self.done("verify", "alone")
         self.assertIn("15 of 15 tensors in both are the same", self.done("diff", "runs/mine/4", "alone"))
 
@@ -167,7 +167,7 @@ class Paths(Files):
         def complete(*words):
             return subprocess.run([TOOL, "complete", "--", *words], capture_output=True, text=True, timeout=60).stdout.split()
         self.assertEqual(complete("checkpoint", ""), ["list", "show", "verify", "diff", "convert", "prune"])
-        self.assertEqual(complete("checkpoint", "convert", "--to", ""), ["safetensors", "huggingface", "cohort"])
+        self.assertEqual(complete("checkpoint", "convert", "--to", ""), ["safetensors", "huggingface", "torch", "cohort"])
         self.assertEqual(complete("checkpoint", "prune", "--keep-b"), ["--keep-best"])
 
     def test_colours_on_a_terminal(self):

@@ -14,12 +14,12 @@ namespace {
 
 using checkpoint::Difference;
 using checkpoint::Snapshot;
-using checkpoint::WholeTensors;
+using checkpoint::SnapshotTensors;
 
 Difference difference(FileSystem& files, const std::string& a, const std::string& b) {
   const auto in_a = value_or_throw(Snapshot::open(files, a, checkpoint::snapshot_name(1)));
   const auto in_b = value_or_throw(Snapshot::open(files, b, checkpoint::snapshot_name(1)));
-  const WholeTensors of_a(*in_a), of_b(*in_b);
+  const SnapshotTensors of_a(*in_a), of_b(*in_b);
   return value_or_throw(checkpoint::compare(of_a, of_a.all()[0], of_b, of_b.all()[0], [](std::uint64_t) {}));
 }
 
@@ -71,7 +71,7 @@ TEST(WholeTensors, AreReadAWindowAtATime) {
   MemoryFileSystem files;
   value_or_throw(make_snapshot(files, "run", 2, {{"t", DType::kI32, {kCount}, bytes_of_numbers(numbers)}}));
   const auto snapshot = value_or_throw(Snapshot::open(files, "run", checkpoint::snapshot_name(1)));
-  const WholeTensors tensors(*snapshot);
+  const SnapshotTensors tensors(*snapshot);
   std::uint64_t next = 0, windows = 0;
   const Status read =
       tensors.stream(tensors.all()[0], [&](std::uint64_t first, std::span<const std::byte> bytes) {

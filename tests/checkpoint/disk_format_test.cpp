@@ -9,6 +9,7 @@
 #include "storage/memory_file_system.h"
 
 #include <cstdlib>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 // The claims of docs/disk-format.md that other tests do not check.

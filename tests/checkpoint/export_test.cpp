@@ -8,13 +8,14 @@
 #include "storage/content.h"
 #include "storage/memory_file_system.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace cohort::test {
 namespace {
 
 using checkpoint::Snapshot;
-using checkpoint::WholeTensors;
+using checkpoint::SnapshotTensors;
 
 const checkpoint::BytesRead kNoReport = [](std::uint64_t) {};
 
@@ -26,9 +27,11 @@ class Exports : public ::testing::Test {
     tensors_.emplace(*snapshot_);
   }
   checkpoint::Export to(const std::string& path) {
-    return {.from = *tensors_, .files = files_, .path = path, .report = [this](std::uint64_t n) {
-              written_ += n;
-            }};
+    return {.from = *tensors_,
+            .course = snapshot_->manifest().course,
+            .files = files_,
+            .path = path,
+            .report = [this](std::uint64_t n) { written_ += n; }};
   }
   void expect_golden(const SafetensorsFile& file, std::size_t count) {
     EXPECT_EQ(file.tensors().size(), count);
@@ -46,7 +49,7 @@ class Exports : public ::testing::Test {
 
   MemoryFileSystem files_;
   std::unique_ptr<Snapshot> snapshot_;
-  std::optional<WholeTensors> tensors_;
+  std::optional<SnapshotTensors> tensors_;
   std::uint64_t written_ = 0;
 };
 
@@ -64,10 +67,10 @@ TEST_F(Exports, OneFile) {
 }
 
 TEST_F(Exports, FactsOfTheModel) {
-  checkpoint::Manifest manifest = snapshot_->manifest();
-  manifest.course.settings["cohort.model"] = "{}";
-  EXPECT_EQ(metadata_of(manifest).at("cohort.model"), "{}");
-  EXPECT_FALSE(metadata_of(manifest).contains("train.seed"));
+  checkpoint::Course course = snapshot_->manifest().course;
+  course.settings["cohort.model"] = "{}";
+  EXPECT_EQ(metadata_of(course).at("cohort.model"), "{}");
+  EXPECT_FALSE(metadata_of(course).contains("train.seed"));
 }
 
 TEST_F(Exports, FilesOfHuggingFace) {
@@ -107,7 +110,7 @@ TEST_F(Exports, AFullSnapshotOfOneRank) {
   const std::string name = checkpoint::snapshot_name(4);
   EXPECT_TRUE(checkpoint::Verifier(files_, "mine", kNoReport).verify(name).empty());
   const auto copy = value_or_throw(Snapshot::open(files_, "mine", name));
-  const WholeTensors of_copy(*copy);
+  const SnapshotTensors of_copy(*copy);
   ASSERT_EQ(of_copy.all().size(), tensors_->all().size());
   for (const auto& tensor : tensors_->all()) {
     const auto* const other = of_copy.find(tensor.name);

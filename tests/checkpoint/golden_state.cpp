@@ -146,6 +146,7 @@ checkpoint::Course golden_course(std::int64_t step) {
                        .best_loss = 0.25},
           .ledger = {.samples = 40, .batch_size = 16, .micro_batches = 4},
           .loss = step == 3 ? 0.25 : 0.5,
+          .best = checkpoint::BestEvaluation{.epoch = 1, .step = 3, .loss = 0.25, .accuracy = 0.75},
           .settings = {{"model.kind", "gpt"}, {"train.seed", "7"}},
           .config = "[train]\nseed = 7\n",
           .bucket_order = {1, 0, 2}};

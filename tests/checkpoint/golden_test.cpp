@@ -11,6 +11,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 // The snapshots in tests/checkpoint/golden must be read by this version and by every later one.
@@ -20,7 +21,7 @@ namespace cohort::test {
 namespace {
 
 using checkpoint::Snapshot;
-using checkpoint::WholeTensors;
+using checkpoint::SnapshotTensors;
 
 const std::string kFolder = COHORT_GOLDEN;
 constexpr std::int64_t kSteps[] = {3, 4};
@@ -45,7 +46,7 @@ TEST(Golden, HasEveryElement) {
   LocalFileSystem files;
   for (const std::int64_t step : kSteps) {
     const auto snapshot = value_or_throw(Snapshot::open(files, kFolder, checkpoint::snapshot_name(step)));
-    const WholeTensors tensors(*snapshot);
+    const SnapshotTensors tensors(*snapshot);
     ASSERT_EQ(tensors.all().size(), golden_tensors().size());
     for (const GoldenTensor& expected : golden_tensors()) {
       const auto* tensor = tensors.find(expected.name);
@@ -103,6 +104,7 @@ TEST(Golden, HasEveryFact) {
     EXPECT_EQ(manifest.kind,
               step == 3 ? checkpoint::SnapshotKind::kFull : checkpoint::SnapshotKind::kDifference);
     EXPECT_EQ(manifest.base, step == 3 ? "" : "step-000000000003");
+    EXPECT_EQ(manifest.base_hash != 0, step == 4);
     EXPECT_EQ(manifest.ranks, 2);
     EXPECT_EQ(manifest.hosts, 1);
     EXPECT_EQ(manifest.mesh, (std::map<std::string, int>{{"data", 2}}));
@@ -115,6 +117,11 @@ TEST(Golden, HasEveryFact) {
     EXPECT_EQ(course.position.best_loss, 0.25);
     EXPECT_EQ(course.ledger, (checkpoint::Ledger{.samples = 40, .batch_size = 16, .micro_batches = 4}));
     EXPECT_EQ(course.loss, step == 3 ? 0.25 : 0.5);
+    ASSERT_TRUE(course.best);
+    EXPECT_EQ(course.best->epoch, 1);
+    EXPECT_EQ(course.best->step, 3);
+    EXPECT_EQ(course.best->loss, 0.25);
+    EXPECT_EQ(course.best->accuracy, 0.75);
     EXPECT_EQ(course.settings,
               (std::map<std::string, std::string>{{"model.kind", "gpt"}, {"train.seed", "7"}}));
     EXPECT_EQ(course.config, "[train]\nseed = 7\n");

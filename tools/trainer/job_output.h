@@ -61,6 +61,7 @@ class JobOutput {
   LocalFileSystem files_;
   std::optional<RunDirectory> directory_;
   std::optional<observe::StepLog> log_;
+  bool has_snapshots_ = false;  // no line of the log may be missing if training goes on from one
   std::optional<observe::Progress> progress_;
   observe::RunSummary summary_;
 };

@@ -6,7 +6,7 @@
 namespace cohort::interchange {
 namespace {
 
-constexpr std::size_t kFetchBytes = 64 * 1024;
+constexpr std::size_t kFetchBytes = std::size_t{64} << 10;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Status ByteFeed::fetch(std::size_t count, std::string_view field) {
   buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(at_));
   at_ = 0;
   buffer_.resize(kept + more);
-  const auto read = window_.read(fetched_, std::span(buffer_).subspan(kept));
+  Status read = window_.read(fetched_, std::span(buffer_).subspan(kept));
   if (!read) {
     buffer_.resize(kept);
     return read;

@@ -22,8 +22,9 @@ class Pickler {
   Status put(std::monostate) { return opcode("N"); }
   Status put(bool value) { return opcode(value ? "\x88" : "\x89"); }
   Status put(std::int64_t value) {
-    if (value == static_cast<std::int32_t>(value))
+    if (value == static_cast<std::int32_t>(value)) {
       return opcode("J").number(static_cast<std::int32_t>(value));
+    }
     return opcode("\x8a").number(static_cast<std::uint8_t>(sizeof value)).number(value);
   }
   Status put(double value) {

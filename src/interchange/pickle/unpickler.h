@@ -32,7 +32,7 @@ class Unpickler {
 
  private:
   static const Opcode* opcode_of(unsigned char code);
-  static const std::span<const Opcode> kOpcodes;
+  static std::span<const Opcode> opcodes();
 
   // Numbers and texts.
   Status protocol();

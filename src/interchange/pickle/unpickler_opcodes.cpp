@@ -5,7 +5,7 @@
 namespace cohort::interchange {
 
 // All opcodes that are allowed, those of STOP apart. Pickles of torch.save() and of DCP need no others.
-const std::span<const Opcode> Unpickler::kOpcodes = [] {
+std::span<const Opcode> Unpickler::opcodes() {
   using U = Unpickler;
   static constexpr Opcode kAllowed[] = {
       {0x80, "PROTO", &U::protocol},
@@ -51,13 +51,14 @@ const std::span<const Opcode> Unpickler::kOpcodes = [] {
       {'b', "BUILD", &U::build},
       {'Q', "BINPERSID", &U::persistent_id},
   };
-  return std::span<const Opcode>(kAllowed);
-}();
+  return kAllowed;
+}
 
 const Opcode* Unpickler::opcode_of(unsigned char code) {
-  const auto found = std::find_if(kOpcodes.begin(), kOpcodes.end(),
-                                  [code](const Opcode& opcode) { return opcode.code == code; });
-  return found == kOpcodes.end() ? nullptr : &*found;
+  const std::span<const Opcode> all = opcodes();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [code](const Opcode& opcode) { return opcode.code == code; });
+  return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace cohort::interchange

@@ -45,8 +45,8 @@ Status Unpickler::long_integer() {
   if (length > sizeof number) {
     return push(LongNode{.bytes = {reinterpret_cast<const char*>(digits.data()), digits.size()}});
   }
-  if (length > 0 && (std::to_integer<int>(digits.back()) & 0x80) != 0)
-    number = -1;  // the sign fills the rest
+  const bool is_negative = length > 0 && (std::to_integer<int>(digits.back()) & 0x80) != 0;
+  if (is_negative) number = -1;  // the sign fills the bytes that are not given
   std::memcpy(&number, digits.data(), length);
   return push(number);
 }

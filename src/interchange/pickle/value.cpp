@@ -7,9 +7,9 @@ namespace {
 
 template <class Key, class Wanted>
 const Value* value_under(const Dict& dict, Wanted wanted) {
-  for (const auto& [each, value] : dict.entries) {
-    const Key* const key = each.as<Key>();
-    if (key != nullptr && *key == wanted) return &value;
+  for (const Entry& entry : dict.entries) {
+    const Key* const key = entry.first.as<Key>();
+    if (key != nullptr && *key == wanted) return &entry.second;
   }
   return nullptr;
 }

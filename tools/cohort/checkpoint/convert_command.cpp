@@ -1,7 +1,8 @@
 #include "base/units.h"
 #include "checkpoint/byte_progress.h"
+#include "checkpoint/convert_source.h"
 #include "checkpoint/export.h"
-#include "checkpoint/find_snapshots.h"
+#include "checkpoint/export_torch.h"
 #include "checkpoint/snapshot_facts.h"
 #include "commands.h"
 #include "observe/json_text.h"
@@ -15,7 +16,6 @@ namespace {
 
 using checkpoint::Export;
 using checkpoint::TensorList;
-using checkpoint::WholeTensors;
 
 /// The tensors to write, and the most bytes of a file.
 struct ConvertOrder {
@@ -38,6 +38,8 @@ constexpr TargetFormat kTargetFormats[] = {
      [](const Export& to, const ConvertOrder& order) {
        return export_huggingface(to, order.tensors, order.shard_bytes);
      }},
+    {"torch", nullptr, false,
+     [](const Export& to, const ConvertOrder& order) { return export_torch(to, order.tensors); }},
     {"cohort", "1 GB", true,
      [](const Export& to, const ConvertOrder& order) { return export_snapshot(to, order.shard_bytes); }},
 };
@@ -54,30 +56,38 @@ Status as_usage(const Status& written) {
   return Error(ErrorCode::kUsage, written.error().message()).with_remedy(written.error().remedy());
 }
 
-/// `cohort checkpoint convert SNAPSHOT OUT --to FORMAT`: a snapshot for other programs.
+std::vector<std::string> source_names() {
+  return {"cohort", "torch", "dcp"};
+}
+
+/// `cohort checkpoint convert SNAPSHOT OUT --to FORMAT`: a snapshot for other programs, or files of PyTorch
+/// for Cohort.
 class CheckpointConvertCommand final : public Command {
  public:
   std::vector<std::string> words() const override { return {"checkpoint", "convert"}; }
-  std::string summary() const override {
-    return "Write a snapshot as one safetensors file, as Hugging Face files, or as a full snapshot of one "
-           "rank";
-  }
+  std::string summary() const override { return "Write a snapshot, or a file of PyTorch, in another format"; }
   std::vector<std::string> candidates(const std::string& option) const override {
     if (option == "--to") return format_names();
+    if (option == "--from") return source_names();
     return option == "--with" ? std::vector<std::string>{"optimizer"} : std::vector<std::string>{};
   }
   void add_options(CLI::App& app) override {
-    app.add_option("snapshot", path_, "A snapshot; of a run or a folder of snapshots, the newest")
+    app.add_option("source", source_.path,
+                   "A snapshot (of a run or a folder, the newest), a file of torch.save(), or a directory of "
+                   "torch.distributed.checkpoint")
+        ->required();
+    app.add_option("out", out_,
+                   "The file or folder to write; for cohort, a folder of snapshots such as runs/mine")
         ->required();
     app.add_option(
-           "out", out_,
-           "The file (safetensors) or folder to write; for cohort, a folder of snapshots such as runs/mine")
-        ->required();
-    app.add_option("--to", to_, "safetensors, huggingface or cohort")
+           "--to", to_,
+           "safetensors and torch: one file; huggingface: a folder; cohort: a full snapshot of one rank")
         ->type_name("FORMAT")
         ->required()
         ->check(CLI::IsMember(format_names()));
-    app.add_option("--with", with_, "Also write the state of the optimizer; cohort always has it")
+    add_source_options(app);
+    app.add_option("--with", with_,
+                   "Also write the state of the optimizer; a snapshot converted to cohort always keeps it")
         ->type_name("PART")
         ->check(CLI::IsMember({"optimizer"}));
     app.add_option("--shard-size", shard_size_,
@@ -92,23 +102,35 @@ class CheckpointConvertCommand final : public Command {
                                                [&](const TargetFormat& each) { return each.name == to_; });
     COHORT_ASSIGN_OR_RETURN(const std::uint64_t shard_bytes, shard_bytes_of(format));
     LocalFileSystem files;
-    COHORT_ASSIGN_OR_RETURN(const FoundSnapshot found, find_snapshot(files, path_));
-    COHORT_ASSIGN_OR_RETURN(const auto snapshot, checkpoint::Snapshot::open(files, found.folder, found.name));
-    const WholeTensors tensors(*snapshot);
-    const bool has_all = format.has_all || !with_.empty();
-    const TensorList list = tensors_of(tensors, has_all ? checkpoint::Part::kAll : checkpoint::Part::kModel);
+    source_.has_optimizer = !with_.empty();
+    COHORT_ASSIGN_OR_RETURN(const auto source, ConvertSource::open(files, source_));
+    const bool has_all = format.has_all || source_.has_optimizer;
+    const auto part = has_all ? checkpoint::Part::kAll : checkpoint::Part::kModel;
+    const TensorList list = tensors_of(source->tensors(), part);
     ByteProgress progress("convert", size_bytes(list));
     COHORT_RETURN_IF_ERROR(
-        as_usage(format.write({.from = tensors,
+        as_usage(format.write({.from = source->tensors(),
+                               .course = source->course(),
                                .files = files,
                                .path = out_,
                                .report = [&](std::uint64_t bytes) { progress.add(bytes); }},
                               {.tensors = list, .shard_bytes = shard_bytes})));
-    session.out << summary_of(found, list);
+    session.out << summary_of(*source, list);
     return ExitCode::kDone;
   }
 
  private:
+  void add_source_options(CLI::App& app) {
+    app.add_option("--from", source_.format, "The format of the source; by default told from its files")
+        ->type_name("FORMAT")
+        ->check(CLI::IsMember(source_names()));
+    app.add_option("--rename", source_.rules,
+                   "Rename tensors: 'module.* -> *' takes a prefix away; several rules, of which the first "
+                   "that matches counts")
+        ->type_name("RULE")
+        ->allow_extra_args(false);
+  }
+
   Result<std::uint64_t> shard_bytes_of(const TargetFormat& format) const {
     if (format.shard_size == nullptr && !shard_size_.empty()) {
       return Error(ErrorCode::kUsage,
@@ -119,20 +141,29 @@ class CheckpointConvertCommand final : public Command {
     return parse_bytes(shard_size_.empty() ? format.shard_size : shard_size_).within("--shard-size");
   }
 
-  std::string summary_of(const FoundSnapshot& found, const TensorList& list) const {
+  std::string summary_of(const ConvertSource& source, const TensorList& list) const {
     if (json_) {
-      return observe::json_text({{"folder", found.folder},
-                                 {"name", found.name},
+      auto rules = nlohmann::ordered_json::array();
+      for (const RuleUse& each : source.rules())
+        rules.push_back({{"rule", each.rule}, {"tensors", each.num_tensors}});
+      return observe::json_text({{"source", source.name()},
                                  {"out", out_},
                                  {"to", to_},
                                  {"tensors", list.size()},
-                                 {"bytes", size_bytes(list)}});
+                                 {"bytes", size_bytes(list)},
+                                 {"rules", rules}});
     }
-    return fmt::format("{}: {} of {}, {}\n", out_, counted(list.size(), "tensor"), found.name,
-                       format_bytes(size_bytes(list)));
+    std::string text;
+    for (const RuleUse& each : source.rules()) {
+      text += fmt::format(
+          "{}: {}\n", each.rule,
+          each.num_tensors == 0 ? "no tensor has such a name" : counted(each.num_tensors, "tensor"));
+    }
+    return text + fmt::format("{}: {} of {}, {}\n", out_, counted(list.size(), "tensor"), source.name(),
+                              format_bytes(size_bytes(list)));
   }
 
-  std::string path_;
+  SourceOrder source_;
   std::string out_;
   std::string to_;
   std::string with_;

@@ -17,7 +17,7 @@ namespace cohort::tool {
 namespace {
 
 using checkpoint::Snapshot;
-using checkpoint::WholeTensors;
+using checkpoint::SnapshotTensors;
 using DiffJson = nlohmann::ordered_json;
 
 std::string shortened(const std::string& text) {
@@ -56,7 +56,7 @@ class CheckpointDiffCommand final : public Command {
     LocalFileSystem files;
     COHORT_ASSIGN_OR_RETURN(const auto snapshot_a, open(files, paths_[0]));
     COHORT_ASSIGN_OR_RETURN(const auto snapshot_b, open(files, paths_[1]));
-    const WholeTensors a(*snapshot_a), b(*snapshot_b);
+    const SnapshotTensors a(*snapshot_a), b(*snapshot_b);
     COHORT_ASSIGN_OR_RETURN(const SnapshotDifference difference, compared(a, b));
     session.out << (json_ ? observe::json_text(json(difference)) : text(session, difference));
     return difference.has_same_tensors() ? ExitCode::kDone : ExitCode::kFailed;
@@ -68,7 +68,7 @@ class CheckpointDiffCommand final : public Command {
     return Snapshot::open(files, found.folder, found.name);
   }
 
-  static Result<SnapshotDifference> compared(const WholeTensors& a, const WholeTensors& b) {
+  static Result<SnapshotDifference> compared(const SnapshotTensors& a, const SnapshotTensors& b) {
     using checkpoint::Part;
     using checkpoint::tensors_of;
     ByteProgress progress("diff",

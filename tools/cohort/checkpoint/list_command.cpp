@@ -76,32 +76,29 @@ class CheckpointListCommand final : public Command {
     return line == newest_ ? "newest" : line == best_ ? "best" : "";
   }
 
+  static std::vector<observe::Cell> cells(const ListedSnapshot& line, const std::string& marks) {
+    const observe::Cell name{line.name, Colour::kBold};
+    if (!line.damage.empty()) {
+      return {name, {"-"}, {"-"}, {"-"}, {"-"}, {"-"}, {"-"}, {"unreadable: " + line.damage, Colour::kRed}};
+    }
+    const checkpoint::Course& course = line.manifest.course;
+    return {name,
+            {std::to_string(course.position.epoch)},
+            {number_text(course.loss)},
+            {kind_text(line.manifest)},
+            {std::to_string(line.manifest.ranks)},
+            {std::to_string(line.num_files)},
+            {format_bytes(line.size_bytes)},
+            {marks, Colour::kGreen}};
+  }
+
   std::string text(const Session& session, const std::string& folder) const {
     observe::Table table({"snapshot", "epoch", "loss", "kind", "ranks", "files", "size", ""});
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const ListedSnapshot& line = lines_[i];
       sum += line.size_bytes;
-      if (!line.damage.empty()) {
-        table.add({{line.name, Colour::kBold},
-                   {"-"},
-                   {"-"},
-                   {"-"},
-                   {"-"},
-                   {"-"},
-                   {"-"},
-                   {"unreadable: " + line.damage, Colour::kRed}});
-        continue;
-      }
-      const checkpoint::Course& course = line.manifest.course;
-      table.add({{line.name, Colour::kBold},
-                 {std::to_string(course.position.epoch)},
-                 {number_text(course.loss)},
-                 {kind_text(line.manifest)},
-                 {std::to_string(line.manifest.ranks)},
-                 {std::to_string(line.num_files)},
-                 {format_bytes(line.size_bytes)},
-                 {marks(i), Colour::kGreen}});
+      table.add(cells(line, marks(i)));
     }
     return fmt::format("{}\n{} in {}, {}\n", table.text(session.screen()), counted(lines_.size(), "snapshot"),
                        folder, format_bytes(sum));

@@ -16,25 +16,25 @@ namespace cohort::tool {
 namespace {
 
 using checkpoint::Snapshot;
+using checkpoint::SnapshotTensors;
 using checkpoint::WholeTensor;
-using checkpoint::WholeTensors;
 using ShowJson = nlohmann::ordered_json;
 
 constexpr std::size_t kAnyDepth = 1000;
 
-std::uint64_t stored_bytes(const WholeTensors& tensors, const WholeTensor& tensor) {
+std::uint64_t stored_bytes(const SnapshotTensors& tensors, const WholeTensor& tensor) {
   std::uint64_t sum = 0;
   for (const std::size_t held : tensor.held) sum += tensors.snapshot().stored_piece(held).size_bytes;
   return sum;
 }
 
-bool is_compressed(const WholeTensors& tensors, const WholeTensor& tensor) {
+bool is_compressed(const SnapshotTensors& tensors, const WholeTensor& tensor) {
   return std::any_of(tensor.held.begin(), tensor.held.end(), [&](std::size_t held) {
     return tensors.snapshot().stored_piece(held).encoding != checkpoint::Encoding::kPlain;
   });
 }
 
-observe::Table flat_table(const WholeTensors& tensors) {
+observe::Table flat_table(const SnapshotTensors& tensors) {
   observe::Table table({"tensor", "type", "size", "stored", "file"});
   for (const WholeTensor& tensor : tensors.all()) {
     table.add({{tensor.name, Colour::kBold},
@@ -47,7 +47,7 @@ observe::Table flat_table(const WholeTensors& tensors) {
   return table;
 }
 
-ShowJson tensors_json(const WholeTensors& tensors) {
+ShowJson tensors_json(const SnapshotTensors& tensors) {
   ShowJson list = ShowJson::array();
   for (const WholeTensor& tensor : tensors.all()) {
     list.push_back({{"name", tensor.name},
@@ -60,7 +60,7 @@ ShowJson tensors_json(const WholeTensors& tensors) {
   return list;
 }
 
-std::string sum_text(const WholeTensors& tensors) {
+std::string sum_text(const SnapshotTensors& tensors) {
   std::uint64_t counts[2]{}, bytes[2]{}, elements = 0;
   for (const WholeTensor& tensor : tensors.all()) {
     const bool is_of_model = checkpoint::is_of_model(tensor.name);
@@ -97,7 +97,7 @@ class CheckpointShowCommand final : public Command {
     COHORT_ASSIGN_OR_RETURN(const FoundSnapshot found, find_snapshot(files, path_));
     COHORT_ASSIGN_OR_RETURN(const auto snapshot, Snapshot::open(files, found.folder, found.name));
     if (config_) return print_config(session, *snapshot);
-    const WholeTensors tensors(*snapshot);
+    const SnapshotTensors tensors(*snapshot);
     session.out << (json_ ? observe::json_text(json(found, tensors)) : text(session, found, tensors));
     return ExitCode::kDone;
   }
@@ -113,7 +113,7 @@ class CheckpointShowCommand final : public Command {
     return ExitCode::kDone;
   }
 
-  std::string text(const Session& session, const FoundSnapshot& found, const WholeTensors& tensors) const {
+  std::string text(const Session& session, const FoundSnapshot& found, const SnapshotTensors& tensors) const {
     observe::Table facts({"snapshot", storage::joined(found.folder, found.name)});
     for (const auto& [name, value] : facts_of(tensors.snapshot().manifest())) {
       facts.add({{name, Colour::kBold}, {value}});
@@ -123,7 +123,7 @@ class CheckpointShowCommand final : public Command {
                        sum_text(tensors));
   }
 
-  static ShowJson json(const FoundSnapshot& found, const WholeTensors& tensors) {
+  static ShowJson json(const FoundSnapshot& found, const SnapshotTensors& tensors) {
     const checkpoint::Manifest& manifest = tensors.snapshot().manifest();
     ShowJson object{{"folder", found.folder}, {"name", found.name}};
     object.update(facts_json(manifest));

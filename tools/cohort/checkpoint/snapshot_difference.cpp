@@ -9,8 +9,8 @@ namespace cohort::tool {
 namespace {
 
 using checkpoint::Manifest;
+using checkpoint::SnapshotTensors;
 using checkpoint::WholeTensor;
-using checkpoint::WholeTensors;
 
 std::map<std::string, std::string> facts_by_name(const Manifest& manifest) {
   const auto facts = facts_of(manifest);
@@ -34,7 +34,7 @@ std::vector<OtherValue> other_facts(const Manifest& a, const Manifest& b) {
 
 }  // namespace
 
-Result<SnapshotDifference> difference_of(const WholeTensors& a, const WholeTensors& b,
+Result<SnapshotDifference> difference_of(const SnapshotTensors& a, const SnapshotTensors& b,
                                          const checkpoint::BytesRead& report) {
   SnapshotDifference result{.facts = other_facts(a.snapshot().manifest(), b.snapshot().manifest())};
   for (const WholeTensor& in_b : b.all()) {

@@ -35,7 +35,8 @@ struct SnapshotDifference {
 };
 
 /// Compares all tensors and facts of two snapshots, whatever their layouts are.
-Result<SnapshotDifference> difference_of(const checkpoint::WholeTensors& a, const checkpoint::WholeTensors& b,
+Result<SnapshotDifference> difference_of(const checkpoint::SnapshotTensors& a,
+                                         const checkpoint::SnapshotTensors& b,
                                          const checkpoint::BytesRead& report);
 
 }  // namespace cohort::tool

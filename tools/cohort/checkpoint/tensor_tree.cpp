@@ -11,8 +11,8 @@
 namespace cohort::tool {
 namespace {
 
+using checkpoint::SnapshotTensors;
 using checkpoint::WholeTensor;
-using checkpoint::WholeTensors;
 
 bool is_number(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -48,7 +48,7 @@ bool NameOrder::operator()(const std::string& a, const std::string& b) const {
   return both && a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
-TensorTree::TensorTree(const WholeTensors& tensors) : tensors_(tensors) {
+TensorTree::TensorTree(const SnapshotTensors& tensors) : tensors_(tensors) {
   for (const WholeTensor& tensor : tensors.all()) add(tensor);
 }
 
@@ -99,13 +99,13 @@ std::vector<observe::Cell> TensorTree::line(const Node& node, const Place& place
           {files_text(tensors_, *node.tensor)}};
 }
 
-std::vector<std::string> files_of(const WholeTensors& tensors, const WholeTensor& tensor) {
+std::vector<std::string> files_of(const SnapshotTensors& tensors, const WholeTensor& tensor) {
   std::set<std::string> files;
   for (const std::size_t held : tensor.held) files.insert(tensors.snapshot().file_of(held));
   return {files.begin(), files.end()};
 }
 
-std::string files_text(const WholeTensors& tensors, const WholeTensor& tensor) {
+std::string files_text(const SnapshotTensors& tensors, const WholeTensor& tensor) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> files = files_of(tensors, tensor);
   const std::size_t count = files.size();

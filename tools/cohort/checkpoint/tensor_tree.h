@@ -22,7 +22,7 @@ struct NameOrder {
 /// Lifetime: the tensors must outlive it.
 class TensorTree {
  public:
-  explicit TensorTree(const checkpoint::WholeTensors& tensors);
+  explicit TensorTree(const checkpoint::SnapshotTensors& tensors);
 
   /// Lines for modules and tensors; modules of this depth stand for everything in them.
   observe::Table table(std::size_t depth) const;
@@ -46,14 +46,14 @@ class TensorTree {
   void add_lines(const Node& node, const Place& place, observe::Table& table) const;
   std::vector<observe::Cell> line(const Node& node, const Place& place) const;
 
-  const checkpoint::WholeTensors& tensors_;
+  const checkpoint::SnapshotTensors& tensors_;
   Node root_;
 };
 
 /// The files that have parts of a tensor, without `.safetensors`.
-std::string files_text(const checkpoint::WholeTensors& tensors, const checkpoint::WholeTensor& tensor);
+std::string files_text(const checkpoint::SnapshotTensors& tensors, const checkpoint::WholeTensor& tensor);
 /// The same files, with their whole names.
-std::vector<std::string> files_of(const checkpoint::WholeTensors& tensors,
+std::vector<std::string> files_of(const checkpoint::SnapshotTensors& tensors,
                                   const checkpoint::WholeTensor& tensor);
 
 }  // namespace cohort::tool

@@ -1,0 +1,1 @@
+checkpoint convert ../../checkpoint/golden x --to safetensors --rename module

@@ -1,0 +1,251 @@
+#include "small_models.h"
+#include "storage/temporary_directory.h"
+#include "training_world.h"
+
+#include <cohort/dropout.h>
+#include <cohort/trainer.h>
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <mutex>
+#include <torch/optim/adamw.h>
+
+namespace cohort::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kSamples = 40;  // three steps of 16, the last one shorter
+constexpr std::int64_t kSteps = 6;
+
+// Dropout, running means, clipping, moments: everything that a wrong position or a lost piece would change.
+torch::nn::Sequential net() {
+  return with_fixed_numbers(torch::nn::Sequential(torch::nn::Linear(6, 17), torch::nn::BatchNorm1d(17),
+                                                  cohort::Dropout(0.3), torch::nn::ReLU(),
+                                                  torch::nn::Linear(17, 3)));
+}
+
+TrainerOptions options(const std::string& folder) {
+  return {.optimizer = {.kind = OptimizerKind::kAdamW, .learning_rate = 0.01, .weight_decay = 0.01},
+          .schedule = {.warmup_steps = 4},
+          .clip_grad_norm = 0.1,
+          .batch_size = 16,
+          .micro_batches = 4,
+          .epochs = 2,
+          .checkpoint = CheckpointOptions{.directory = folder, .keep_last = 100, .background = false},
+          .bucket_bytes = 256};
+}
+
+/// Trains as `world` ranks; the report of rank 0.
+TrainingReport train(int world, const TrainerOptions& options) {
+  TrainingReport report;
+  const auto outcome = run_training(world, [&](Communicator& group, Arena& arena) {
+    const auto model = net();
+    Trainer trainer(group, arena, model.ptr(), cross_entropy(model), options);
+    const TrainingReport mine =
+        trainer.fit(std::make_shared<RoughNumbers>(kSamples), std::make_shared<RoughNumbers>(11));
+    if (group.rank() == 0) report = mine;
+  });
+  EXPECT_WORLD_OK(outcome);
+  return report;
+}
+
+TrainingReport train_without_interruption(int world, TrainerOptions options) {
+  options.checkpoint.reset();
+  return train(world, options);
+}
+
+TrainingReport train_in_two(int world, int second_world, const TrainerOptions& whole, std::int64_t steps) {
+  TrainerOptions first = whole, second = whole;
+  first.steps = steps;
+  EXPECT_EQ(train(world, first).saved_step, steps);
+  second.resume = "";
+  const TrainingReport report = train(second_world, second);
+  EXPECT_TRUE(report.resumed);
+  return report;
+}
+
+TEST(Resume, AtAnyStepGivesTheBitsOfARunWithoutInterruption) {
+  for (const int world : {1, 2, 3}) {
+    const TrainingReport expected = train_without_interruption(world, options(""));
+    for (std::int64_t steps = 1; steps < kSteps; ++steps) {
+      TemporaryDirectory folder;
+      const TrainingReport report = train_in_two(world, world, options(folder.path()), steps);
+      EXPECT_EQ(report.parameters_hash, expected.parameters_hash) << world << " ranks, step " << steps;
+      EXPECT_EQ(report.steps, expected.steps);
+      EXPECT_EQ(report.last->loss, expected.last->loss);
+      EXPECT_EQ(report.best->loss, expected.best->loss);
+    }
+  }
+}
+
+TEST(Resume, OnAnyWorldGivesTheSameBits) {
+  TrainerOptions any_world = options("");
+  any_world.deterministic = Deterministic::kAnyWorld;
+  const std::string expected = train_without_interruption(1, any_world).parameters_hash;
+  for (const auto& [from, to] : {std::pair(2, 4), std::pair(4, 1), std::pair(1, 2)}) {
+    TemporaryDirectory folder;
+    any_world.checkpoint->directory = folder.path();
+    EXPECT_EQ(train_in_two(from, to, any_world, 2).parameters_hash, expected) << from << " → " << to;
+  }
+}
+
+TEST(Resume, FromDifferencesAndCompressedTensors) {
+  const std::string expected = train_without_interruption(2, options("")).parameters_hash;
+  TemporaryDirectory folder;
+  TrainerOptions whole = options(folder.path());
+  whole.checkpoint->every_steps = 1;
+  whole.checkpoint->full_every = 3;
+  whole.checkpoint->compress = true;
+  EXPECT_EQ(train_in_two(2, 2, whole, 5).parameters_hash, expected);
+}
+
+TEST(Resume, InTheBackgroundWritesTheSame) {
+  const std::string expected = train_without_interruption(2, options("")).parameters_hash;
+  TemporaryDirectory folder;
+  TrainerOptions whole = options(folder.path());
+  whole.checkpoint->background = true;
+  whole.checkpoint->every_steps = 2;
+  EXPECT_EQ(train_in_two(2, 2, whole, 4).parameters_hash, expected);
+}
+
+void damage(const fs::path& snapshot) {
+  for (const auto& entry : fs::directory_iterator(snapshot)) {
+    if (!entry.path().filename().string().starts_with("training")) continue;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-1, std::ios::end);
+    file.put('\x5a');
+  }
+}
+
+TEST(Resume, ADamagedSnapshotIsPassedOverAndSetAside) {
+  const std::string expected = train_without_interruption(2, options("")).parameters_hash;
+  TemporaryDirectory folder;
+  TrainerOptions whole = options(folder.path());
+  whole.checkpoint->every_steps = 1;
+  whole.steps = 4;
+  train(2, whole);
+  damage(fs::path(folder.path()) / "step-000000000004");
+  whole.steps.reset();
+  whole.resume = "";
+  const TrainingReport report = train(2, whole);
+  EXPECT_EQ(report.parameters_hash, expected);
+  ASSERT_TRUE(report.resumed);
+  EXPECT_EQ(report.resumed->step, 3);
+  ASSERT_EQ(report.resumed->passed_over.size(), 1u);
+  EXPECT_EQ(report.resumed->passed_over.front().code(), ErrorCode::kCorrupt);
+  EXPECT_TRUE(fs::exists(fs::path(folder.path()) / "set-aside-1" / "step-000000000004"));
+}
+
+TEST(Resume, ANamedSnapshotIsTakenAndLaterOnesAreSetAside) {
+  const std::string expected = train_without_interruption(2, options("")).parameters_hash;
+  TemporaryDirectory folder;
+  TrainerOptions whole = options(folder.path());
+  whole.checkpoint->every_steps = 1;
+  whole.steps = 4;
+  train(2, whole);
+  whole.steps.reset();
+  whole.resume = std::string(folder.path()) + "/step-000000000002";
+  EXPECT_EQ(train(2, whole).parameters_hash, expected);
+  EXPECT_TRUE(fs::exists(fs::path(folder.path()) / "set-aside-1" / "step-000000000003"));
+  EXPECT_TRUE(fs::exists(fs::path(folder.path()) / "step-000000000006"));
+}
+
+TEST(Resume, WithoutASnapshotBeginsAnew) {
+  TemporaryDirectory folder;
+  TrainerOptions whole = options(folder.path());
+  whole.resume = "";
+  const TrainingReport report = train(2, whole);
+  EXPECT_FALSE(report.resumed);
+  EXPECT_EQ(report.parameters_hash, train_without_interruption(2, options("")).parameters_hash);
+}
+
+std::string refusal(int world, const TrainerOptions& options) {
+  std::mutex mutex;
+  std::string text;
+  const auto outcome = run_training(world, [&](Communicator& group, Arena& arena) {
+    const auto model = net();
+    Trainer trainer(group, arena, model.ptr(), cross_entropy(model), options);
+    try {
+      trainer.fit(std::make_shared<RoughNumbers>(kSamples));
+    } catch (const Error& error) {
+      const std::lock_guard lock(mutex);
+      if (group.rank() == 0) text = error.text();
+    }
+  });
+  EXPECT_WORLD_OK(outcome);
+  return text;
+}
+
+TEST(Resume, SettingsThatWouldChangeTheRestOfAnEpochAreRefused) {
+  TemporaryDirectory folder;
+  TrainerOptions whole = options(folder.path());
+  whole.steps = 2;
+  train(2, whole);
+  whole.steps.reset();
+  whole.resume = "";
+  TrainerOptions other = whole;
+  other.batch_size = 8;
+  EXPECT_NE(refusal(2, other).find("TrainerOptions::batch_size = 16, and now TrainerOptions::batch_size = 8"),
+            std::string::npos);
+  other = whole;
+  other.seed = 5;
+  EXPECT_NE(refusal(2, other).find("TrainerOptions::seed"), std::string::npos);
+  other = whole;
+  other.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.1, .momentum = 0.9};
+  EXPECT_NE(refusal(2, other).find("exp_avg"), std::string::npos);
+}
+
+TEST(Resume, AnOptimizerOfTorchGoesOnToo) {
+  const auto train_with_torch = [](TrainerOptions options) {
+    options.optimizer = {};
+    std::string hash;
+    const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+      const auto model = net();
+      torch::optim::AdamW optimizer(model->parameters(), torch::optim::AdamWOptions(0.01));
+      Trainer trainer(group, arena, model.ptr(), cross_entropy(model), &optimizer, options);
+      const TrainingReport report = trainer.fit(std::make_shared<RoughNumbers>(kSamples));
+      if (group.rank() == 0) hash = report.parameters_hash;
+    });
+    EXPECT_WORLD_OK(outcome);
+    return hash;
+  };
+  TemporaryDirectory folder;
+  TrainerOptions whole = options(folder.path());
+  TrainerOptions plain = whole;
+  plain.checkpoint.reset();
+  const std::string expected = train_with_torch(plain);
+  TrainerOptions first = whole;
+  first.steps = 4;
+  train_with_torch(first);
+  whole.resume = "";
+  EXPECT_EQ(train_with_torch(whole), expected);
+}
+
+// The disk is full, or the folder is gone: training goes on, and says so.
+TEST(Checkpoints, ASnapshotThatCannotBeWrittenDoesNotEndTraining) {
+  TemporaryDirectory folder;
+  TrainerOptions whole = options(std::string(folder.path()) + "/snapshots");
+  whole.checkpoint->every_steps = 2;
+  std::mutex mutex;
+  int num_failures = 0;
+  whole.on_step = [&](const StepReport& step) {
+    const std::lock_guard lock(mutex);
+    if (step.step != 1 || fs::is_symlink(folder.path() + std::string("/snapshots"))) return;
+    fs::remove_all(folder.path() + std::string("/snapshots"));
+    fs::create_symlink("/proc/nothing", folder.path() + std::string("/snapshots"));
+  };
+  whole.on_checkpoint = [&](const CheckpointReport& report) {
+    const std::lock_guard lock(mutex);
+    if (report.failure) ++num_failures;
+  };
+  const TrainingReport report = train(2, whole);
+  EXPECT_EQ(report.steps, kSteps);
+  EXPECT_FALSE(report.saved_step);
+  EXPECT_EQ(num_failures, 2 * 4);  // on both ranks: steps 2, 4 and 6, and at the end
+  EXPECT_EQ(report.parameters_hash, train_without_interruption(2, options("")).parameters_hash);
+}
+
+}  // namespace
+}  // namespace cohort::test
