@@ -32,7 +32,7 @@ class Contents {
     stored.piece.bytes = {};
     const bool is_whole = piece.mine == whole(piece.shape);
     stored.tensor = is_whole ? piece.name : name_of_part(piece.name);
-    TensorView view{.name = stored.tensor, .dtype = piece.dtype, .bytes = piece.bytes};
+    TensorView view{.name = stored.tensor, .dtype = piece.dtype, .shape = {}, .bytes = piece.bytes};
     if (is_whole) {
       view.shape.assign(piece.shape.begin(), piece.shape.end());
     } else {

@@ -2,6 +2,7 @@
 
 #include "layout/slice.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
 

@@ -132,7 +132,9 @@ TEST(SwappedFiles, AreNoticed) {
       RankState state = all_of_it();
       const Status loaded = test::load(disk.files, "run", 2, state);
       EXPECT_FALSE(loaded && state.first_wrong(2) != "") << a << " and " << b;
-      if (!a.ends_with("index.json") && !b.ends_with("index.json")) EXPECT_FALSE(loaded) << a << " and " << b;
+      if (!a.ends_with("index.json") && !b.ends_with("index.json")) {
+        EXPECT_FALSE(loaded) << a << " and " << b;
+      }
       put(disk.files, a, content_a);
       put(disk.files, b, content_b);
       ++num_swaps;

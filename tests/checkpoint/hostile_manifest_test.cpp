@@ -320,7 +320,9 @@ TEST(HostileHeader, IsMutated) {
   int num_accepted = 0;
   for (int seed = 0; seed < rounds(20'000, 1'000'000); ++seed) {
     const auto parsed = state::parse_header(TextMutator(static_cast<std::uint64_t>(seed))(header));
-    if (!parsed) ASSERT_EQ(parsed.error().code(), ErrorCode::kCorrupt);
+    if (!parsed) {
+      ASSERT_EQ(parsed.error().code(), ErrorCode::kCorrupt);
+    }
     num_accepted += parsed ? 1 : 0;
   }
   EXPECT_GT(num_accepted, 0);

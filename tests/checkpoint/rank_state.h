@@ -103,8 +103,15 @@ inline std::vector<TestTensor> random_tensors(std::uint64_t seed, std::size_t co
   return tensors;
 }
 
-/// The tensors on `world` ranks, in a layout at random: shared without overlap, held by all, or in parts that
-/// overlap and of which one rank has all.
+/// Two neighbours have up to three elements in common.
+inline Slice overlapping_part(const Shape& shape, std::size_t rank, std::size_t world, std::size_t extra) {
+  const std::size_t count = num_elements(shape), first = count * rank / world;
+  const std::size_t begin = first - std::min(first, extra);
+  return flat_range(shape, begin, count * (rank + 1) / world - begin);
+}
+
+/// The tensors on `world` ranks, in a layout at random: shared without overlap, held by all, in parts that
+/// overlap, or in parts at random while one rank has all.
 inline std::vector<RankState> random_layout(const std::vector<TestTensor>& tensors, std::uint64_t seed,
                                             std::size_t world) {
   Dice dice(seed);
@@ -115,7 +122,9 @@ inline std::vector<RankState> random_layout(const std::vector<TestTensor>& tenso
     const std::size_t owner = dice.below(world);
     for (std::size_t r = 0; r < world; ++r) {
       const bool has_all = kind == 0 || (kind == 1 && r == owner);
-      const Slice part = kind == 1 ? dice.slice(tensor.shape) : shared[r];
+      const Slice part = kind == 1   ? dice.slice(tensor.shape)
+                         : kind == 2 ? overlapping_part(tensor.shape, r, world, dice.below(4))
+                                     : shared[r];
       ranks[r].add(tensor, has_all ? whole(tensor.shape) : part);
     }
   }

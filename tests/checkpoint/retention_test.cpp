@@ -1,5 +1,6 @@
 #include "checkpoint/retention.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace cohort::checkpoint {

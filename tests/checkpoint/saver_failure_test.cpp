@@ -82,7 +82,9 @@ void run_script(int world, FileSystem& files, const Script& script, Log& log) {
     ASSERT_EQ(all.size(), static_cast<std::size_t>(world));
     for (const Status& status : all) {
       ASSERT_EQ(status.has_value(), all.front().has_value()) << "step " << step;
-      if (!status) ASSERT_NE(status.error().text().find("'run/"), std::string::npos) << status.error().text();
+      if (!status) {
+        ASSERT_NE(status.error().text().find("'run/"), std::string::npos) << status.error().text();
+      }
     }
   }
 }
@@ -140,7 +142,9 @@ bool crash_at(int world, std::uint64_t call, std::uint64_t seed, const Script& s
   const int least = !done.empty() ? done.back() : script.first - 1;
   EXPECT_GE(newest, least) << "a snapshot that was reported as complete is gone";
   EXPECT_LE(newest, least + 1);
-  if (!is_met) EXPECT_EQ(done.back(), script.last);
+  if (!is_met) {
+    EXPECT_EQ(done.back(), script.last);
+  }
   check_next_run(world, disk);
   return is_met;
 }
@@ -193,7 +197,9 @@ bool fail_at(int world, std::uint64_t call, ErrorCode code, const Script& script
                 std::string::npos);
     }
   }
-  if (!is_met) EXPECT_EQ(done.size(), num_steps);
+  if (!is_met) {
+    EXPECT_EQ(done.size(), num_steps);
+  }
   check_all_load(disk);
   const int newest = restored_step(disk);
   EXPECT_GE(newest, done.empty() ? script.first - 1 : done.back());
@@ -230,7 +236,9 @@ TEST(SavingFailures, OfADiskThatIsTooSmall) {
     EXPECT_EQ(restored_step(disk), done.empty() ? 0 : done.back());
     for (const std::string& name : value_or_throw(disk.list("run"))) EXPECT_TRUE(step_of(name)) << name;
     for (const auto& [step, all] : log.by_step) {
-      if (!all.front()) EXPECT_NE(all.front().error().text().find("Free some space"), std::string::npos);
+      if (!all.front()) {
+        EXPECT_NE(all.front().error().text().find("Free some space"), std::string::npos);
+      }
     }
     num_partly += !done.empty() && done.size() < 4 ? 1 : 0;
     is_enough = done.size() == 4;
@@ -297,17 +305,17 @@ TEST(SavingFailures, OfARankThatDies) {
 TEST(RestoringFailures, OfARankThatDies) {
   MemoryFileSystem disk;
   Log log;
-  run_script(2, disk, {}, log);
+  run_script(2, disk, {.last = 1}, log);
   run_ranks(2, [&](Seat& seat) -> Status {
+    WatchedFileSystem files(disk, {}, [&](const std::string& path) {
+      if (seat.index() == 1 && path.ends_with(".safetensors")) {
+        seat->abort(Error(ErrorCode::kPeerLost, "rank 1 ends"));
+      }
+    });
     RankState state = own_part(seat.index(), seat.size());
-    const auto targets = [&](const checkpoint::Manifest&) -> Result<std::vector<Piece>> {
-      if (seat.index() == 1) seat.communicator->abort(Error(ErrorCode::kPeerLost, "rank 1 ends"));
-      return state.pieces();
-    };
-    const auto restored = checkpoint::restore(*seat, disk, {.folder = "run"}, targets);
+    const Status restored = restore_version(seat, files, state, 1);
     if (restored) return unexpected(seat, "no error");
-    return restored.error().text().find("snapshot is whole") == std::string::npos ? Status()
-                                                                                  : restored.error();
+    return restored.error().text().find("snapshot is whole") == std::string::npos ? Status() : restored;
   });
 }
 
@@ -362,6 +370,20 @@ TEST(SavingRetention, KeepsTheBaseOfTheNextDifference) {
             (Steps{{1}, {1, 2}, {1, 3}, {4}, {4, 5}, {4, 6}, {7}, {7, 8}}));
   EXPECT_EQ(kept_steps({.folder = "run", .retention = {.last = 2, .best = 0}, .full_every = 4}),
             (Steps{{1}, {1, 2}, {1, 2, 3}, {1, 3, 4}, {1, 4, 5}, {5, 6}, {5, 6, 7}, {5, 7, 8}}));
+}
+
+// A snapshot of a later step, which another run has left, is newer than those of this run.
+TEST(SavingRetention, KeepsTheBaseBelowALaterStep) {
+  MemoryFileSystem disk;
+  Log log;
+  run_script(1, disk, {.first = 900, .last = 900}, log);
+  run_script(1, disk,
+             {.first = 1,
+              .last = 3,
+              .options = {.folder = "run", .retention = {.last = 1, .best = 0}, .full_every = 9}},
+             log);
+  EXPECT_EQ(log.steps_done(), (std::vector{1, 2, 3, 900}));
+  EXPECT_EQ(value_or_throw(list_snapshots(disk, "run")), (std::vector{snapshot_name(1), snapshot_name(900)}));
 }
 
 }  // namespace

@@ -81,10 +81,14 @@ TEST(SharingOut, LeavesWholeATensorThatARankHoldsAsAWhole) {
         for (const Portion& portion : (*shares)[r]) {
           if (portion.piece != t) continue;
           ++num_portions;
-          if (num_whole > 0) EXPECT_EQ(portion.mine, all);
+          if (num_whole > 0) {
+            EXPECT_EQ(portion.mine, all);
+          }
         }
       }
-      if (num_whole > 0) EXPECT_EQ(num_portions, 1u) << tensors[t].name << ", seed " << seed;
+      if (num_whole > 0) {
+        EXPECT_EQ(num_portions, 1u) << tensors[t].name << ", seed " << seed;
+      }
     }
   }
 }

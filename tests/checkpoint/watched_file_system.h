@@ -8,19 +8,22 @@
 
 namespace cohort::test {
 
-/// Another file system, which counts the bytes that are read and calls a function before each append.
+/// Another file system, which counts the bytes that are read and calls a function before each append, and
+/// before a file is opened to be read.
 ///
 /// Threads: as FileSystem.
 class WatchedFileSystem final : public FileSystem {
  public:
   /// An error of `before_append` fails the append.
   using BeforeAppend = std::function<Status(const std::string& path)>;
-  explicit WatchedFileSystem(FileSystem& inner, BeforeAppend before_append = {})
-      : inner_(inner), before_append_(std::move(before_append)) {}
+  using BeforeOpen = std::function<void(const std::string& path)>;
+  explicit WatchedFileSystem(FileSystem& inner, BeforeAppend before_append = {}, BeforeOpen before_open = {})
+      : inner_(inner), before_append_(std::move(before_append)), before_open_(std::move(before_open)) {}
 
   std::uint64_t take_bytes_read() { return bytes_read_.exchange(0); }
 
   Result<std::unique_ptr<ReadableFile>> open_read(const std::string& path) override {
+    if (before_open_) before_open_(path);
     COHORT_ASSIGN_OR_RETURN(auto file, inner_.open_read(path));
     return std::make_unique<Reader>(*this, std::move(file));
   }
@@ -88,6 +91,7 @@ class WatchedFileSystem final : public FileSystem {
 
   FileSystem& inner_;
   const BeforeAppend before_append_;
+  const BeforeOpen before_open_;
   std::atomic<std::uint64_t> bytes_read_{0};
 };
 
