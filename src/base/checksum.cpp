@@ -1,5 +1,7 @@
 #include "base/checksum.h"
 
+#include "base/hash_kernel.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -8,6 +10,28 @@ namespace cohort {
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before) {
   static const CrcKernel fastest = crc_kernels().back();
   return ~fastest.add(bytes, ~before);
+}
+
+namespace {
+
+std::uint64_t portable_hash_of(const void* bytes, std::size_t size_bytes, std::uint64_t seed) {
+  return XXH3_64bits_withSeed(bytes, size_bytes, seed);
+}
+
+void portable_add(void* state, const void* bytes, std::size_t size_bytes) {
+  XXH3_64bits_update(static_cast<XXH3_state_t*>(state), bytes, size_bytes);
+}
+
+}  // namespace
+
+const HashKernel kPortableHash{"portable", portable_hash_of, portable_add};
+
+const HashKernel& hash_kernel() {
+#if defined(__x86_64__)
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (has_avx2) return kAvx2Hash;
+#endif
+  return kPortableHash;
 }
 
 struct ContentHash::State {
@@ -22,7 +46,7 @@ ContentHash::ContentHash(ContentHash&&) noexcept = default;
 ContentHash& ContentHash::operator=(ContentHash&&) noexcept = default;
 
 void ContentHash::add(std::span<const std::byte> bytes) {
-  XXH3_64bits_update(&state_->xxh, bytes.data(), bytes.size());
+  hash_kernel().add(&state_->xxh, bytes.data(), bytes.size());
 }
 
 std::uint64_t ContentHash::value() const {
@@ -30,7 +54,7 @@ std::uint64_t ContentHash::value() const {
 }
 
 std::uint64_t content_hash(std::span<const std::byte> bytes, std::uint64_t seed) {
-  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+  return hash_kernel().of(bytes.data(), bytes.size(), seed);
 }
 
 }  // namespace cohort

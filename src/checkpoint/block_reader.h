@@ -23,20 +23,24 @@ class BlockReader {
 
   static Result<std::unique_ptr<BlockReader>> open(FileSystem& files, std::string path,
                                                    const StoredPiece& stored);
+  /// `path` is that of the file, for errors.
+  BlockReader(std::shared_ptr<ReadableFile> file, std::string path, const StoredPiece& stored);
 
   /// Reads `count` bytes of the piece from `first` on, as they were before they were compressed. Blocks end
-  /// at whole elements.
-  Status read(std::uint64_t first, std::uint64_t count, const Take& take);
+  /// at whole elements. With `into`, memory for all these bytes, whole blocks are read into it and `take`
+  /// gets them there, which saves a copy; after a failure the content of `into` is unspecified.
+  Status read(std::uint64_t first, std::uint64_t count, const Take& take, std::span<std::byte> into = {});
   /// Compares the hashes of all blocks.
   Status check();
 
  private:
-  BlockReader(std::unique_ptr<ReadableFile> file, std::string path, const StoredPiece& stored);
+  std::size_t length_of(std::size_t block) const;
+  Status fetch_to(std::size_t block, std::span<std::byte> to);
   Status fetch(std::size_t block);
   Status fetch_all();
   Error corrupt(std::string reason) const;
 
-  const std::unique_ptr<ReadableFile> file_;
+  const std::shared_ptr<ReadableFile> file_;
   const std::string path_;
   const StoredPiece& stored_;
   std::vector<std::byte> block_;  // the block that was read last

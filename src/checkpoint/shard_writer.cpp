@@ -68,6 +68,9 @@ class Contents {
   std::set<std::string> taken_;  // names of tensors
 };
 
+// The disk writes while the bytes after these are hashed.
+constexpr std::uint64_t kBytesPerStart = std::uint64_t{8} << 20;
+
 /// Appends bytes to a file and hashes them.
 class HashedFile {
  public:
@@ -76,7 +79,11 @@ class HashedFile {
   Status append(std::span<const std::byte> bytes) {
     size_bytes_ += bytes.size();
     hash_.add(bytes);
-    return file_.append(bytes);
+    COHORT_RETURN_IF_ERROR(file_.append(bytes));
+    if (size_bytes_ - started_bytes_ < kBytesPerStart) return {};
+    started_bytes_ = size_bytes_;
+    file_.start_syncing();
+    return {};
   }
   std::uint64_t size_bytes() const { return size_bytes_; }
   std::uint64_t hash() const { return hash_.value(); }
@@ -84,6 +91,7 @@ class HashedFile {
  private:
   WritableFile& file_;
   std::uint64_t size_bytes_ = 0;
+  std::uint64_t started_bytes_ = 0;
   ContentHash hash_;
 };
 
@@ -114,19 +122,34 @@ Result<Shard> write_contents(WritableFile& file, Contents& contents) {
 
 }  // namespace
 
-Result<Shard> write_shard(FileSystem& files, const std::string& folder, const std::string& file,
-                          std::span<const Piece> pieces, Compression compression) {
+Result<UnsyncedShard> append_shard(FileSystem& files, const std::string& folder, const std::string& file,
+                                   std::span<const Piece> pieces, Compression compression) {
   const std::string path = storage::joined(folder, file);
-  const auto write = [&]() -> Result<Shard> {
+  const auto write = [&]() -> Result<UnsyncedShard> {
     Contents contents(pieces, compression);
-    COHORT_ASSIGN_OR_RETURN(const auto writable, files.create(path));
-    COHORT_ASSIGN_OR_RETURN(Shard shard, write_contents(*writable, contents));
-    COHORT_RETURN_IF_ERROR(writable->sync());
-    COHORT_RETURN_IF_ERROR(writable->close());
-    shard.file = file;
-    return shard;
+    UnsyncedShard written{.path = path};
+    COHORT_ASSIGN_OR_RETURN(written.file, files.create(path));
+    COHORT_ASSIGN_OR_RETURN(written.shard, write_contents(*written.file, contents));
+    written.shard.file = file;
+    written.file->start_syncing();
+    return written;
   };
   return write().within(fmt::format("cannot write '{}'", path));
+}
+
+Result<Shard> synced(UnsyncedShard written) {
+  const auto sync = [&]() -> Status {
+    COHORT_RETURN_IF_ERROR(written.file->sync());
+    return written.file->close();
+  };
+  COHORT_RETURN_IF_ERROR(sync().within(fmt::format("cannot write '{}'", written.path)));
+  return std::move(written.shard);
+}
+
+Result<Shard> write_shard(FileSystem& files, const std::string& folder, const std::string& file,
+                          std::span<const Piece> pieces, Compression compression) {
+  COHORT_ASSIGN_OR_RETURN(UnsyncedShard written, append_shard(files, folder, file, pieces, compression));
+  return synced(std::move(written));
 }
 
 }  // namespace cohort::checkpoint

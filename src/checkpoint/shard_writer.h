@@ -3,6 +3,7 @@
 #include "checkpoint/manifest.h"
 #include "storage/file_system.h"
 
+#include <memory>
 #include <span>
 #include <string>
 
@@ -23,5 +24,19 @@ enum class Compression : std::uint8_t {
 /// Cost: a pass of two hashes over all bytes; with kZstd, memory for the compressed bytes.
 Result<Shard> write_shard(FileSystem& files, const std::string& folder, const std::string& file,
                           std::span<const Piece> pieces, Compression compression);
+
+/// A shard whose bytes a power cut may still take.
+struct UnsyncedShard {
+  Shard shard{};
+  std::string path{};
+  std::unique_ptr<WritableFile> file{};
+};
+
+/// The first part of write_shard(). With several files, all are appended before the first is synced: the disk
+/// has enough to do then, while this process hashes.
+Result<UnsyncedShard> append_shard(FileSystem& files, const std::string& folder, const std::string& file,
+                                   std::span<const Piece> pieces, Compression compression);
+/// The second part.
+Result<Shard> synced(UnsyncedShard written);
 
 }  // namespace cohort::checkpoint

@@ -97,21 +97,27 @@ Status Snapshot::read(std::span<const state::Read> reads, const state::Taker& ta
     return std::pair(reads[a].held, reads[a].from) < std::pair(reads[b].held, reads[b].from);
   });
   std::unique_ptr<BlockReader> reader;
+  std::shared_ptr<ReadableFile> file;
+  std::string path;                 // of that file
   std::optional<std::size_t> held;  // the piece that the reader reads
   for (const std::size_t r : order) {
     const state::Read& read = reads[r];
     const Place& place = places_[read.held];
     if (held != read.held) {
       const Shard& shard = manifests_[place.manifest].shards[place.shard];
-      COHORT_ASSIGN_OR_RETURN(reader,
-                              BlockReader::open(files_, path_of(place.manifest, shard.file), stored(place)));
+      std::string wanted = path_of(place.manifest, shard.file);
+      if (wanted != path) {
+        COHORT_ASSIGN_OR_RETURN(file, files_.open_read(wanted));
+        path = std::move(wanted);
+      }
+      reader = std::make_unique<BlockReader>(file, path, stored(place));
       held = read.held;
     }
     const std::size_t element_bytes = size_bytes(stored(place).piece.dtype);
-    COHORT_RETURN_IF_ERROR(reader->read(read.from * element_bytes, read.count * element_bytes,
-                                        [&](std::uint64_t first, std::span<const std::byte> bytes) {
-                                          take(r, first / element_bytes, bytes);
-                                        }));
+    COHORT_RETURN_IF_ERROR(reader->read(
+        read.from * element_bytes, read.count * element_bytes,
+        [&](std::uint64_t first, std::span<const std::byte> bytes) { take(r, first / element_bytes, bytes); },
+        read.into));
   }
   return {};
 }

@@ -19,7 +19,7 @@ namespace cohort::checkpoint {
 /// Lifetime: the file system must outlive it.
 /// Failure: open() returns kNotFound or kCorrupt for a manifest or a file that is not as it was written, and
 /// read() returns kCorrupt, naming file and tensor, for bytes whose hash is another one: no byte is handed
-/// out before its hash was compared.
+/// out before its hash was compared. Whole blocks are read to Read::into before that.
 /// Cost: reads and hashes whole blocks of kBlockBytes; a compressed tensor is decompressed in memory.
 class Snapshot final : public state::PieceSource {
  public:

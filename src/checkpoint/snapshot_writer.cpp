@@ -45,6 +45,14 @@ std::pair<std::vector<Piece>, std::vector<Piece>> parted(std::span<const Piece> 
   return parts;
 }
 
+Result<std::vector<Shard>> all_synced(std::vector<UnsyncedShard> written) {
+  std::vector<Shard> shards;
+  for (UnsyncedShard& each : written) {
+    COHORT_ASSIGN_OR_RETURN(shards.emplace_back(), synced(std::move(each)));
+  }
+  return shards;
+}
+
 // The result of `work`, whose exceptions become errors: a rank that throws would leave the others waiting.
 template <class Work>
 auto caught(const Work& work) -> decltype(work()) {
@@ -114,22 +122,22 @@ Result<std::vector<Shard>> SnapshotWriter::write_shards(std::span<const Piece> p
   COHORT_RETURN_IF_ERROR(
       files_.make_directories(folder).within(fmt::format("cannot begin the snapshot '{}'", folder)));
   const std::string suffix = fmt::format("{:05}-of-{:05}.safetensors", group_.rank() + 1, group_.size());
-  std::vector<Shard> shards;
+  std::vector<UnsyncedShard> written;
   const auto write = [&](const char* kind, std::span<const Piece> part) -> Status {
     if (part.empty()) return {};
-    COHORT_ASSIGN_OR_RETURN(Shard shard, write_shard(files_, folder, fmt::format("{}-{}", kind, suffix), part,
-                                                     options_.compression));
-    shards.push_back(std::move(shard));
+    COHORT_ASSIGN_OR_RETURN(
+        written.emplace_back(),
+        append_shard(files_, folder, fmt::format("{}-{}", kind, suffix), part, options_.compression));
     return {};
   };
   if (!base_.empty()) {
     COHORT_RETURN_IF_ERROR(write("changes", pieces));
-    return shards;
+    return all_synced(std::move(written));
   }
   const auto [model, training] = parted(pieces);
   COHORT_RETURN_IF_ERROR(write("model", model));
   COHORT_RETURN_IF_ERROR(write("training", training));
-  return shards;
+  return all_synced(std::move(written));
 }
 
 Status SnapshotWriter::commit(const Manifest& manifest, const std::string& name) {

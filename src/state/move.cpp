@@ -148,16 +148,22 @@ Status move(std::span<const Piece> to, PieceSource& from) {
   std::map<std::size_t, Merged> merged;
   std::vector<Read> reads;
   for (const PlannedRead& each : *planned) {
-    reads.push_back(each.read);
-    if (to[each.target].merge != Merge::kSame) merged.try_emplace(each.target, to[each.target]);
+    const Piece& target = to[each.target];
+    Read& read = reads.emplace_back(each.read);
+    if (target.merge != Merge::kSame) {
+      merged.try_emplace(each.target, target);
+    } else {
+      const std::size_t element_bytes = size_bytes(target.dtype);
+      read.into = target.bytes.subspan(each.to * element_bytes, read.count * element_bytes);
+    }
   }
   COHORT_RETURN_IF_ERROR(
       from.read(reads, [&](std::size_t read, std::size_t first, std::span<const std::byte> bytes) {
         const PlannedRead& each = (*planned)[read];
         const Piece& target = to[each.target];
         if (target.merge != Merge::kSame) return merged.at(each.target).add(each.to + first, bytes);
-        std::memmove(target.bytes.data() + (each.to + first) * size_bytes(target.dtype), bytes.data(),
-                     bytes.size());
+        std::byte* const place = target.bytes.data() + (each.to + first) * size_bytes(target.dtype);
+        if (place != bytes.data()) std::memmove(place, bytes.data(), bytes.size());
       }));
   for (auto& [target, result] : merged) result.finish();
   return {};

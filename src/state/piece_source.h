@@ -24,10 +24,14 @@ struct Read {
   std::size_t held = 0;  ///< index in PieceSource::held()
   std::size_t from = 0;  ///< in elements
   std::size_t count = 0;
+  /// The memory where its bytes are to be in the end, if the source may put them there by itself. After a
+  /// failure its content is unspecified.
+  std::span<std::byte> into{};
 };
 
 /// Gets the bytes of reads, each in one go or in several; those of one held piece in any order, and copies of
-/// an element in the order of its holders. `first` is the offset in the read, in elements.
+/// an element in the order of its holders. `first` is the offset in the read, in elements. `bytes` lie in
+/// Read::into, at that offset, if the source has put them there.
 using Taker = std::function<void(std::size_t read, std::size_t first, std::span<const std::byte> bytes)>;
 
 /// Where the pieces of a state come from: other ranks, memory, files.

@@ -46,6 +46,9 @@ class WritableFile {
 
   /// Adds all of `bytes` to the end of the file.
   virtual Status append(std::span<const std::byte> bytes) = 0;
+  /// A hint: the disk may begin with what was appended, so that the next sync() is shorter. Promises nothing
+  /// and waits for nothing.
+  virtual void start_syncing() {}
   /// On success the content survives a power cut. The name of a new file survives only after
   /// sync_directory().
   virtual Status sync() = 0;

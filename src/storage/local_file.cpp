@@ -67,6 +67,16 @@ class LocalWritableFile final : public WritableFile {
     return {};
   }
 
+  // An error of the disk is reported by the next fsync(2), as that of any page which the kernel writes by
+  // itself.
+  void start_syncing() override {
+    if (!descriptor_.is_open()) return;
+    const off_t end = ::lseek(descriptor_.number(), 0, SEEK_CUR);
+    if (end <= started_) return;
+    (void)::sync_file_range(descriptor_.number(), started_, end - started_, SYNC_FILE_RANGE_WRITE);
+    started_ = end;
+  }
+
   Status sync() override {
     COHORT_CHECK(descriptor_.is_open(), "sync of '{}' after close", path_);
     if (uninterrupted([&] { return ::fsync(descriptor_.number()); }) != 0) {
@@ -85,6 +95,7 @@ class LocalWritableFile final : public WritableFile {
  private:
   const std::string path_;
   Descriptor descriptor_;
+  off_t started_ = 0;  // the disk has been told of the bytes before
 };
 
 bool is_directory(const Descriptor& descriptor) {

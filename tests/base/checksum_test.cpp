@@ -1,5 +1,7 @@
 #include "base/checksum.h"
 
+#include "base/hash_kernel.h"
+
 #include <gtest/gtest.h>
 #include <string_view>
 #include <vector>
@@ -54,6 +56,20 @@ TEST(Crc32c, SeesEverySingleBitFlip) {
 
 TEST(ContentHash, MatchesThePublishedVectors) {
   EXPECT_EQ(content_hash({}), 0x2D06800538D394C2u);  // XXH3_64bits of nothing, seed 0
+}
+
+// Lengths on both sides of each of XXH3's paths; hashes of one kernel are on disks that another one reads.
+TEST(ContentHash, TheFastKernelGivesTheSameHashes) {
+  std::vector<std::byte> data(1'000'003);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 7 + i / 251);
+  const HashKernel& fast = hash_kernel();
+  for (const std::size_t size :
+       {0u, 1u, 3u, 16u, 17u, 128u, 129u, 240u, 241u, 1023u, 1024u, 1025u, 1'000'002u}) {
+    for (const std::uint64_t seed : {0u, 5u}) {
+      EXPECT_EQ(fast.of(data.data() + 1, size, seed), kPortableHash.of(data.data() + 1, size, seed))
+          << fast.name << " of " << size;
+    }
+  }
 }
 
 TEST(ContentHash, IsTheSameForAnyCutAndDependsOnTheSeed) {

@@ -21,6 +21,12 @@ TEST(Protocol, MessagesGoBothWays) {
 
   EXPECT_EQ(StepCommand{.steps = 7}.encode(), "steps 7");
   EXPECT_EQ(*StepCommand::decode("steps 7"), StepCommand{.steps = 7});
+  const StateCommand state{.work = "save", .salt = 17};
+  EXPECT_EQ(state.encode(), "state save 17");
+  EXPECT_EQ(*StateCommand::decode("state save 17"), state);
+  for (const char* line : {"state save", "state save -1", "state save 1 2", "steps save 1"}) {
+    EXPECT_FALSE(StateCommand::decode(line)) << line;
+  }
 
   const Times times{.intervals = {{.start_ns = 100, .end_ns = 250}, {.start_ns = 300, .end_ns = 300}}};
   EXPECT_EQ(times.encode(), "times 100:250 300:300");

@@ -115,6 +115,25 @@ TEST(LocalFileSystem, FollowsSymbolicLinks) {
 }
 
 // A pipe buffers 64 KiB and the signals interrupt every write(2): writes return short counts or EINTR.
+TEST(LocalFileSystem, StartingToSyncChangesNoByteAndNeedsNoDisk) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path() + "/file", text = letters(100'003);
+  LocalFileSystem fs;
+  const auto file = fs.create(path);
+  ASSERT_TRUE(file) << file.error().text();
+  (*file)->start_syncing();  // of nothing
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE((*file)->append(bytes_of(text)));
+    (*file)->start_syncing();
+  }
+  EXPECT_TRUE((*file)->sync());
+  EXPECT_TRUE((*file)->close());
+  (*file)->start_syncing();
+  EXPECT_TRUE(read_file(fs, path) == text + text);
+  const auto full = fs.open_append("/dev/full");
+  (*full)->start_syncing();
+}
+
 TEST(LocalFileSystem, InterruptedAndShortWritesLoseNothing) {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/pipe";

@@ -25,6 +25,8 @@ std::unique_ptr<Command> make_bench_step_command();
 std::unique_ptr<Command> make_bench_form_command();
 std::unique_ptr<Command> make_bench_ranks_command();
 std::unique_ptr<Command> make_bench_rank_command();
+std::unique_ptr<Command> make_bench_checkpoint_command();
+std::unique_ptr<Command> make_checkpoint_rank_command();
 std::unique_ptr<Command> make_checkpoint_list_command();
 std::unique_ptr<Command> make_checkpoint_show_command();
 std::unique_ptr<Command> make_checkpoint_verify_command();

@@ -27,6 +27,10 @@ std::string what(const StepCommand& command) {
   return fmt::format("{} step{}", command.steps, command.steps == 1 ? "" : "s");
 }
 
+std::string what(const StateCommand& command) {
+  return fmt::format("{} of state {}", command.work, command.salt);
+}
+
 std::vector<double> longest_of(const std::vector<Times>& ranks, std::size_t samples) {
   std::vector<double> longest;
   for (std::size_t i = 0; i < samples; ++i) {
@@ -137,6 +141,12 @@ Result<std::vector<double>> Controller::run(const std::string& group, const Step
   return samples_of(command, times);
 }
 
+Result<std::vector<double>> Controller::run(const std::string& group, const StateCommand& command,
+                                            TimePoint deadline) {
+  COHORT_ASSIGN_OR_RETURN(const auto times, ask(group, command.encode(), 1, deadline).within(what(command)));
+  return samples_of(command, times);
+}
+
 void Controller::end(const std::string& group) {
   const TimePoint now = std::chrono::steady_clock::now();
   // A participant that does not get the line sees the end of the connection.
@@ -157,6 +167,10 @@ std::vector<double> samples_of(const RunCommand& command, const std::vector<Time
 
 std::vector<double> samples_of(const StepCommand& command, const std::vector<Times>& ranks) {
   return longest_of(ranks, command.steps);
+}
+
+std::vector<double> samples_of(const StateCommand&, const std::vector<Times>& ranks) {
+  return longest_of(ranks, 1);
 }
 
 }  // namespace cohort::measure

@@ -36,6 +36,9 @@ class Controller {
   /// Like run(), for training steps: the nanoseconds of each step.
   Result<std::vector<double>> run(const std::string& group, const StepCommand& command, TimePoint deadline);
 
+  /// Like run(), for work on a state: the nanoseconds of one sample.
+  Result<std::vector<double>> run(const std::string& group, const StateCommand& command, TimePoint deadline);
+
   /// Tells the participants of a group to end and forgets them, without waiting.
   void end(const std::string& group);
   /// Tells every participant to end, without waiting.
@@ -57,5 +60,7 @@ class Controller {
 std::vector<double> samples_of(const RunCommand& command, const std::vector<Times>& ranks);
 /// Nanoseconds per step: the time of the slowest rank by its own clock.
 std::vector<double> samples_of(const StepCommand& command, const std::vector<Times>& ranks);
+/// Nanoseconds of the one sample: the time of the slowest rank by its own clock.
+std::vector<double> samples_of(const StateCommand& command, const std::vector<Times>& ranks);
 
 }  // namespace cohort::measure

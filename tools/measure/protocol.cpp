@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <fmt/format.h>
+#include <limits>
 
 namespace cohort::measure {
 namespace {
@@ -98,6 +99,21 @@ Result<StepCommand> StepCommand::decode(std::string_view line) {
       !read_number<std::uint32_t>(words[1], 1, kMostIterations, command.steps)) {
     return not_understood(line, "a command: 'steps N'");
   }
+  return command;
+}
+
+std::string StateCommand::encode() const {
+  return fmt::format("state {} {}", work, salt);
+}
+
+Result<StateCommand> StateCommand::decode(std::string_view line) {
+  const auto words = words_of(line);
+  StateCommand command;
+  if (words.size() != 3 || words[0] != "state" ||
+      !read_number<std::uint64_t>(words[2], 0, std::numeric_limits<std::uint64_t>::max(), command.salt)) {
+    return not_understood(line, "a command: 'state WORK SALT'");
+  }
+  command.work = words[1];
   return command;
 }
 

@@ -51,6 +51,16 @@ struct StepCommand {
   bool operator==(const StepCommand&) const = default;
 };
 
+/// A request of the controller for one sample of work on a state, such as writing it: `state save 17`.
+struct StateCommand {
+  std::string work{};      ///< a word that the group knows
+  std::uint64_t salt = 0;  ///< of the values of the state
+
+  std::string encode() const;
+  static Result<StateCommand> decode(std::string_view line);
+  bool operator==(const StateCommand&) const = default;
+};
+
 /// The begin and the end of the timed section of an iteration on one rank, in nanoseconds of CLOCK_MONOTONIC.
 struct Interval {
   std::int64_t start_ns = 0;

@@ -48,4 +48,17 @@ std::vector<measure::BarChart> step_charts(const std::vector<StepRow>& rows);
 /// The results as a table.
 std::string step_table(const std::vector<StepRow>& rows, const Session& session);
 
+/// The results for saving, waiting or loading.
+struct CheckpointRow {
+  std::string what{};  ///< save, stall or load
+  int ranks = 2;
+  std::uint64_t total_bytes = 0;                    ///< of the whole state
+  std::map<std::string, measure::Summary> times{};  ///< by contender: ours, dcp, write, read, copy
+};
+
+/// The results as one object with `rows`. Fields that do not apply to a row are null.
+std::string checkpoint_json(const std::vector<CheckpointRow>& rows);
+/// The results as a table.
+std::string checkpoint_table(const std::vector<CheckpointRow>& rows, const Session& session);
+
 }  // namespace cohort::tool

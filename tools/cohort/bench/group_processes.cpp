@@ -65,6 +65,19 @@ Error with_remedy_of(const GroupStart& group, const Error& error) {
   return group.remedy.empty() ? error : error.with_remedy(group.remedy);
 }
 
+// Absolute, so that a process with another working directory finds it.
+Result<std::string> new_shared_folder(const std::optional<std::string>& wished) {
+  std::error_code failure;
+  const auto parent =
+      wished ? std::filesystem::absolute(*wished, failure) : std::filesystem::temp_directory_path(failure);
+  if (failure) return system_error("cannot find the directory for temporary files", failure.value());
+  std::string path = (parent / "cohort-bench-XXXXXX").string();
+  if (::mkdtemp(path.data()) == nullptr) {
+    return system_error(fmt::format("cannot create the folder '{}'", path), errno);
+  }
+  return path;
+}
+
 // Signals end this process and, through its children's parent death signal, the benchmark.
 [[noreturn]] void leave_at_once(const std::string& folder, int signal) {
   constexpr int kSignalBase = 128;
@@ -84,15 +97,9 @@ GroupProcesses::GroupProcesses(measure::Controller controller, Folder folder,
                                std::unique_ptr<SignalWatch> watch)
     : controller_(std::move(controller)), folder_(std::move(folder)), watch_(std::move(watch)) {}
 
-Result<GroupProcesses> GroupProcesses::open() {
+Result<GroupProcesses> GroupProcesses::open(const std::optional<std::string>& parent) {
   COHORT_ASSIGN_OR_RETURN(measure::Controller controller, measure::Controller::open());
-  std::error_code failure;
-  const auto parent = std::filesystem::temp_directory_path(failure);
-  if (failure) return system_error("cannot find the directory for temporary files", failure.value());
-  std::string path = (parent / "cohort-bench-XXXXXX").string();
-  if (::mkdtemp(path.data()) == nullptr) {
-    return system_error(fmt::format("cannot create the folder '{}'", path), errno);
-  }
+  COHORT_ASSIGN_OR_RETURN(const std::string path, new_shared_folder(parent));
   Folder folder(path);
   COHORT_ASSIGN_OR_RETURN(auto watch,
                           SignalWatch::start([path](int signal) { leave_at_once(path, signal); }));

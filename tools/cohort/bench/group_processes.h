@@ -8,6 +8,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +46,8 @@ struct MemoryUse {
 /// Failure: names the rank or process, with its exit status and its last output.
 class GroupProcesses {
  public:
-  static Result<GroupProcesses> open();
+  /// `parent` is where the shared folder is made: by default the folder for temporary files.
+  static Result<GroupProcesses> open(const std::optional<std::string>& parent = std::nullopt);
   ~GroupProcesses();
   GroupProcesses(GroupProcesses&&) = default;
   GroupProcesses& operator=(GroupProcesses&&) = delete;

@@ -9,6 +9,8 @@ namespace cohort::tool {
 /// The text of bench/peers/gloo_peer.py. The tool contains the peers that are scripts, so that they work from
 /// a build folder and from an installation.
 std::string gloo_script();
+/// The text of bench/peers/dcp_peer.py.
+std::string dcp_script();
 /// bench/peers/torch_step.py and the modules that it imports, by file name.
 std::map<std::string, std::string> torch_step_scripts();
 
