@@ -1,4 +1,7 @@
+#include "checkpoint/snapshot_folder.h"
 #include "small_models.h"
+#include "storage/folder_lock.h"
+#include "storage/local_file_system.h"
 #include "storage/temporary_directory.h"
 #include "training_world.h"
 
@@ -6,6 +9,7 @@
 #include <cohort/trainer.h>
 
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <mutex>
@@ -16,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kSamples = 40;  // three steps of 16, the last one shorter
-constexpr std::int64_t kSteps = 6;
+constexpr std::int64_t kNumSamples = 40;  // three steps of 16, the last one shorter
+constexpr std::int64_t kNumSteps = 6;
 
 // Dropout, running means, clipping, moments: everything that a wrong position or a lost piece would change.
 torch::nn::Sequential net() {
@@ -44,7 +48,7 @@ TrainingReport train(int world, const TrainerOptions& options) {
     const auto model = net();
     Trainer trainer(group, arena, model.ptr(), cross_entropy(model), options);
     const TrainingReport mine =
-        trainer.fit(std::make_shared<RoughNumbers>(kSamples), std::make_shared<RoughNumbers>(11));
+        trainer.fit(std::make_shared<RoughNumbers>(kNumSamples), std::make_shared<RoughNumbers>(11));
     if (group.rank() == 0) report = mine;
   });
   EXPECT_WORLD_OK(outcome);
@@ -66,10 +70,27 @@ TrainingReport train_in_two(int world, int second_world, const TrainerOptions& w
   return report;
 }
 
+std::string refusal(int world, const TrainerOptions& options) {
+  std::mutex mutex;
+  std::string text;
+  const auto outcome = run_training(world, [&](Communicator& group, Arena& arena) {
+    const auto model = net();
+    Trainer trainer(group, arena, model.ptr(), cross_entropy(model), options);
+    try {
+      trainer.fit(std::make_shared<RoughNumbers>(kNumSamples));
+    } catch (const Error& error) {
+      const std::lock_guard lock(mutex);
+      if (group.rank() == 0) text = error.text();
+    }
+  });
+  EXPECT_WORLD_OK(outcome);
+  return text;
+}
+
 TEST(Resume, AtAnyStepGivesTheBitsOfARunWithoutInterruption) {
   for (const int world : {1, 2, 3}) {
     const TrainingReport expected = train_without_interruption(world, options(""));
-    for (std::int64_t steps = 1; steps < kSteps; ++steps) {
+    for (std::int64_t steps = 1; steps < kNumSteps; ++steps) {
       TemporaryDirectory folder;
       const TrainingReport report = train_in_two(world, world, options(folder.path()), steps);
       EXPECT_EQ(report.parameters_hash, expected.parameters_hash) << world << " ranks, step " << steps;
@@ -161,21 +182,138 @@ TEST(Resume, WithoutASnapshotBeginsAnew) {
   EXPECT_EQ(report.parameters_hash, train_without_interruption(2, options("")).parameters_hash);
 }
 
-std::string refusal(int world, const TrainerOptions& options) {
-  std::mutex mutex;
-  std::string text;
-  const auto outcome = run_training(world, [&](Communicator& group, Arena& arena) {
+// The folder of the snapshots has many names; however it is written, its snapshots stay.
+TEST(Resume, ByAnotherNameOfTheFolderSetsNothingAside) {
+  TemporaryDirectory folder;
+  fs::create_directory_symlink(folder.path(), folder.path() + "/link");
+  TrainerOptions whole = options(folder.path() + "/");
+  whole.steps = 2;
+  train(2, whole);
+  whole.steps = 4;
+  for (const char* const name : {"", "/.", "/link", "//"}) {
+    whole.resume = folder.path() + name;
+    EXPECT_EQ(train(2, whole).steps, 4) << name;
+    EXPECT_TRUE(fs::exists(folder.path() + "/step-000000000002")) << name;
+  }
+}
+
+TEST(Resume, APathWithoutASnapshotIsAnError) {
+  TemporaryDirectory folder;
+  TrainerOptions whole = options(folder.path());
+  whole.resume = folder.path() + "/elsewhere";
+  EXPECT_NE(refusal(2, whole).find("there is no snapshot in"), std::string::npos);
+}
+
+TEST(Resume, TheFolderOfARunIsThatOfItsSnapshots) {
+  TemporaryDirectory folder;
+  TrainerOptions whole = options("");
+  whole.directory = folder.path();
+  whole.steps = 2;
+  train(2, whole);
+  whole.steps = 4;
+  whole.resume = folder.path();
+  EXPECT_EQ(train(2, whole).resumed->step, 2);
+}
+
+// The snapshot at the end of an epoch has the loss of the model that it holds, and is at the end of the
+// epoch.
+TEST(Resume, ASnapshotAtTheEndOfAnEpochComesAfterItsEvaluation) {
+  TemporaryDirectory folder;
+  TrainerOptions whole = options(folder.path());
+  whole.checkpoint->every_steps = 3;
+  std::vector<double> losses;
+  whole.on_evaluation = [&](const EvaluationReport& seen) { losses.push_back(seen.loss); };
+  train(1, whole);
+  LocalFileSystem files;
+  for (const std::size_t epoch : {1u, 2u}) {
+    const auto manifest = value_or_throw(
+        checkpoint::read_manifest(files, fs::path(folder.path()) / fmt::format("step-{:012}", 3 * epoch)));
+    EXPECT_EQ(manifest.course.position.step_in_epoch, 0);
+    EXPECT_EQ(manifest.course.position.epoch, static_cast<std::int64_t>(epoch));
+    EXPECT_EQ(manifest.course.loss, losses.at(epoch - 1));
+  }
+}
+
+TEST(Resume, AnEvaluationThatWasInterruptedIsMadeAgain) {
+  TemporaryDirectory folder;
+  const TrainingReport expected = train_without_interruption(1, options(""));
+  TrainerOptions whole = options(folder.path());
+  int num_asked = 0;
+  whole.wants_to_stop = [&] { return ++num_asked == 4; };  // after three steps: in the evaluation
+  EXPECT_EQ(train(1, whole).end, TrainingEnd::kStopped);
+  whole.wants_to_stop = {};
+  whole.resume = "";
+  std::vector<std::int64_t> epochs;
+  whole.on_evaluation = [&](const EvaluationReport& seen) { epochs.push_back(seen.epoch); };
+  EXPECT_EQ(train(1, whole).parameters_hash, expected.parameters_hash);
+  EXPECT_EQ(epochs, (std::vector<std::int64_t>{1, 2}));
+}
+
+TEST(Resume, ATrainingThatHasLostItsPatienceStaysAtItsEnd) {
+  TemporaryDirectory folder;
+  TrainerOptions whole = options(folder.path());
+  whole.optimizer.learning_rate = 0;
+  whole.patience = 1;
+  whole.epochs = 9;
+  const TrainingReport first = train(2, whole);
+  EXPECT_EQ(first.end, TrainingEnd::kPatience);
+  whole.resume = "";
+  const TrainingReport second = train(2, whole);
+  EXPECT_EQ(second.steps, first.steps);
+  EXPECT_EQ(second.end, TrainingEnd::kPatience);
+}
+
+TEST(Resume, WithoutSnapshotsOfItsOwnSetsNewerOnesAside) {
+  TemporaryDirectory folder;
+  TrainerOptions whole = options("");
+  whole.directory = folder.path();
+  whole.checkpoint->every_steps = 1;
+  whole.steps = 4;
+  train(2, whole);
+  whole.checkpoint.reset();
+  whole.resume = folder.path() + "/checkpoints/step-000000000002";
+  train(2, whole);
+  EXPECT_FALSE(fs::exists(folder.path() + "/checkpoints/step-000000000003"));
+  EXPECT_TRUE(fs::exists(folder.path() + "/checkpoints/step-000000000002"));
+}
+
+TEST(Resume, ADifferenceThatWasSetAsideFindsItsBase) {
+  TemporaryDirectory folder;
+  TrainerOptions whole = options(folder.path());
+  whole.checkpoint->every_steps = 1;
+  whole.checkpoint->full_every = 5;
+  whole.steps = 4;
+  train(2, whole);
+  whole.resume = folder.path() + "/step-000000000002";
+  whole.steps = 3;
+  train(2, whole);
+  whole.resume = folder.path() + "/set-aside-1/step-000000000004";
+  whole.steps = 5;
+  EXPECT_EQ(train(2, whole).resumed->step, 4);
+}
+
+// Each training of a trainer has snapshots of its own.
+TEST(Checkpoints, ASecondFitWritesItsOwn) {
+  TemporaryDirectory folder;
+  TrainerOptions whole = options("");
+  whole.directory = folder.path();
+  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
     const auto model = net();
-    Trainer trainer(group, arena, model.ptr(), cross_entropy(model), options);
-    try {
-      trainer.fit(std::make_shared<RoughNumbers>(kSamples));
-    } catch (const Error& error) {
-      const std::lock_guard lock(mutex);
-      if (group.rank() == 0) text = error.text();
+    Trainer trainer(group, arena, model.ptr(), cross_entropy(model), whole);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(trainer.fit(std::make_shared<RoughNumbers>(kNumSamples)).saved_step, kNumSteps);
     }
   });
   EXPECT_WORLD_OK(outcome);
-  return text;
+  EXPECT_TRUE(fs::exists(folder.path() + "/checkpoints/step-000000000006"));
+  EXPECT_TRUE(fs::exists(folder.path() + "/earlier-1/checkpoints/step-000000000006"));
+}
+
+TEST(Checkpoints, AFolderServesOneTrainingAtATime) {
+  TemporaryDirectory folder;
+  const TrainerOptions whole = options(folder.path());
+  const FolderLock other = value_or_throw(FolderLock::take(folder.path()));
+  EXPECT_NE(refusal(2, whole).find("another job is writing to it"), std::string::npos);
 }
 
 TEST(Resume, SettingsThatWouldChangeTheRestOfAnEpochAreRefused) {
@@ -205,7 +343,7 @@ TEST(Resume, AnOptimizerOfTorchGoesOnToo) {
       const auto model = net();
       torch::optim::AdamW optimizer(model->parameters(), torch::optim::AdamWOptions(0.01));
       Trainer trainer(group, arena, model.ptr(), cross_entropy(model), &optimizer, options);
-      const TrainingReport report = trainer.fit(std::make_shared<RoughNumbers>(kSamples));
+      const TrainingReport report = trainer.fit(std::make_shared<RoughNumbers>(kNumSamples));
       if (group.rank() == 0) hash = report.parameters_hash;
     });
     EXPECT_WORLD_OK(outcome);
@@ -241,7 +379,7 @@ TEST(Checkpoints, ASnapshotThatCannotBeWrittenDoesNotEndTraining) {
     if (report.failure) ++num_failures;
   };
   const TrainingReport report = train(2, whole);
-  EXPECT_EQ(report.steps, kSteps);
+  EXPECT_EQ(report.steps, kNumSteps);
   EXPECT_FALSE(report.saved_step);
   EXPECT_EQ(num_failures, 2 * 4);  // on both ranks: steps 2, 4 and 6, and at the end
   EXPECT_EQ(report.parameters_hash, train_without_interruption(2, options("")).parameters_hash);
