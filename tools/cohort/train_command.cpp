@@ -52,10 +52,10 @@ class TrainCommand final : public Command {
     add_link_options(app, job_);
     app.add_flag("--dry-run", dry_run_,
                  "Print the plan (micro-batches, buckets, programs, bytes, memory) and train nothing");
-    app.add_flag(
-           "--resume{newest}", resume_,
-           "Go on from a snapshot, or from the newest whole one of a folder; without a path, from the newest "
-           "of the run, or begin anew if it has none")
+    app.add_flag("--resume{newest}", resume_,
+                 "--resume=PATH: go on from a snapshot, or from the newest whole one of a folder; --resume: "
+                 "from the "
+                 "newest of the run, or begin anew if it has none")
         ->type_name("PATH");
     app.add_flag("--json", json_, "One JSON object at the end; progress goes to standard error");
     app.add_flag("-v,--verbose", verbose_, "Print more: the setup of each rank");
