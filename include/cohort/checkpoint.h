@@ -72,7 +72,7 @@ class COHORT_EXPORT Checkpoint {
   ///
   /// Failure: also throws the failure of that snapshot.
   void finish();
-  /// What became of snapshots since the last call.
+  /// The results of snapshots whose write has ended since the last call.
   std::vector<CheckpointReport> reports();
 
  private:

@@ -18,7 +18,7 @@ struct CheckpointOptions {
   std::optional<std::int64_t> every_steps{};
   std::optional<std::chrono::nanoseconds> every_time{};
   int keep_last = 3;  ///< the newest snapshots
-  /// Of a Trainer's snapshots at the end of an epoch that was evaluated, those with the lowest loss.
+  /// Those with the lowest loss, among a Trainer's snapshots at the end of an epoch that was evaluated.
   int keep_best = 1;
   std::optional<std::int64_t> keep_every{};  ///< those whose step is a multiple of this number
   /// Training waits only for a copy in memory; the copy is written while training goes on.
@@ -29,7 +29,7 @@ struct CheckpointOptions {
   std::string config{};  ///< a text that is kept with the snapshot, such as the job file
 };
 
-/// What became of a snapshot; on every rank.
+/// The result of writing a snapshot; on every rank.
 struct CheckpointReport {
   std::int64_t step = 0;
   /// Not set: the snapshot is complete, and survives a power cut.

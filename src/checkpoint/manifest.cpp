@@ -98,7 +98,7 @@ void check_slice_of(const StoredPiece& stored, JsonFields& fields) {
                 fmt::format("{} elements", stored.piece.mine.count));
 }
 
-// What is impossible is refused here, so that code behind needs no checks. `first` is where the bytes of the
+// An impossible piece is refused here, so that code behind needs no checks. `first` is where the bytes of the
 // piece must begin, since the pieces of a file have no gaps between them.
 void check_piece(const StoredPiece& stored, const Shard& shard, std::uint64_t first, JsonFields& fields) {
   if (fields.is_fine()) check_slice_of(stored, fields);

@@ -31,7 +31,7 @@ std::vector<std::string> expendable(std::span<const Kept> snapshots, const Reten
   keep_first(
       {snapshots.begin(), snapshots.end()}, std::max(retention.last, 1),
       [](const Kept& a, const Kept& b) { return a.step > b.step; }, kept);
-  // Of several snapshots with the same loss the oldest is nearest to the evaluation.
+  // The oldest of several snapshots with the same loss is nearest to the evaluation.
   keep_first(
       with_loss(snapshots), retention.best,
       [](const Kept& a, const Kept& b) { return std::pair(*a.loss, a.step) < std::pair(*b.loss, b.step); },

@@ -32,7 +32,7 @@ struct SaverOptions {
   int full_every = 1;
 };
 
-/// What became of a snapshot.
+/// The result of writing a snapshot.
 struct SaveReport {
   std::int64_t step = 0;
   Status status{};               ///< success: the snapshot is complete, and survives a power cut

@@ -26,8 +26,8 @@ class SavingPlan {
   /// True if the pieces of this rank have the layout that the plan was made for.
   bool fits(std::span<const Piece> pieces) const;
 
-  /// What this rank writes: pieces whose bytes lie in the state itself, or are copies. Elements that ranks
-  /// hold differently are merged, on all ranks of the group together.
+  /// The pieces that this rank writes: their bytes lie in the state itself, or are copies. Elements that
+  /// ranks hold differently are merged, on all ranks of the group together.
   Result<std::vector<Piece>> collect(Communicator& group, std::span<const Piece> pieces) const;
 
  private:

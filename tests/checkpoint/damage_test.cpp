@@ -53,7 +53,7 @@ struct Written {
   std::vector<std::string> paths;
 };
 
-// What a verification does for the bytes before the tensors, which loading does not read.
+// The check that a verification makes of the bytes before the tensors, which loading does not read.
 Status check_headers(FileSystem& files, int step) {
   COHORT_ASSIGN_OR_RETURN(const auto snapshot, Snapshot::open(files, "run", snapshot_name(step)));
   for (std::size_t m = 0; m < snapshot->manifests().size(); ++m) {

@@ -43,7 +43,8 @@ std::uint64_t element(const GoldenTensor& tensor, std::size_t index, std::int64_
   return bits_of(tensor.dtype, mixed(tensor.seed == 0 ? 0 : seed));
 }
 
-// What rank `rank` holds of a tensor that is merged: element i is 2 i + 2 rank, so the mean is 2 i + 1.
+// The part that rank `rank` holds of a tensor that is merged: element i is 2 i + 2 rank, so the mean is 2 i
+// + 1.
 std::vector<std::byte> merged_bytes(std::size_t count, float of_rank) {
   std::vector<std::byte> bytes;
   for (std::size_t i = 0; i < count; ++i) {

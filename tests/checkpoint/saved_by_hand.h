@@ -27,7 +27,7 @@ class HandSaver {
     return {};
   }
 
-  /// What changed since the last full snapshot, in the same layout.
+  /// The rows that changed since the last full snapshot, in the same layout.
   Status save_difference(std::vector<RankState>& ranks, std::int64_t step) {
     COHORT_ASSIGN_OR_RETURN(const auto shares, shares_of(ranks));
     std::vector<std::vector<Piece>> changed;

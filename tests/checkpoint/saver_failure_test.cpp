@@ -31,7 +31,7 @@ RankState own_part(int rank, int world) {
   return state;
 }
 
-/// What the reports of the ranks say; all ranks must say the same.
+/// The text of the reports of the ranks; all ranks must say the same.
 struct Log {
   std::mutex mutex;
   std::map<int, std::vector<Status>> by_step;  // by step: of the ranks

@@ -47,7 +47,7 @@ class KeptState {
   }
 
  private:
-  // Of a tensor whose copies are merged by their largest, the copy of the last rank is the result.
+  // The copy of the last rank is the result of a tensor whose copies are merged by their largest.
   std::vector<double> expected(std::size_t piece, std::int64_t version, std::size_t rank) const {
     const Piece& each = pieces_[piece];
     std::vector<double> numbers;

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::ordered_json;
 using observe::Cell;
 
-// What the work of a row is compared with, besides PyTorch.
+// The work that a row is compared with, besides that of PyTorch.
 struct PlainPeer {
   std::string work{};
   std::string key{};  // of its time

@@ -26,7 +26,7 @@ struct VerifiedSnapshot {
   std::vector<Damage> damaged{};
 };
 
-// Of these snapshots and of the bases that they need.
+// The number for these snapshots and for the bases that they need.
 std::uint64_t bytes_to_read(FileSystem& files, const FoundSnapshots& found) {
   std::set<std::string> names(found.names.begin(), found.names.end());
   std::uint64_t sum = 0;
