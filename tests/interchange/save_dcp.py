@@ -1,5 +1,6 @@
 """Two ranks save a sharded model and its optimizer with DCP: `save_dcp.py DIRECTORY` writes dcp/ and, whole, whole.pt."""
 
+import os
 import pathlib
 import sys
 
@@ -32,7 +33,8 @@ def save(rank, folder):
             whole[f"{name}/{field}"] = full.to(torch.int64) if field == "step" else full
     if rank == 0:
         torch.save(whole, f"{folder}/whole.pt")
-    dist.destroy_process_group()
+    dist.barrier()
+    os._exit(0)  # threads of Gloo may still run
 
 
 if __name__ == "__main__":
