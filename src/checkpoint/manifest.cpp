@@ -103,8 +103,9 @@ void check_slice_of(const StoredPiece& stored, JsonFields& fields) {
 void check_piece(const StoredPiece& stored, const Shard& shard, std::uint64_t first, JsonFields& fields) {
   if (fields.is_fine()) check_slice_of(stored, fields);
   if (!fields.is_fine()) return;
-  if (stored.first != first)
+  if (stored.first != first) {
     fields.refuse("first", fmt::format("{}", first), fmt::format("{}", stored.first));
+  }
   const std::uint64_t most = shard.size_bytes - first;
   const std::uint64_t plain = stored.piece.mine.count * size_bytes(stored.piece.dtype);
   if (stored.size_bytes > most) {
@@ -166,11 +167,12 @@ Shard decode_shard(JsonFields fields) {
   if (shard.header_bytes > shard.size_bytes) fields.refuse("header_bytes", "at most bytes", "more");
   std::uint64_t end = shard.header_bytes;
   fields.each("pieces", [&](JsonFields piece) {
-    shard.pieces.push_back(decode_piece(piece, shard, end));
+    shard.pieces.push_back(decode_piece(std::move(piece), shard, end));
     end += shard.pieces.back().size_bytes;
   });
-  if (end != shard.size_bytes)
+  if (end != shard.size_bytes) {
     fields.refuse("bytes", fmt::format("{}", end), fmt::format("{}", shard.size_bytes));
+  }
   return shard;
 }
 
@@ -277,7 +279,7 @@ Result<std::string_view> unsealed(std::string_view text) {
 
 std::vector<Shard> read_shards(JsonFields& fields) {
   std::vector<Shard> shards;
-  fields.each("shards", [&](JsonFields shard) { shards.push_back(decode_shard(shard)); });
+  fields.each("shards", [&](JsonFields shard) { shards.push_back(decode_shard(std::move(shard))); });
   return shards;
 }
 
@@ -317,8 +319,9 @@ Result<Manifest> decode_manifest(std::string_view text) {
   COHORT_ASSIGN_OR_RETURN(const Json json, parsed("{" + std::string(rest)));
   Status failure;
   JsonFields fields(json, "", failure);
-  if (fields.text("format") != "cohort snapshot")
+  if (fields.text("format") != "cohort snapshot") {
     fields.refuse("format", "'cohort snapshot'", "another text");
+  }
   Manifest manifest{.hash = hash_of_rest(rest)};
   manifest.version = static_cast<int>(fields.whole_number("version", 1, 1 << 20));
   if (failure && manifest.version > kFormatVersion) {

@@ -46,8 +46,9 @@ class Contents {
 
   std::string name_of_part(const std::string& name) {
     std::string part;
-    do part = fmt::format("{}@{}", name, ++num_parts_[name]);
-    while (!taken_.insert(part).second);
+    do {
+      part = fmt::format("{}@{}", name, ++num_parts_[name]);
+    } while (!taken_.insert(part).second);
     return part;
   }
 

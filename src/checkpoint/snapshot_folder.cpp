@@ -106,8 +106,9 @@ std::string writing_folder(const std::string& folder, std::string_view name) {
 Result<std::vector<std::string>> list_snapshots(FileSystem& files, const std::string& folder) {
   auto names = files.list(folder);
   if (!names && names.error().code() == ErrorCode::kNotFound) return std::vector<std::string>();
-  if (!names)
+  if (!names) {
     return std::move(names).error().within(fmt::format("cannot list the snapshots in '{}'", folder));
+  }
   std::erase_if(*names, [](const std::string& name) { return !step_of(name); });
   std::sort(names->begin(), names->end(),
             [](const std::string& a, const std::string& b) { return *step_of(a) < *step_of(b); });

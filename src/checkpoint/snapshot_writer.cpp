@@ -170,8 +170,9 @@ Result<std::vector<Kept>> SnapshotWriter::present() {
   for (const std::string& name : names) {
     const auto manifest = read_manifest(files_, storage::joined(options_.folder, name));
     const auto code = manifest ? std::nullopt : std::optional(manifest.error().code());
-    if (code == ErrorCode::kCorrupt || code == ErrorCode::kNotFound || code == ErrorCode::kUnsupported)
+    if (code == ErrorCode::kCorrupt || code == ErrorCode::kNotFound || code == ErrorCode::kUnsupported) {
       continue;
+    }
     COHORT_RETURN_IF_ERROR(manifest);
     all.push_back(
         {.name = name, .step = *step_of(name), .loss = manifest->course.loss, .base = manifest->base});

@@ -32,8 +32,9 @@ class ShardVerifier {
     }
     COHORT_RETURN_IF_ERROR(check_header());
     for (const StoredPiece* piece : in_order_of_bytes(shard_)) COHORT_RETURN_IF_ERROR(check_piece(*piece));
-    if (damaged_.empty() && whole_.value() != shard_.hash)
+    if (damaged_.empty() && whole_.value() != shard_.hash) {
       note("", differs("the file", whole_.value(), shard_.hash));
+    }
     return {};
   }
 
@@ -60,8 +61,9 @@ class ShardVerifier {
       note("", differs("its header", hash, shard_.header_hash));
       return {};
     }
-    for (HeaderMistake& mistake : header_mistakes(bytes, shard_))
+    for (HeaderMistake& mistake : header_mistakes(bytes, shard_)) {
       note(mistake.tensor, std::move(mistake.reason));
+    }
     return {};
   }
 

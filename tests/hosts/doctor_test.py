@@ -123,7 +123,7 @@ class Sick(OfHosts):
         report = self.undisturbed_report()
         self.assertTrue(report["ok"], report)
         for source, target in ("ac", "ca", "bc", "cb"):
-            self.assertLess(self.rate(report, source, target), 100)
+            self.assertLess(self.rate(report, source, target), 200)
             self.assertGreater(self.rate(report, source, target), 10)
             self.assertGreater(self.rate(report, "a", "b"), 3 * self.rate(report, source, target))
         (finding,) = self.findings(report, "c")

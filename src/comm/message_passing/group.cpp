@@ -286,8 +286,9 @@ Error Group::absence(const Flight& flight) const {
     words = ranks_have(missing) + " not arrived";
   } else {
     words = "every rank has arrived, but not all of their numbers have";
-    for (const int peer : flight.pending_peers())
+    for (const int peer : flight.pending_peers()) {
       words += fmt::format("; still open: rank {}", facts_.global_rank(peer));
+    }
   }
   const Error error =
       Error(ErrorCode::kTimedOut, std::move(words))
