@@ -9,6 +9,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace torch::nn {
 class Module;
@@ -46,6 +47,9 @@ struct Piece {
   Merge merge = Merge::kSame;
   std::span<std::byte> bytes{};  ///< the elements of `mine`, in its order
   PieceMemory memory = PieceMemory::kOwn;
+  /// The order of dimensions in memory, the outermost first, for a tensor with another one than that of its
+  /// shape: {0, 2, 3, 1} for channels last. The boxes of `mine` have their dimensions in this order then.
+  std::vector<std::size_t> order{};
 };
 
 /// Gets the pieces of a state one by one. What it writes to the bytes of a piece becomes the state.
@@ -55,7 +59,7 @@ using StateVisitor = std::function<void(const Piece& piece)>;
 /// visited once, under the first.
 ///
 /// Lifetime: pieces are valid until the module's tensors are replaced.
-/// Failure: throws UsageError, naming the tensor, for one that is not in CPU memory or not contiguous.
+/// Failure: throws UsageError, naming the tensor, for one that is not in CPU memory or has gaps.
 COHORT_EXPORT void visit_state(torch::nn::Module& module, const StateVisitor& visitor);
 
 /// Visits the module and everything that the optimizer keeps for its parameters, such as `weight/exp_avg` and

@@ -195,7 +195,7 @@ class COHORT_EXPORT Trainer {
   /// the position of the last fit() (`position/step`, …). Not while fit() runs; fit() begins at position 0,
   /// or at that of the snapshot which it goes on from.
   ///
-  /// Failure: throws UsageError, naming the tensor, for one that is not contiguous.
+  /// Failure: throws UsageError, naming the tensor, for one that has gaps.
   void visit_state(const StateVisitor& visitor);
   /// The newest actions and calls of this rank; empty unless TrainerOptions::trace is set.
   Trace trace() const;

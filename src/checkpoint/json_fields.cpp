@@ -23,6 +23,18 @@ std::string shortened(const Json& value) {
   return text;
 }
 
+std::optional<GroupSetting> setting_in(const Json& value) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number()) return value.get<double>();
+  if (!value.is_array()) return std::nullopt;
+  std::vector<double> numbers;
+  for (const Json& each : value) {
+    if (!each.is_number()) return std::nullopt;
+    numbers.push_back(each.get<double>());
+  }
+  return numbers;
+}
+
 }  // namespace
 
 std::string hash_text(std::uint64_t hash) {
@@ -155,6 +167,35 @@ std::map<std::string, std::string> JsonFields::texts(std::string_view name) {
       return {};
     }
     all.emplace(key, value.get<std::string>());
+  }
+  return all;
+}
+
+std::vector<std::string> JsonFields::text_list(std::string_view name) {
+  const Json& array = member(name, Json::value_t::array, "an array of texts");
+  std::vector<std::string> all;
+  for (const Json& value : array) {
+    if (!value.is_string()) {
+      refuse(name, "an array of texts", shortened(value));
+      return {};
+    }
+    all.push_back(value.get<std::string>());
+  }
+  return all;
+}
+
+std::map<std::string, GroupSetting> JsonFields::settings(std::string_view name) {
+  const Json& object = member(name, Json::value_t::object, "an object of settings");
+  std::map<std::string, GroupSetting> all;
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_null()) continue;
+    if (const auto setting = setting_in(value)) {
+      all.emplace(key, *setting);
+    } else {
+      refuse(fmt::format("{}.{}", name, key), "true, false, a number or an array of numbers",
+             shortened(value));
+      return {};
+    }
   }
   return all;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "checkpoint/optimizer_group.h"
 
 #include <cstdint>
 #include <limits>
@@ -38,6 +39,10 @@ class JsonFields {
   std::vector<std::int64_t> whole_numbers(std::string_view name);
   JsonFields object(std::string_view name);
   std::map<std::string, std::string> texts(std::string_view name);
+  std::vector<std::string> text_list(std::string_view name);
+  /// Values by name: true, false, numbers and arrays of numbers.
+  /// Nulls are left out.
+  std::map<std::string, GroupSetting> settings(std::string_view name);
   /// Calls `read` for every object of an array.
   template <class Read>
   void each(std::string_view name, Read read) {

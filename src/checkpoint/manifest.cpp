@@ -2,6 +2,7 @@
 
 #include "base/checksum.h"
 #include "checkpoint/json_fields.h"
+#include "checkpoint/optimizer_group_json.h"
 #include "layout/slice.h"
 #include <cohort/version.h>
 
@@ -200,23 +201,25 @@ std::optional<BestEvaluation> decode_best(JsonFields& course) {
 OrderedJson encode_course(const Course& course) {
   const state::Position& position = course.position;
   const Ledger& ledger = course.ledger;
-  return {{"position",
-           {{"step", position.step},
-            {"epoch", position.epoch},
-            {"step_in_epoch", position.step_in_epoch},
-            {"samples", position.samples},
-            {"evaluations_since_best", position.evaluations_since_best},
-            {"best_loss", number_or_null(position.best_loss)}}},
-          {"ledger",
-           {{"samples", ledger.samples},
-            {"batch_size", ledger.batch_size},
-            {"micro_batches", ledger.micro_batches},
-            {"steps_done", position.step_in_epoch}}},
-          {"loss", number_or_null(course.loss)},
-          {"best", encode_best(course.best)},
-          {"settings", course.settings},
-          {"bucket_order", course.bucket_order},
-          {"config", course.config}};
+  OrderedJson json{{"position",
+                    {{"step", position.step},
+                     {"epoch", position.epoch},
+                     {"step_in_epoch", position.step_in_epoch},
+                     {"samples", position.samples},
+                     {"evaluations_since_best", position.evaluations_since_best},
+                     {"best_loss", number_or_null(position.best_loss)}}},
+                   {"ledger",
+                    {{"samples", ledger.samples},
+                     {"batch_size", ledger.batch_size},
+                     {"micro_batches", ledger.micro_batches},
+                     {"steps_done", position.step_in_epoch}}},
+                   {"loss", number_or_null(course.loss)},
+                   {"best", encode_best(course.best)},
+                   {"settings", course.settings},
+                   {"bucket_order", course.bucket_order},
+                   {"config", course.config}};
+  if (!course.optimizer_groups.empty()) json["optimizer_groups"] = encode_groups(course.optimizer_groups);
+  return json;
 }
 
 Course decode_course(JsonFields fields) {
@@ -236,6 +239,7 @@ Course decode_course(JsonFields fields) {
   course.best = decode_best(fields);
   course.settings = fields.texts("settings");
   course.bucket_order = fields.whole_numbers("bucket_order");
+  course.optimizer_groups = decode_groups(fields, "optimizer_groups");
   course.config = fields.text("config");
   return course;
 }

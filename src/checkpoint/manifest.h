@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "checkpoint/optimizer_group.h"
 #include "state/position.h"
 #include <cohort/state.h>
 
@@ -72,6 +73,8 @@ struct Course {
   std::string config{};  ///< the job file with all its values; empty for a program of the user
   /// The order of parameters in the buckets, by their index in the module.
   std::vector<std::int64_t> bucket_order{};
+  /// The settings of the optimizer; empty if they are not known.
+  std::vector<OptimizerGroup> optimizer_groups{};
 };
 
 enum class SnapshotKind : std::uint8_t {

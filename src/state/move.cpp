@@ -28,6 +28,7 @@ std::string what_of(const Piece& piece) {
 Status check_target(const Piece& target) {
   const auto about = [&] { return fmt::format("'{}' cannot be moved", target.name); };
   COHORT_RETURN_IF_ERROR(check_slice(target.shape, target.mine).within(about()));
+  COHORT_CHECK(target.order.empty(), "{} is not in row-major order", target.name);
   COHORT_CHECK_EQ(target.bytes.size(), target.mine.count * size_bytes(target.dtype), "{}", target.name);
   const bool adds = target.merge == Merge::kMean || target.merge == Merge::kSum;
   if (!adds || is_floating(target.dtype)) return {};

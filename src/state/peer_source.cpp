@@ -1,5 +1,6 @@
 #include "state/peer_source.h"
 
+#include "base/check.h"
 #include "base/checksum.h"
 #include "layout/slice.h"
 #include "state/gather_lists.h"
@@ -18,7 +19,11 @@ Result<std::unique_ptr<PeerSource>> PeerSource::open(Communicator& group, std::s
 }
 
 PeerSource::PeerSource(Communicator& group, std::span<const Piece> mine, std::size_t buffer_bytes)
-    : group_(group), mine_(mine.begin(), mine.end()), buffer_bytes_(buffer_bytes) {}
+    : group_(group), mine_(mine.begin(), mine.end()), buffer_bytes_(buffer_bytes) {
+  for (const Piece& piece : mine_) {
+    COHORT_CHECK(piece.order.empty(), "{} is not in row-major order", piece.name);
+  }
+}
 
 Status PeerSource::gather_layouts() {
   COHORT_ASSIGN_OR_RETURN(const auto encoded, gather_lists(group_, encode(mine_)));

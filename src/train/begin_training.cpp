@@ -25,8 +25,8 @@ void Trainer::Parts::begin(const Dataset& data) {
   save_is_due = false;
   report.resumed = checkpoints->resume(course);
   if (!checkpoints->goes_on()) forget_best();
-  directory.prepare(options.facts,
-                    checkpoints->goes_on() ? train::Earlier::kKept : train::Earlier::kMovedAway);
+  const bool goes_on = checkpoints->goes_on();
+  directory.prepare(options.facts, goes_on ? std::optional(course.position.step) : std::nullopt);
   checkpoints->open();
   report.steps = course.position.step;
   samples_before = course.position.samples;

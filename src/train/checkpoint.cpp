@@ -4,6 +4,7 @@
 #include "comm/group/communicator.h"
 #include "train/abort.h"
 #include "train/bucket_order.h"
+#include "train/optimizer_groups.h"
 #include "train/snapshots.h"
 #include <cohort/data_parallel.h>
 #include <cohort/group.h>
@@ -65,6 +66,7 @@ std::int64_t Checkpoint::Parts::resume(const std::string& path) {
 
 void Checkpoint::Parts::save(std::int64_t steps) {
   checkpoint::Course course{.position = {.step = steps}, .config = options.config};
+  course.optimizer_groups = train::optimizer_groups(optimizer, train::tensors_of(module));
   if (parallel != nullptr) course.bucket_order = train::bucket_order(*parallel);
   train::or_abort(group, [&] {
     snapshots.open();

@@ -96,20 +96,21 @@ std::vector<Piece> Checkpoints::pieces() {
   return all;
 }
 
-checkpoint::Course Checkpoints::with_order(const checkpoint::Course& course) const {
+checkpoint::Course Checkpoints::completed(const checkpoint::Course& course) const {
   checkpoint::Course whole = course;
+  whole.optimizer_groups = replica_.optimizer_groups();
   whole.bucket_order.assign(replica_.bucket_order().begin(), replica_.bucket_order().end());
   return whole;
 }
 
 void Checkpoints::save(const checkpoint::Course& course) {
   if (!options_.checkpoint) return;
-  snapshots_.save(pieces(), with_order(course));
+  snapshots_.save(pieces(), completed(course));
   report();
 }
 
 void Checkpoints::copy(const checkpoint::Course& course) {
-  if (copies_.is_due(course.position.step)) copies_.keep(pieces(), with_order(course));
+  if (copies_.is_due(course.position.step)) copies_.keep(pieces(), completed(course));
 }
 
 void Checkpoints::finish(const checkpoint::Course& course) {

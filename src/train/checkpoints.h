@@ -60,7 +60,7 @@ class Checkpoints {
 
  private:
   std::vector<Piece> pieces();
-  checkpoint::Course with_order(const checkpoint::Course& course) const;
+  checkpoint::Course completed(const checkpoint::Course& course) const;
   Result<std::vector<Piece>> targets(const checkpoint::Course& saved, const checkpoint::Course& now);
 
   Replica& replica_;

@@ -3,6 +3,7 @@
 #include "checkpoint/host_shares.h"
 #include "state/gather_lists.h"
 #include "state/move.h"
+#include "state/row_major.h"
 
 namespace cohort::train {
 
@@ -15,8 +16,10 @@ void KeptState::join(Communicator& group) {
   is_over_ = false;
 }
 
-void KeptState::keep(std::int64_t step, std::span<const Piece> pieces) {
-  value_or_throw(copies_.keep(step, pieces));
+void KeptState::keep(std::int64_t step, std::vector<Piece> pieces) {
+  state::RowMajorPieces row_major(std::move(pieces));
+  row_major.read();
+  value_or_throw(copies_.keep(step, row_major.pieces()));
 }
 
 std::optional<NeighbourCopies::Kept> KeptState::newest(std::optional<Error>& loss) {
@@ -28,9 +31,11 @@ std::optional<NeighbourCopies::Kept> KeptState::newest(std::optional<Error>& los
   return std::nullopt;
 }
 
-void KeptState::fill(std::span<const Piece> pieces, NeighbourCopies::Kept& kept) {
-  const auto parts = value_or_throw(checkpoint::own_parts(*group_, pieces));
+void KeptState::fill(std::vector<Piece> pieces, NeighbourCopies::Kept& kept) {
+  state::RowMajorPieces row_major(std::move(pieces));
+  const auto parts = value_or_throw(checkpoint::own_parts(*group_, row_major.pieces()));
   value_or_throw(state::agree(*group_, state::move(parts, *kept.source)));
+  row_major.write();
 }
 
 }  // namespace cohort::train

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace cohort::train {
@@ -22,12 +21,12 @@ class KeptState {
   /// Keeps copies among the ranks of this group from now on. Copies of a training that is over on all ranks
   /// are given back.
   void join(Communicator& group);
-  void keep(std::int64_t step, std::span<const Piece> pieces);
+  void keep(std::int64_t step, std::vector<Piece> pieces);
 
   /// The newest version; nothing if no rank has kept one, or, with `loss`, if none is complete.
   std::optional<NeighbourCopies::Kept> newest(std::optional<Error>& loss);
   /// Fills the pieces of all ranks, also those in memory that ranks share.
-  void fill(std::span<const Piece> pieces, NeighbourCopies::Kept& kept);
+  void fill(std::vector<Piece> pieces, NeighbourCopies::Kept& kept);
 
   /// This rank has ended the training. Its copies stay until all have: one that was lost in the last step
   /// leaves others that must go on.

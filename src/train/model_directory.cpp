@@ -2,10 +2,12 @@
 
 #include "state/model_facts.h"
 #include "state/run_directory.h"
+#include "state/safetensors.h"
 #include "storage/path.h"
 #include "train/keep_model.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 
 namespace cohort::train {
@@ -15,13 +17,27 @@ constexpr std::chrono::hours kLongestWrite{24};
 
 }  // namespace
 
-void ModelDirectory::prepare(const ModelFacts& facts, Earlier earlier) {
+// Their steps were not taken in the run that goes on. A file that cannot be read stays: it is replaced.
+std::vector<std::string_view> ModelDirectory::models_after(std::int64_t step) {
+  std::vector<std::string_view> later;
+  for (const std::string_view name : {kBestModel, kLastModel}) {
+    const auto model = SafetensorsFile::open(files_, storage::joined(path_, name));
+    if (!model) continue;
+    const auto found = model->metadata().find("step");
+    if (found != model->metadata().end() && std::strtoll(found->second.c_str(), nullptr, 10) > step) {
+      later.push_back(name);
+    }
+  }
+  return later;
+}
+
+void ModelDirectory::prepare(const ModelFacts& facts, std::optional<std::int64_t> goes_on_after) {
   if (path_.empty()) return;
   if (group_.rank() == 0) {
     value_or_throw(state::metadata_of(facts));
     path_ = std::filesystem::absolute(path_).lexically_normal().string();
-    const std::size_t num_moved = earlier == Earlier::kMovedAway ? std::size(kResultsOfRun) : 0;
-    const auto moved = std::span(kResultsOfRun).first(num_moved);
+    std::vector<std::string_view> moved(std::begin(kResultsOfRun), std::end(kResultsOfRun));
+    if (goes_on_after) moved = models_after(*goes_on_after);
     const Status ready = prepare_run_directory(files_, path_, moved);
     if (!ready) raise(ready.error().with_remedy("Set TrainerOptions::directory to another folder."));
   }

@@ -7,6 +7,7 @@
 #include "train/divergence.h"
 #include "train/evaluator.h"
 #include "train/module_tensors.h"
+#include "train/optimizer_groups.h"
 #include "train/tensor_pieces.h"
 #include <cohort/tensor.h>
 
@@ -226,6 +227,12 @@ void Replica::visit(const StateVisitor& visitor) {
   visit_module(tensors_, visitor, buckets_->has_common_values() ? PieceMemory::kOfHost : PieceMemory::kOwn);
   if (settings_.torch_optimizer != nullptr) return settings_.torch_optimizer->visit(tensors_, visitor);
   synchronizers_->update().visit(tensors_.parameters, visitor);
+}
+
+std::vector<checkpoint::OptimizerGroup> Replica::optimizer_groups() const {
+  const TorchOptimizer* const of_torch = settings_.torch_optimizer;
+  if (of_torch != nullptr) return train::optimizer_groups(of_torch->optimizer(), tensors_);
+  return train::optimizer_groups(synchronizers_->update(), tensors_.parameters);
 }
 
 void Replica::follow_observed_order() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "checkpoint/optimizer_group.h"
 #include "layout/program.h"
 #include "reduce/lanes.h"
 #include "train/buffers.h"
@@ -75,6 +76,8 @@ class Replica {
   UpdateTime update_time() const { return train::update_time(settings_); }
   /// Visits the module and the state of the optimizer, between steps.
   void visit(const StateVisitor& visitor);
+  /// The settings of the optimizer in the last step, for programs that read snapshots.
+  std::vector<checkpoint::OptimizerGroup> optimizer_groups() const;
   /// The order of parameters in the buckets, by their index in the module.
   const std::vector<std::size_t>& bucket_order() const { return bucket_order_; }
   /// Moves buckets and moments to this order, which is kept from now on. All ranks together, between steps.

@@ -97,6 +97,7 @@ std::vector<Piece> ShardedUpdate::pieces(const BucketLayout& layout, const Momen
     for (const BucketEntry& entry : layout.buckets[b].entries) {
       const BucketSlice run = common_part({entry.first, entry.count}, slice);
       const Tensor& parameter = parameters[entry.parameter];
+      const Shape in_memory = shape_in_memory(parameter.shape, parameter.order);
       const MomentNames names = moment_names(updates_[entry.parameter].optimizer);
       for (std::size_t which = 0; which < kMostMoments; ++which) {
         if (run.count == 0 || names[which].empty()) continue;
@@ -104,8 +105,9 @@ std::vector<Piece> ShardedUpdate::pieces(const BucketLayout& layout, const Momen
         all.push_back({.name = fmt::format("{}/{}", parameter.name, names[which]),
                        .dtype = DType::kF32,
                        .shape = parameter.shape,
-                       .mine = flat_range(parameter.shape, entry.from + (run.first - entry.first), run.count),
-                       .bytes = std::as_writable_bytes(std::span(first, run.count))});
+                       .mine = flat_range(in_memory, entry.from + (run.first - entry.first), run.count),
+                       .bytes = std::as_writable_bytes(std::span(first, run.count)),
+                       .order = parameter.order});
       }
     }
   }
@@ -129,7 +131,8 @@ void ShardedUpdate::visit(std::span<const NamedTensor> parameters, const StateVi
   COHORT_CHECK_EQ(parameters.size(), updates_.size());
   std::vector<Tensor> tensors;
   for (const NamedTensor& named : parameters) {
-    tensors.push_back({named.name, whole_piece(named.name, named.tensor).shape});
+    Piece whole = whole_piece(named.name, named.tensor);
+    tensors.push_back({std::move(whole.name), std::move(whole.shape), std::move(whole.order)});
   }
   for (const Piece& piece : pieces(buckets_.layout(), moments_, tensors)) visitor(piece);
   for (std::size_t p = 0; p < updates_.size(); ++p) {

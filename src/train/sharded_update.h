@@ -42,6 +42,8 @@ class ShardedUpdate {
 
   void set_terms(const StepTerms& terms) { terms_ = terms; }
   const StepTerms& terms() const { return terms_; }
+  /// How each parameter is updated.
+  std::span<const ParameterUpdate> updates() const { return updates_; }
 
   BucketSlice own_slice(const Bucket& bucket) const { return slice_of(bucket, rank_, world_); }
   /// Updates a piece of this rank's slice of bucket `index`. `gradients` begins with the first element of the
@@ -71,6 +73,7 @@ class ShardedUpdate {
   struct Tensor {
     std::string name;
     Shape shape;
+    std::vector<std::size_t> order{};  // as Piece::order
   };
 
   Moments empty_moments(const BucketLayout& layout, Arena& arena) const;

@@ -2,6 +2,7 @@
 
 #include "checkpoint/snapshot_folder.h"
 #include "state/gather_lists.h"
+#include "state/row_major.h"
 #include "state/run_directory.h"
 #include "storage/path.h"
 
@@ -91,7 +92,14 @@ checkpoint::RestoreOrder Snapshots::order_for(const std::string& path) {
 std::optional<ResumeReport> Snapshots::resume(const std::string& path, checkpoint::Course& course,
                                               const checkpoint::Targets& targets) {
   const checkpoint::RestoreOrder order = order_for(path);
-  auto restored = value_or_throw(checkpoint::restore(group_, files_, order, targets));
+  std::optional<state::RowMajorPieces> pieces;
+  auto restored = value_or_throw(checkpoint::restore(
+      group_, files_, order, [&](const checkpoint::Manifest& manifest) -> Result<std::vector<Piece>> {
+        COHORT_ASSIGN_OR_RETURN(std::vector<Piece> found, targets(manifest));
+        pieces.emplace(std::move(found));
+        return std::vector(pieces->pieces().begin(), pieces->pieces().end());
+      }));
+  if (restored) pieces->write();
   if (!restored && path.empty()) return std::nullopt;
   if (!restored) raise(no_snapshot(order.folder, group_.rank()));
   if (as_rank_0(is_same_folder(order.folder, folder_))) {
@@ -154,9 +162,11 @@ bool Snapshots::is_due(std::int64_t step) const {
   return options_.every_time && std::chrono::steady_clock::now() - last_save_ >= *options_.every_time;
 }
 
-void Snapshots::save(std::span<const Piece> pieces, checkpoint::Course course) {
+void Snapshots::save(std::vector<Piece> pieces, checkpoint::Course course) {
   last_save_ = std::chrono::steady_clock::now();
-  value_or_throw(saver_->save(pieces, std::move(course)));
+  state::RowMajorPieces row_major(std::move(pieces));
+  row_major.read();
+  value_or_throw(saver_->save(row_major.pieces(), std::move(course)));
   collect();
 }
 

@@ -51,7 +51,7 @@ class Snapshots {
   /// True if a snapshot is due after step `step`, as this rank sees it.
   bool is_due(std::int64_t step) const;
   /// Begins to write a snapshot.
-  void save(std::span<const Piece> pieces, checkpoint::Course course);
+  void save(std::vector<Piece> pieces, checkpoint::Course course);
   /// Waits for the write that is going on.
   void wait();
 

@@ -6,27 +6,49 @@
 #include <cohort/tensor.h>
 
 #include <ATen/core/Tensor.h>
+#include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace cohort::train {
 
+std::vector<std::size_t> order_in_memory(const at::Tensor& tensor) {
+  if (tensor.is_contiguous()) return {};
+  std::vector<std::size_t> order(static_cast<std::size_t>(tensor.dim()));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return tensor.stride(static_cast<std::int64_t>(a)) > tensor.stride(static_cast<std::int64_t>(b));
+  });
+  return order;
+}
+
+Shape shape_in_memory(const Shape& shape, const std::vector<std::size_t>& order) {
+  if (order.empty()) return shape;
+  Shape turned;
+  for (const std::size_t dimension : order) turned.push_back(shape[dimension]);
+  return turned;
+}
+
 Piece whole_piece(std::string name, const at::Tensor& tensor, Merge merge) {
-  if (!tensor.device().is_cpu() || !tensor.is_contiguous()) {
+  const bool has_gaps = !tensor.is_non_overlapping_and_dense();
+  if (!tensor.device().is_cpu() || has_gaps) {
     throw UsageError(
         UsageError(
-            fmt::format(
-                "'{}' cannot be visited: expected a contiguous tensor in CPU memory, found one on {} {}",
-                name, tensor.device().str(), tensor.is_contiguous() ? "" : "that is not contiguous"))
+            fmt::format("'{}' cannot be visited: expected a tensor in CPU memory without gaps, found one "
+                        "on {}{}",
+                        name, tensor.device().str(), has_gaps ? " with gaps" : ""))
             .with_remedy("Make it contiguous, or move it with module->to(torch::kCPU), before the optimizer "
                          "is made."));
   }
   const Shape shape(tensor.sizes().begin(), tensor.sizes().end());
+  std::vector<std::size_t> order = order_in_memory(tensor);
   return {.name = std::move(name),
           .dtype = dtype_of(tensor),
           .shape = shape,
-          .mine = whole(shape),
+          .mine = whole(shape_in_memory(shape, order)),
           .merge = merge,
-          .bytes = {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()}};
+          .bytes = {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()},
+          .order = std::move(order)};
 }
 
 Piece number_piece(std::string name, std::int64_t& number) {

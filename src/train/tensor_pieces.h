@@ -6,12 +6,18 @@
 #include <ATen/core/Tensor.h>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace cohort::train {
 
+/// Piece::order of a tensor without gaps.
+std::vector<std::size_t> order_in_memory(const at::Tensor& tensor);
+/// The lengths of dimensions in this order.
+Shape shape_in_memory(const Shape& shape, const std::vector<std::size_t>& order);
+
 /// A tensor that this rank holds as a whole, as a piece of the state.
 ///
-/// Failure: throws UsageError, with the name, for a tensor that is not in CPU memory or not contiguous.
+/// Failure: throws UsageError, with the name, for a tensor that is not in CPU memory or has gaps.
 Piece whole_piece(std::string name, const at::Tensor& tensor, Merge merge = Merge::kSame);
 
 /// A number that all ranks have.

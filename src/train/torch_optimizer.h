@@ -37,6 +37,7 @@ class TorchOptimizer {
   void step(const BucketSet& buckets, const std::vector<bool>& used, const StepTerms& terms);
   /// Visits the state of the optimizer, as visit_optimizer().
   void visit(const ModuleTensors& tensors, const StateVisitor& visitor);
+  const torch::optim::Optimizer& optimizer() const { return optimizer_; }
   /// A hash of settings and state, to compare ranks.
   std::uint64_t hash() const;
 

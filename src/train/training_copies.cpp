@@ -36,7 +36,7 @@ std::optional<ResumeReport> TrainingCopies::resume(checkpoint::Course& course, c
 void TrainingCopies::keep(std::vector<Piece> pieces, const checkpoint::Course& course) {
   checkpoint::CoursePieces of_course(course);
   for (Piece& piece : of_course.pieces()) pieces.push_back(std::move(piece));
-  kept_->keep(course.position.step, pieces);
+  kept_->keep(course.position.step, std::move(pieces));
 }
 
 void TrainingCopies::training_is_over() {

@@ -126,6 +126,18 @@ TEST(HostileManifest, HasAnotherType) {
             "field 'course.loss' is an object of 0, expected a number or null");
   EXPECT_EQ(with("\"settings\": {}", "\"settings\": {\"seed\": 1}"),
             "field 'course.settings.seed' is 1, expected a text");
+  EXPECT_EQ(with("\"config\":", "\"optimizer_groups\": [{\"parameters\": [1]}], \"config\":"),
+            "field 'course.optimizer_groups[0].parameters' is 1, expected an array of texts");
+  EXPECT_EQ(
+      with("\"config\":",
+           "\"optimizer_groups\": [{\"parameters\": [], \"settings\": {\"lr\": \"x\"}}], \"config\":"),
+      "field 'course.optimizer_groups[0].settings.lr' is \"x\", expected true, false, a number or an array "
+      "of numbers");
+  EXPECT_EQ(
+      with("\"config\":",
+           "\"optimizer_groups\": [{\"parameters\": [], \"settings\": {\"lr\": [[]]}}], \"config\":"),
+      "field 'course.optimizer_groups[0].settings.lr' is an array of 1, expected true, false, a number or an "
+      "array of numbers");
   EXPECT_EQ(with("\"pieces\": [", "\"pieces\": [7,"), "field 'shards[0].pieces[0]' is 7, expected an object");
   EXPECT_EQ(with("\"shape\": [\n      2,", "\"shape\": [\n      2.5,"),
             "field 'shards[0].pieces[0].shape' is 2.5, expected an array of whole numbers from 0 on");

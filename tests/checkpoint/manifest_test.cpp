@@ -27,17 +27,21 @@ Manifest example() {
                 .ranks = 6,
                 .hosts = 3,
                 .mesh = {{"data", 2}, {"tensor", 3}}};
-  made.course = {.position = {.step = 1,
-                              .epoch = 2,
-                              .step_in_epoch = 3,
-                              .samples = 4,
-                              .evaluations_since_best = 5,
-                              .best_loss = 0.1},
-                 .ledger = {.samples = 60000, .batch_size = 64, .micro_batches = 8},
-                 .loss = -1e-300,
-                 .settings = {{"seed", "1"}, {"optimizer", "adamw \"quoted\"\n\x01 ü"}},
-                 .config = "[train]\nbatch_size = 64\n",
-                 .bucket_order = {2, 0, 1}};
+  made.course = {
+      .position = {.step = 1,
+                   .epoch = 2,
+                   .step_in_epoch = 3,
+                   .samples = 4,
+                   .evaluations_since_best = 5,
+                   .best_loss = 0.1},
+      .ledger = {.samples = 60000, .batch_size = 64, .micro_batches = 8},
+      .loss = -1e-300,
+      .settings = {{"seed", "1"}, {"optimizer", "adamw \"quoted\"\n\x01 ü"}},
+      .config = "[train]\nbatch_size = 64\n",
+      .bucket_order = {2, 0, 1},
+      .optimizer_groups = {{.parameters = {"a", "b"},
+                            .settings = {{"lr", 0.1}, {"nesterov", true}, {"betas", std::vector{0.9, 0.99}}}},
+                           {.parameters = {"c"}}}};
   Shard shard{
       .file = "model-00001-of-00006.safetensors", .hash = kLastHash, .header_bytes = 128, .header_hash = 7};
   shard.pieces.push_back(stored({.name = "fc.weight",
@@ -101,6 +105,7 @@ void expect_same(const Course& a, const Course& b) {
   EXPECT_EQ(a.settings, b.settings);
   EXPECT_EQ(a.config, b.config);
   EXPECT_EQ(a.bucket_order, b.bucket_order);
+  EXPECT_EQ(a.optimizer_groups, b.optimizer_groups);
 }
 
 TEST(ManifestText, HasEveryField) {

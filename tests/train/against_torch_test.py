@@ -36,7 +36,7 @@ import random
 import unittest
 
 import torch
-from train_job import ROOT, TrainJob, write_idx
+from train_job import ROOT, TOOL, TrainJob, write_idx
 
 sys.path.insert(0, str(ROOT / "bench" / "peers"))
 import safetensors_file
@@ -190,6 +190,32 @@ class Optimizers(AgainstTorch):
                     apart = max(abs(x - y) / self.SUMS.tolerance(step, curves[a][0])
                                 for step, (x, y) in enumerate(zip(curves[a], curves[b]), 1))
                     self.assertGreater(apart, 10, (a, b))
+
+
+    def job(self, optimizer, steps):
+        return {"data": {**self.data, "shuffle": False}, "model": {"kind": "mlp", "hidden": [11, 7], "activation": "tanh"},
+                "optimizer": {**SETTINGS[optimizer], "learning_rate": RATE, "weight_decay": DECAY, "groups": ["*.bias: weight_decay=0"]},
+                "train": {"batch_size": 0, "epochs": steps, "steps": steps, "evaluate_every": 0}}
+
+    def test_torch_goes_on(self):
+        """A snapshot with its optimizer goes on in Python as it would here."""
+        for optimizer in ("momentum", "adam", "adamw"):
+            self.train(self.job(optimizer, 20))
+            ours = [line["loss"] for line in self.steps()][10:]
+            self.train(self.job(optimizer, 10), "--set", "checkpoint.every=10 steps")
+            file = self.folder / f"{optimizer}.pt"
+            subprocess.run([TOOL, "checkpoint", "convert", self.directory, file, "--to", "torch", "--with", "optimizer"], check=True,
+                           stdout=subprocess.DEVNULL, timeout=60)
+            saved = torch.load(file, weights_only=True)
+            self.assertEqual((saved["step"], saved["epoch"]), (10, 10))
+            model = self.model()
+            model.load_state_dict(saved["model_state_dict"])
+            names = {name: parameter for name, parameter in model.named_parameters()}
+            groups = [{"params": [names[name] for name in group["param_names"]]} for group in saved["optimizer_state_dict"]["param_groups"]]
+            self.assertEqual(len(groups), 2)
+            theirs = OPTIMIZERS[optimizer](groups)
+            theirs.load_state_dict(saved["optimizer_state_dict"])
+            self.assert_close(ours, losses_of(self.spec, model, theirs, self.batch, 10), self.SUMS, optimizer)
 
 
 def follows(optimizer):

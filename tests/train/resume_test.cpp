@@ -1,3 +1,4 @@
+#include "checkpoint/snapshot.h"
 #include "checkpoint/snapshot_folder.h"
 #include "small_models.h"
 #include "storage/folder_lock.h"
@@ -112,6 +113,95 @@ TEST(Resume, OnAnyWorldGivesTheSameBits) {
   }
 }
 
+/// Trains two branches, and returns the order of parameters in the newest snapshot. Gradients of the branch
+/// that is computed last arrive first.
+std::vector<std::int64_t> order_after_training(bool is_second_first, const TrainerOptions& options) {
+  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+    torch::nn::ModuleList branches(torch::nn::Linear(6, 3), torch::nn::Linear(6, 3));
+    const auto branch = [=](std::size_t i, const Batch& batch) {
+      return branches->ptr<torch::nn::LinearImpl>(i)->forward(batch.input);
+    };
+    const Objective objective = mean_loss([=](const Batch& batch) {
+      const at::Tensor first = branch(is_second_first ? 1 : 0, batch);
+      return (first + branch(is_second_first ? 0 : 1, batch)).square().mean();
+    });
+    Trainer(group, arena, branches.ptr(), objective, options)
+        .fit(std::make_shared<RoughNumbers>(kNumSamples));
+  });
+  EXPECT_WORLD_OK(outcome);
+  LocalFileSystem files;
+  const std::string& folder = options.checkpoint->directory;
+  const auto names = value_or_throw(checkpoint::list_snapshots(files, folder));
+  return value_or_throw(checkpoint::Snapshot::open(files, folder, names.back()))
+      ->manifest()
+      .course.bucket_order;
+}
+
+// With the order of the first run, sums have the same bits as without the interruption.
+TEST(Resume, KeepsTheOrderOfBuckets) {
+  TemporaryDirectory one, other;
+  TrainerOptions first = options(one.path()), otherwise = options(other.path());
+  first.steps = otherwise.steps = 2;
+  first.bucket_bytes = otherwise.bucket_bytes = 64;
+  const auto order = order_after_training(false, first);
+  EXPECT_NE(order_after_training(true, otherwise), order);
+  first.steps = 4;
+  first.resume = "";
+  EXPECT_EQ(order_after_training(true, first), order);
+}
+
+/// A network of convolutions whose weights are in channels_last, or not.
+torch::nn::Sequential convolutions(at::MemoryFormat format) {
+  auto net = with_fixed_numbers(
+      torch::nn::Sequential(torch::nn::Unflatten(torch::nn::UnflattenOptions(1, {2, 1, 3})),
+                            torch::nn::Conv2d(torch::nn::Conv2dOptions(2, 37, {3, 3}).padding({1, 1})),
+                            torch::nn::ReLU(), torch::nn::Conv2d(torch::nn::Conv2dOptions(37, 3, {1, 3}))));
+  for (at::Tensor& parameter : net->parameters()) {
+    const torch::NoGradGuard no_grad;
+    if (parameter.dim() == 4) parameter.set_data(parameter.contiguous(format));
+  }
+  net->push_back(torch::nn::Flatten());
+  return net;
+}
+
+/// The report of rank 0; `weights` are the parameters at the end.
+TrainingReport train_convolutions(int world, at::MemoryFormat format, const TrainerOptions& options,
+                                  std::vector<at::Tensor>& weights) {
+  TrainingReport report;
+  const auto outcome = run_training(world, [&](Communicator& group, Arena& arena) {
+    const auto model = convolutions(format);
+    Trainer trainer(group, arena, model.ptr(), cross_entropy(model), options);
+    const TrainingReport mine = trainer.fit(std::make_shared<RoughNumbers>(kNumSamples));
+    if (group.rank() != 0) return;
+    report = mine;
+    weights.clear();
+    for (const at::Tensor& each : model->parameters()) weights.push_back(each.detach().clone());
+  });
+  EXPECT_WORLD_OK(outcome);
+  return report;
+}
+
+TEST(Resume, OfAModelInChannelsLast) {
+  const auto format = at::MemoryFormat::ChannelsLast;
+  std::vector<at::Tensor> expected, found;
+  for (const int world : {1, 3}) {
+    TrainerOptions whole = options("");
+    whole.checkpoint.reset();
+    const std::string hash = train_convolutions(world, format, whole, expected).parameters_hash;
+    TemporaryDirectory folder;
+    TrainerOptions first = options(folder.path());
+    first.steps = 2;
+    train_convolutions(world, format, first, expected);
+    TrainerOptions second = options(folder.path());
+    second.resume = "";
+    TrainerOptions contiguous = second;
+    contiguous.steps = 2;
+    train_convolutions(2, at::MemoryFormat::Contiguous, contiguous, found);
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(found[i].equal(expected[i])) << i;
+    EXPECT_EQ(train_convolutions(world, format, second, found).parameters_hash, hash) << world;
+  }
+}
+
 TEST(Resume, FromDifferencesAndCompressedTensors) {
   const std::string expected = train_without_interruption(2, options("")).parameters_hash;
   TemporaryDirectory folder;
@@ -171,6 +261,22 @@ TEST(Resume, ANamedSnapshotIsTakenAndLaterOnesAreSetAside) {
   EXPECT_EQ(train(2, whole).parameters_hash, expected);
   EXPECT_TRUE(fs::exists(fs::path(folder.path()) / "set-aside-1" / "step-000000000003"));
   EXPECT_TRUE(fs::exists(fs::path(folder.path()) / "step-000000000006"));
+}
+
+TEST(Resume, ModelsOfStepsThatWereNotTakenAreMovedAway) {
+  TemporaryDirectory folder;
+  TrainerOptions whole = options("");
+  whole.directory = std::string(folder.path()) + "/run";
+  whole.checkpoint->every_steps = 1;
+  train(2, whole);
+  whole.resume = whole.directory;
+  train(2, whole);
+  EXPECT_FALSE(fs::exists(whole.directory + "/earlier-1"));
+  whole.resume = whole.directory + "/checkpoints/step-000000000002";
+  train(2, whole);
+  EXPECT_TRUE(fs::exists(whole.directory + "/earlier-1/best.safetensors"));
+  EXPECT_TRUE(fs::exists(whole.directory + "/earlier-1/last.safetensors"));
+  EXPECT_FALSE(fs::exists(whole.directory + "/earlier-2"));
 }
 
 TEST(Resume, WithoutASnapshotBeginsAnew) {

@@ -93,6 +93,9 @@ Status ConvertSource::open_snapshot(FileSystem& files, const SourceOrder& order)
   std::vector<std::string> names;
   for (const state::HeldPiece& held : snapshot_->held()) names.push_back(held.piece.name);
   COHORT_ASSIGN_OR_RETURN(rule_uses_, use_rules(rules_, names));
+  for (checkpoint::OptimizerGroup& group : course_.optimizer_groups) {
+    for (std::string& name : group.parameters) name = rules_.apply(name).name;
+  }
   pieces_ = std::make_unique<RenamedPieces>(*snapshot_, rules_);
   tensors_ = std::make_unique<WholeTensors>(*pieces_, checkpoint::compressed_pieces_of(*snapshot_));
   return {};

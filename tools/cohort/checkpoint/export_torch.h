@@ -4,10 +4,10 @@
 
 namespace cohort::tool {
 
-/// Writes a state dict of these tensors, which torch.load(path, weights_only=True) reads.
+/// Writes a state dict of these tensors, which torch.load(path, weights_only=True) reads; with state of an
+/// optimizer, a dictionary with `model_state_dict`, `optimizer_state_dict`, `step` and `epoch`.
 ///
-/// Failure: kAlreadyExists; kUsage for the state of an optimizer, whose settings a snapshot does not have; as
-/// interchange::write_torch_file().
+/// Failure: kAlreadyExists; as OptimizerTensors and interchange::write_torch_file().
 /// Cost: memory as WholeTensors::stream().
 Status export_torch(const checkpoint::Export& to, const checkpoint::TensorList& tensors);
 
