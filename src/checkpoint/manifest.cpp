@@ -218,6 +218,7 @@ OrderedJson encode_course(const Course& course) {
                    {"settings", course.settings},
                    {"bucket_order", course.bucket_order},
                    {"config", course.config}};
+  if (course.taken_at) json["taken_at"] = *course.taken_at;
   if (!course.optimizer_groups.empty()) json["optimizer_groups"] = encode_groups(course.optimizer_groups);
   return json;
 }
@@ -239,6 +240,7 @@ Course decode_course(JsonFields fields) {
   course.best = decode_best(fields);
   course.settings = fields.texts("settings");
   course.bucket_order = fields.whole_numbers("bucket_order");
+  if (fields.has("taken_at")) course.taken_at = fields.whole_number("taken_at", 0);
   course.optimizer_groups = decode_groups(fields, "optimizer_groups");
   course.config = fields.text("config");
   return course;

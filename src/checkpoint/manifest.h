@@ -73,6 +73,8 @@ struct Course {
   std::string config{};  ///< the job file with all its values; empty for a program of the user
   /// The order of parameters in the buckets, by their index in the module.
   std::vector<std::int64_t> bucket_order{};
+  /// When the snapshot was taken, in seconds since 1970 (UTC).
+  std::optional<std::int64_t> taken_at{};
   /// The settings of the optimizer; empty if they are not known.
   std::vector<OptimizerGroup> optimizer_groups{};
 };

@@ -8,8 +8,8 @@
 
 namespace cohort::state {
 
-/// The range of a row of elements that this box forms, as boxes that are full: their elements, end to end, are
-/// those of the range. At most two for each dimension.
+/// The range of a row of elements that this box forms, as boxes that are full: their elements, end to end,
+/// are those of the range. At most two for each dimension.
 std::vector<Box> boxes_of_range(const Box& box, std::size_t first, std::size_t count);
 
 /// Pieces whose elements are in row-major order, as files and peers have them: those of other pieces, some of

@@ -51,8 +51,10 @@ Settings known_settings(const torch::optim::AdamWOptions& options) {
 }
 
 Settings known_settings(const torch::optim::RMSpropOptions& options) {
-  return {{"weight_decay", options.weight_decay()}, {"alpha", options.alpha()},
-          {"eps", options.eps()},                   {"momentum", options.momentum()},
+  return {{"weight_decay", options.weight_decay()},
+          {"alpha", options.alpha()},
+          {"eps", options.eps()},
+          {"momentum", options.momentum()},
           {"centered", options.centered()}};
 }
 

@@ -13,8 +13,8 @@ class Optimizer;
 
 namespace cohort::train {
 
-/// The parameters that Cohort's optimizer updates with the same settings, with their learning rate in the last
-/// step. `parameters` are those of the update.
+/// The parameters that Cohort's optimizer updates with the same settings, with their learning rate in the
+/// last step. `parameters` are those of the update.
 std::vector<checkpoint::OptimizerGroup> optimizer_groups(const ShardedUpdate& update,
                                                          std::span<const NamedTensor> parameters);
 

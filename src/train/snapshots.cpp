@@ -164,6 +164,7 @@ bool Snapshots::is_due(std::int64_t step) const {
 
 void Snapshots::save(std::vector<Piece> pieces, checkpoint::Course course) {
   last_save_ = std::chrono::steady_clock::now();
+  course.taken_at = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   state::RowMajorPieces row_major(std::move(pieces));
   row_major.read();
   value_or_throw(saver_->save(row_major.pieces(), std::move(course)));

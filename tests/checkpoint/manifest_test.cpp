@@ -39,6 +39,7 @@ Manifest example() {
       .settings = {{"seed", "1"}, {"optimizer", "adamw \"quoted\"\n\x01 ü"}},
       .config = "[train]\nbatch_size = 64\n",
       .bucket_order = {2, 0, 1},
+      .taken_at = 1'800'000'000,
       .optimizer_groups = {{.parameters = {"a", "b"},
                             .settings = {{"lr", 0.1}, {"nesterov", true}, {"betas", std::vector{0.9, 0.99}}}},
                            {.parameters = {"c"}}}};
@@ -105,6 +106,7 @@ void expect_same(const Course& a, const Course& b) {
   EXPECT_EQ(a.settings, b.settings);
   EXPECT_EQ(a.config, b.config);
   EXPECT_EQ(a.bucket_order, b.bucket_order);
+  EXPECT_EQ(a.taken_at, b.taken_at);
   EXPECT_EQ(a.optimizer_groups, b.optimizer_groups);
 }
 

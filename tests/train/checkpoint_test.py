@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 import unittest
 
 from train_job import LIMIT, TOOL, TrainJob, ranks_of
@@ -93,11 +94,16 @@ class Stopped(Resuming):
         self.assertEqual(code, STOPPED, errors)
         self.assertIn("their state is saved", errors)
         before = len(self.steps(self.chosen))
-        report = json.loads(subprocess.run([TOOL, "checkpoint", "list", str(self.chosen), "--json"], text=True, timeout=LIMIT,
-                                           stdout=subprocess.PIPE, check=True).stdout)
-        self.assertEqual(max(row["step"] for row in report["snapshots"]), before)
+        newest = json.loads(self.listed("--json"))["snapshots"][-1]
+        self.assertEqual(newest["step"], before)
+        self.assertLess(abs(newest["taken_at"] - time.time()), 2 * LIMIT)
+        self.assertIn(time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(newest["taken_at"])), self.listed())
         self.train(self.job(self.ENDLESS, steps=before + 2), "--resume")
         self.assertEqual(len(self.steps(self.chosen)), before + 2)
+
+    def listed(self, *options):
+        return subprocess.run([TOOL, "checkpoint", "list", str(self.chosen), *options], text=True, timeout=LIMIT, stdout=subprocess.PIPE,
+                              check=True).stdout
 
     def test_by_a_signal_to_the_tool(self):
         job = self.start(self.job(self.ENDLESS), "--set", "checkpoint.every=1 h")

@@ -79,10 +79,13 @@ class CheckpointListCommand final : public Command {
   static std::vector<observe::Cell> cells(const ListedSnapshot& line, const std::string& marks) {
     const observe::Cell name{line.name, Colour::kBold};
     if (!line.damage.empty()) {
-      return {name, {"-"}, {"-"}, {"-"}, {"-"}, {"-"}, {"-"}, {"unreadable: " + line.damage, Colour::kRed}};
+      return {name,  {"-"}, {"-"},
+              {"-"}, {"-"}, {"-"},
+              {"-"}, {"-"}, {"unreadable: " + line.damage, Colour::kRed}};
     }
     const checkpoint::Course& course = line.manifest.course;
     return {name,
+            {time_text(course.taken_at)},
             {std::to_string(course.position.epoch)},
             {number_text(course.loss)},
             {kind_text(line.manifest)},
@@ -93,7 +96,7 @@ class CheckpointListCommand final : public Command {
   }
 
   std::string text(const Session& session, const std::string& folder) const {
-    observe::Table table({"snapshot", "epoch", "loss", "kind", "ranks", "files", "size", ""});
+    observe::Table table({"snapshot", "taken", "epoch", "loss", "kind", "ranks", "files", "size", ""});
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const ListedSnapshot& line = lines_[i];
@@ -114,6 +117,8 @@ class CheckpointListCommand final : public Command {
       } else {
         entry.update({{"step", line.manifest.course.position.step},
                       {"epoch", line.manifest.course.position.epoch},
+                      {"taken_at",
+                       line.manifest.course.taken_at ? ListJson(*line.manifest.course.taken_at) : ListJson()},
                       {"loss", number_json(line.manifest.course.loss)},
                       {"kind", line.manifest.base.empty() ? "full" : "difference"},
                       {"base", line.manifest.base},

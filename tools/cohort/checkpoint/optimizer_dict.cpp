@@ -62,7 +62,8 @@ Result<Dict> OptimizerTensors::dict() const {
   if (course_.optimizer_groups.empty()) {
     return Error(ErrorCode::kUsage, "the settings of the optimizer, such as lr, are not known")
         .with_remedy(
-            "Leave out --with optimizer, or write --to safetensors or --to cohort. Snapshots that a Trainer or a "
+            "Leave out --with optimizer, or write --to safetensors or --to cohort. Snapshots that a Trainer "
+            "or a "
             "Checkpoint writes have them.");
   }
   std::vector<std::string> parameters;

@@ -3,6 +3,8 @@
 #include "base/units.h"
 #include "observe/amounts.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -46,6 +48,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Manifest& manife
   std::vector<std::pair<std::string, std::string>> facts{
       {"kind", kind_text(manifest)},
       {"position", position_text(course.position)},
+      {"taken", time_text(course.taken_at)},
       {"loss", number_text(course.loss)},
       {"best loss", best_text(course.position)},
       {"data", data_text(course.ledger)},
@@ -79,9 +82,22 @@ FactsJson facts_json(const Manifest& manifest) {
            {{"samples", course.ledger.samples},
             {"batch_size", course.ledger.batch_size},
             {"micro_batches", course.ledger.micro_batches}}},
+          {"taken_at", course.taken_at ? FactsJson(*course.taken_at) : FactsJson()},
           {"loss", number_json(course.loss)},
           {"settings", course.settings},
           {"config", course.config}};
+}
+
+std::string time_text(std::optional<std::int64_t> seconds) {
+  if (!seconds) return "-";
+  constexpr std::int64_t kLast = 253'402'300'799;  // of the year 9999
+  const std::chrono::sys_seconds time{std::chrono::seconds(std::min(*seconds, kLast))};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count());
 }
 
 std::string kind_text(const Manifest& manifest) {
