@@ -85,7 +85,7 @@ class CheckpointListCommand final : public Command {
     }
     const checkpoint::Course& course = line.manifest.course;
     return {name,
-            {time_text(course.taken_at)},
+            {date_text(course.taken_at)},
             {std::to_string(course.position.epoch)},
             {number_text(course.loss)},
             {kind_text(line.manifest)},

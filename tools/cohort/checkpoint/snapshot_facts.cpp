@@ -48,7 +48,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Manifest& manife
   std::vector<std::pair<std::string, std::string>> facts{
       {"kind", kind_text(manifest)},
       {"position", position_text(course.position)},
-      {"taken", time_text(course.taken_at)},
+      {"taken", date_text(course.taken_at)},
       {"loss", number_text(course.loss)},
       {"best loss", best_text(course.position)},
       {"data", data_text(course.ledger)},
@@ -88,7 +88,7 @@ FactsJson facts_json(const Manifest& manifest) {
           {"config", course.config}};
 }
 
-std::string time_text(std::optional<std::int64_t> seconds) {
+std::string date_text(std::optional<std::int64_t> seconds) {
   if (!seconds) return "-";
   constexpr std::int64_t kLast = 253'402'300'799;  // of the year 9999
   const std::chrono::sys_seconds time{std::chrono::seconds(std::min(*seconds, kLast))};

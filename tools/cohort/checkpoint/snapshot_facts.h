@@ -19,7 +19,7 @@ nlohmann::ordered_json facts_json(const checkpoint::Manifest& manifest);
 std::string kind_text(const checkpoint::Manifest& manifest);
 
 /// `2026-11-19 02:44 UTC`, or `-`.
-std::string time_text(std::optional<std::int64_t> seconds);
+std::string date_text(std::optional<std::int64_t> seconds);
 
 /// `12 files`, `1 file`.
 std::string counted(std::uint64_t count, const std::string& word);
