@@ -1,6 +1,7 @@
 #pragma once
 
 // All of Cohort.
+#include <cohort/batch_norm.h>
 #include <cohort/broadcast_state.h>
 #include <cohort/checkpoint.h>
 #include <cohort/checkpoint_options.h>
