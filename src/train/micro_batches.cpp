@@ -53,8 +53,7 @@ void MicroBatches::perform(const Action& action) {
   const Key key(action.stage.value_or(0), *action.micro_batch);
   switch (action.verb) {
     case Verb::kLoad:
-      carried_[key].batch = (*load_)(*action.micro_batch);
-      return;
+      return load(key);
     case Verb::kForward:
       return forward(key);
     case Verb::kBackward:
@@ -62,6 +61,12 @@ void MicroBatches::perform(const Action& action) {
     default:
       COHORT_CHECK(false, "{}", action.text());
   }
+}
+
+void MicroBatches::load(Key key) {
+  Loaded loaded = (*load_)(key.second);
+  carried_[key].batch = std::move(loaded.batch);
+  carried_[key].standing = loaded.standing;
 }
 
 void MicroBatches::begin_micro_batch(Carried& first) {
@@ -83,6 +88,7 @@ void MicroBatches::forward(Key key) {
   if (key.first == 0) begin_micro_batch(here);
   if (!here.batch.samples.empty()) {
     seed_random_layers(key, here.batch);
+    parts_.layers.set_standing(here.standing);
     here.output = parts_.computation.forward(key.first, here.input);
     if (is_last(key)) judge(key);
   }
@@ -104,6 +110,7 @@ void MicroBatches::hand_on(Key key) {
   Carried& next = carried_[{key.first + 1, key.second}];
   next.position = here.position;
   next.batch = std::move(here.batch);
+  next.standing = here.standing;
   if (!here.output.defined()) return;
   next.input = here.output.detach().set_requires_grad(here.output.requires_grad());
 }
@@ -112,6 +119,10 @@ void MicroBatches::judge(Key key) {
   Carried& here = carried_[key];
   const Evaluation evaluation = parts_.computation.loss(here.output, here.batch);
   check_loss(evaluation.loss);
+  if (here.standing == nn::Standing::kStandIn) {
+    here.output = evaluation.loss * 0;
+    return;
+  }
   here.output = evaluation.loss;
   const double loss = here.output.item<double>();
   if (!std::isfinite(loss) && tally_.bad_slot < 0) {

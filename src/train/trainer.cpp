@@ -70,18 +70,17 @@ bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
 }
 
 Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
-  const train::StepInfo info{
-      .step = report.steps,
-      .learning_rate = learning_rate(),
-      .micro_batches = deal(train::slots_of(options, group.size()), group.size(), group.rank()),
-      .hash_replica = options.hash_every && report.steps % *options.hash_every == 0,
-      .wants_to_stop = options.wants_to_stop && options.wants_to_stop(),
-      .wants_to_save = checkpoints->is_due(report.steps + 1)};
+  const train::StepInfo info{.step = report.steps,
+                             .learning_rate = learning_rate(),
+                             .micro_batches = turns(),
+                             .hash_replica = options.hash_every && report.steps % *options.hash_every == 0,
+                             .wants_to_stop = options.wants_to_stop && options.wants_to_stop(),
+                             .wants_to_save = checkpoints->is_due(report.steps + 1)};
   const auto epoch = static_cast<std::uint64_t>(report.epochs);
   const Seconds waited_before = replica.waited(), stalled_before = loader.stall();
   const auto start = std::chrono::steady_clock::now();
   const Verdict verdict = replica.step(info, [&](int slot) {
-    return loader.take({epoch, step_in_epoch, slot});
+    return load(loader, {epoch, step_in_epoch, slot});
   });
   report.steps = ++course.position.step;
   course.loss.reset();
@@ -93,6 +92,24 @@ Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
         .stalled = (Seconds(loader.stall()) - stalled_before).count()});
   checkpoints->copy(course);
   return verdict;
+}
+
+// The micro-batches of a step. If ranks compute together, all have as many: beyond the last one nothing
+// counts.
+std::vector<int> Trainer::Parts::turns() const {
+  const int slots = train::slots_of(options, group.size());
+  std::vector<int> all = deal(slots, group.size(), group.rank());
+  const auto most = static_cast<std::size_t>((slots + group.size() - 1) / group.size());
+  if (replica.computes_together() && all.size() < most) all.push_back(slots);
+  return all;
+}
+
+train::Loaded Trainer::Parts::load(SlotLoader& loader, const SlotAddress& address) const {
+  if (address.slot < train::slots_of(options, group.size())) {
+    Batch batch = loader.take(address);
+    if (!batch.samples.empty() || !replica.computes_together()) return batch;
+  }
+  return {loader.any_sample(address.epoch), nn::Standing::kStandIn};
 }
 
 void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTimes times) {

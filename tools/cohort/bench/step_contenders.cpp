@@ -26,7 +26,9 @@ std::string hidden_text(int layers, int width) {
 }
 
 std::string way_of(const std::string& contender) {
-  if (contender == kOurs || contender == kOursAlone || contender == kTrainerWithoutUpdate) return "trainer";
+  for (const char* trainer : {kOurs, kOursAlone, kTrainerWithoutUpdate, kTrainerSynchronised}) {
+    if (contender == trainer) return "trainer";
+  }
   return contender == kOursApart ? "apart" : contender;
 }
 
@@ -42,6 +44,8 @@ std::vector<std::string> ours_line(const std::string& contender, const StepCell&
           way_of(contender),
           "--batch",
           std::to_string(cell.batch),
+          "--batch-norm",
+          contender == kTrainerSynchronised ? "synchronised" : "local",
           "--optimizer",
           updates ? cell.model.optimizer : "sgd",
           "--momentum",
@@ -128,7 +132,8 @@ std::vector<StepModel> step_models() {
 }
 
 std::vector<std::string> step_ways() {
-  return {kDataParallel, kTrainerWithoutUpdate, kDataParallelWithoutUpdate, kLoopWithoutUpdate};
+  return {kTrainerSynchronised, kDataParallel, kTrainerWithoutUpdate, kDataParallelWithoutUpdate,
+          kLoopWithoutUpdate};
 }
 
 std::vector<std::string> torch_step_arguments(const StepCell& cell, const StepPeers& peers) {
