@@ -1,6 +1,7 @@
 #pragma once
 
 // All of Cohort.
+#include <cohort/autocast.h>
 #include <cohort/broadcast_state.h>
 #include <cohort/checkpoint.h>
 #include <cohort/checkpoint_options.h>
@@ -14,6 +15,7 @@
 #include <cohort/error.h>
 #include <cohort/evaluation.h>
 #include <cohort/export.h>
+#include <cohort/grad_scaler.h>
 #include <cohort/group.h>
 #include <cohort/learning_rate_schedule.h>
 #include <cohort/link_settings.h>
@@ -25,6 +27,7 @@
 #include <cohort/numbers.h>
 #include <cohort/optimizer.h>
 #include <cohort/parameter_group.h>
+#include <cohort/precision.h>
 #include <cohort/predict.h>
 #include <cohort/random.h>
 #include <cohort/reduce_op.h>

@@ -2,6 +2,7 @@
 
 #include <cohort/collective_algorithm.h>
 #include <cohort/log.h>
+#include <cohort/precision.h>
 #include <cohort/wire_dtype.h>
 
 #include "base/log_sink.h"
@@ -112,6 +113,20 @@ struct ScheduleConfig {
   double eta_min{};
 };
 
+/// [precision]: the types of numbers, and the scale of the loss.
+struct PrecisionConfig {
+  ComputeType compute{};
+  LossScaling loss_scaling{};
+  double loss_scale{};  ///< of LossScaling::kStatic
+  double initial_scale{};
+  double growth_factor{};
+  double backoff_factor{};
+  int growth_interval{};
+  int hysteresis{};
+  double least_scale{};
+  int fallback_steps{};  ///< 0: none
+};
+
 /// [train]: the training loop.
 struct TrainConfig {
   int batch_size{};     ///< over all ranks; 0: all samples
@@ -163,6 +178,7 @@ struct Config {
   ModelConfig model;
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
+  PrecisionConfig precision;
   TrainConfig train;
   CheckpointConfig checkpoint;
   TraceConfig trace;

@@ -27,6 +27,15 @@ constexpr Row kRows[] = {
     {"TrainerOptions::clip_grad_norm", "optimizer.clip_grad_norm"},
     {"TrainerOptions::clip_grad_value", "optimizer.clip_grad_value"},
     {"TrainerOptions::skip_non_finite", "optimizer.skip_non_finite"},
+    {"TrainerOptions::precision.compute", "precision.compute"},
+    {"TrainerOptions::precision.loss_scaling", "precision.loss_scale"},
+    {"TrainerOptions::precision.loss_scale.init_scale", "precision.initial_scale"},
+    {"TrainerOptions::precision.loss_scale.growth_factor", "precision.growth_factor"},
+    {"TrainerOptions::precision.loss_scale.backoff_factor", "precision.backoff_factor"},
+    {"TrainerOptions::precision.loss_scale.growth_interval", "precision.growth_interval"},
+    {"TrainerOptions::precision.loss_scale.hysteresis", "precision.hysteresis"},
+    {"TrainerOptions::precision.least_loss_scale", "precision.least_scale"},
+    {"TrainerOptions::precision.fallback_steps", "precision.fallback_steps"},
     {"TrainerOptions::batch_size", "train.batch_size"},
     {"TrainerOptions::micro_batches", "train.micro_batches"},
     {"TrainerOptions::epochs", "train.epochs"},
@@ -52,6 +61,8 @@ constexpr Row kRows[] = {
     {"TrainerOptions::resume", "--resume"},
     {"ContextOptions::arena_bytes", "launch.shared_memory_per_rank"},
     {"Deterministic::kAnyWorld", "\"any-world\""},
+    {"ComputeType::kF32", "\"f32\""},
+    {"ComputeType::kBF16", "\"bf16\""},
 };
 
 bool goes_on(std::string_view rest) {

@@ -131,7 +131,8 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
 EvaluationReport Trainer::evaluate(const Dataset& data) {
   std::optional<EvaluationReport> report;
   train::or_abort(parts_->replica.lanes(), [&] {
-    report = train::evaluate(parts_->group, *parts_->module, parts_->computation, data, {});
+    report = train::evaluate(parts_->group, *parts_->module, parts_->computation, data,
+                             {.compute = parts_->options.precision.compute});
   });
   return *report;
 }

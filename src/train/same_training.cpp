@@ -52,6 +52,19 @@ Values of_checkpoints(const TrainerOptions& options) {
           {"copies_every", options.copies_every}};
 }
 
+Values of_precision(const Precision& precision) {
+  const ScaleOptions& scale = precision.loss_scale;
+  return {{"precision.compute", std::string(name(resolved(precision.compute)))},
+          {"precision.loss_scaling", as_number(precision.loss_scaling)},
+          {"precision.loss_scale.init_scale", scale.init_scale},
+          {"precision.loss_scale.growth_factor", scale.growth_factor},
+          {"precision.loss_scale.backoff_factor", scale.backoff_factor},
+          {"precision.loss_scale.growth_interval", scale.growth_interval},
+          {"precision.loss_scale.hysteresis", as_number(scale.hysteresis)},
+          {"precision.least_loss_scale", precision.least_loss_scale},
+          {"precision.fallback_steps", precision.fallback_steps.value_or(0)}};
+}
+
 Values of_options(const TrainerOptions& options) {
   return {{"groups", text_of(options.groups)},
           {"clip_grad_norm", options.clip_grad_norm.value_or(0)},
@@ -112,8 +125,8 @@ void check_same_training(Communicator& group, const TrainerOptions& options, con
                  torch_optimizer != nullptr ? as_number(torch_optimizer->hash()) : 0}};
   for (const Values& part :
        {with_prefix(of_optimizer(options.optimizer)), with_prefix(of_schedule(options.schedule)),
-        with_prefix(of_options(options)), with_prefix(of_checkpoints(options)), of_data("train", &train),
-        of_data("test", test)}) {
+        with_prefix(of_options(options)), with_prefix(of_precision(options.precision)),
+        with_prefix(of_checkpoints(options)), of_data("train", &train), of_data("test", test)}) {
     values.insert(values.end(), part.begin(), part.end());
   }
   values.push_back({"whether TrainerOptions::directory is set", as_number(!options.directory.empty())});
