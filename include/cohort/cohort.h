@@ -2,6 +2,7 @@
 
 // All of Cohort.
 #include <cohort/autocast.h>
+#include <cohort/batch_norm.h>
 #include <cohort/broadcast_state.h>
 #include <cohort/checkpoint.h>
 #include <cohort/checkpoint_options.h>
