@@ -64,9 +64,9 @@ class TrainerWay final : public StepWay {
 
  private:
   static TrainerOptions options_of(const BenchStepOrder& order) {
-    return {.optimizer = {.kind = optimizer_of(order),
-                          .learning_rate = order.learning_rate,
-                          .momentum = order.momentum}};
+    TrainerOptions options{.optimizer = {.kind = optimizer_of(order), .learning_rate = order.learning_rate}};
+    if (options.optimizer.kind == OptimizerKind::kSgd) options.optimizer.momentum = order.momentum;
+    return options;
   }
 
   const Task task_;
