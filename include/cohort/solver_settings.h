@@ -29,8 +29,8 @@ enum class LineSearch {
 /// A solver and its settings, those of torch.optim.LBFGS where that has them.
 struct SolverSettings {
   SolverKind kind = SolverKind::kLbfgs;
-  int history_size = 10;    ///< pairs of vectors that approximate the curvature
-  int max_iterations = 1;   ///< iterations in one step
+  int history_size = 10;     ///< pairs of vectors that approximate the curvature
+  int max_iterations = 1;    ///< iterations in one step
   int max_evaluations = 25;  ///< evaluations of the loss in one line search
   LineSearch line_search = LineSearch::kStrongWolfe;
   double learning_rate = 1;        ///< for LineSearch::kNone
@@ -60,8 +60,8 @@ struct SolverReport {
   std::int64_t iterations = 0;   ///< so far
   std::int64_t evaluations = 0;  ///< so far
   double loss = 0;               ///< with penalties
-  double largest_gradient = 0;   ///< the largest absolute value of its elements; the pseudo-gradient if l1 > 0
-  double step_length = 0;        ///< of the last iteration, as a multiple of its direction
+  double largest_gradient = 0;  ///< the largest absolute value of its elements; the pseudo-gradient if l1 > 0
+  double step_length = 0;       ///< of the last iteration, as a multiple of its direction
 };
 
 }  // namespace cohort

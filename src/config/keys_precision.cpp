@@ -67,8 +67,9 @@ Key loss_scale_key() {
           .type = "choice or number",
           .allowed = "one of none, dynamic, or a number above 0",
           .fallback = quoted("none"),
-          .help = "The factor of the loss in backward, by which small gradients are kept from becoming 0; "
-                  "dynamic: a factor that grows until gradients overflow, and then falls.",
+          .help =
+              "The factor of the loss in backward, by which small gradients are kept from becoming 0; "
+              "dynamic: a factor that grows until gradients overflow, and then falls.",
           .choices = {"none", "dynamic"},
           .read = read,
           .show = show,
@@ -85,12 +86,14 @@ std::vector<Key> dynamic_keys() {
       real_number("precision.backoff_factor", COHORT_FIELD(precision.backoff_factor), 0.5, {1e-6, 0.999999},
                   "What a dynamic loss scale is multiplied by after an overflow; the step is skipped."),
       whole_number("precision.growth_interval", COHORT_FIELD(precision.growth_interval), 2000,
-                   {1, kMostScaledSteps}, "The steps without an overflow after which a dynamic loss scale grows."),
+                   {1, kMostScaledSteps},
+                   "The steps without an overflow after which a dynamic loss scale grows."),
       whole_number("precision.hysteresis", COHORT_FIELD(precision.hysteresis), 1, {1, kMostScaledSteps},
                    "The overflow in a row from which on a dynamic loss scale falls; 1: the first."),
       real_number("precision.least_scale", COHORT_FIELD(precision.least_scale), 1.0, {0.0, kMostScale},
                   "A run ends with an error where a dynamic loss scale would fall below this."),
-      whole_number("precision.fallback_steps", COHORT_FIELD(precision.fallback_steps), 0, {0, kMostScaledSteps},
+      whole_number("precision.fallback_steps", COHORT_FIELD(precision.fallback_steps), 0,
+                   {0, kMostScaledSteps},
                    "The steps for which a stage whose values became infinite or NaN in bf16 computes in f32; "
                    "0: such a step ends the run."),
   };

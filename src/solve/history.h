@@ -25,7 +25,8 @@ class History {
   Numbers next_step() { return steps_[head()]; }
   Numbers next_change() { return changes_[head()]; }
   /// Makes a pair of the memory, and takes the inner products with the gradient after it. A pair without
-  /// positive curvature is dropped, with the pair that it has overwritten. `maxima` become those of all ranks.
+  /// positive curvature is dropped, with the pair that it has overwritten. `maxima` become those of all
+  /// ranks.
   Status add(ConstNumbers gradient, Ranks& ranks, std::span<double> maxima);
   /// Forgets all pairs, and takes the inner product of this gradient with itself.
   Status begin(ConstNumbers gradient, Ranks& ranks, std::span<double> maxima);

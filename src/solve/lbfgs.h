@@ -76,9 +76,9 @@ class Lbfgs {
   Ranks& ranks_;
   SolverReport report_;
   History history_;
-  Vector point_;           // the best
-  Vector gradient_;        // there, without that of l1
-  Vector pseudo_;          // there; empty without l1
+  Vector point_;     // the best
+  Vector gradient_;  // there, without that of l1
+  Vector pseudo_;    // there; empty without l1
   Vector direction_;
   Vector trial_;
   Vector trial_gradient_;

@@ -107,8 +107,8 @@ void WolfeSearch::set_bracket(Trial low, Trial high) {
   choose_in_bracket();
 }
 
-// A minimum next to an end narrows the bracket too little: after two such trials in a row the next one keeps a
-// distance.
+// A minimum next to an end narrows the bracket too little: after two such trials in a row the next one keeps
+// a distance.
 void WolfeSearch::choose_in_bracket() {
   const double least = std::min(low_.step, high_.step), most = std::max(low_.step, high_.step);
   if (!is_finite(high_)) {

@@ -1,5 +1,5 @@
-#include "problems.h"
 #include "solve/lbfgs.h"
+#include "problems.h"
 
 #include <gtest/gtest.h>
 #include <limits>

@@ -1,5 +1,5 @@
-#include "solve/penalties.h"
 #include "solve/vectors.h"
+#include "solve/penalties.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

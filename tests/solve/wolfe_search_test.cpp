@@ -54,9 +54,7 @@ Line with_slope(std::function<double(double)> value) {
 // The functions of Moré and Thuente (1994), who made them to be hard: far minima, narrow ones, waves.
 const std::vector<Line>& hard_lines() {
   static const std::vector<Line> kLines = {
-      [](double a) {
-        return std::pair(-a / (a * a + 2), (a * a - 2) / ((a * a + 2) * (a * a + 2)));
-      },
+      [](double a) { return std::pair(-a / (a * a + 2), (a * a - 2) / ((a * a + 2) * (a * a + 2))); },
       [](double a) {
         const double b = a + 0.004;
         return std::pair(std::pow(b, 5) - 2 * std::pow(b, 4), 5 * std::pow(b, 4) - 8 * std::pow(b, 3));

@@ -28,9 +28,7 @@ Seen trained(Communicator& group, Arena& arena, const TrainerOptions& options, c
   const Objective inner = squared_error(layer);
   Trainer trainer(
       group, arena, layer.ptr(),
-      [&](const Batch& batch) {
-        return change ? change(inner(batch), batch, group.rank()) : inner(batch);
-      },
+      [&](const Batch& batch) { return change ? change(inner(batch), batch, group.rank()) : inner(batch); },
       mine);
   seen.report = trainer.fit(std::make_shared<WholeNumbers>(48));
   seen.numbers = numbers_of(*layer);
