@@ -198,16 +198,50 @@ std::optional<BestEvaluation> decode_best(JsonFields& course) {
                         .accuracy = fields.number("accuracy")};
 }
 
+// The whole numbers that a snapshot has if they are not 0.
+struct PositionField {
+  const char* name;
+  std::int64_t state::Position::*number;
+};
+constexpr PositionField kPositionFields[] = {{"skipped_steps", &state::Position::skipped_steps},
+                                             {"growth_tracker", &state::Position::growth_tracker},
+                                             {"overflows_in_row", &state::Position::overflows_in_row},
+                                             {"f32_stages", &state::Position::f32_stages},
+                                             {"f32_until", &state::Position::f32_until}};
+
+OrderedJson encode_position(const state::Position& position) {
+  OrderedJson json{{"step", position.step},
+                   {"epoch", position.epoch},
+                   {"step_in_epoch", position.step_in_epoch},
+                   {"samples", position.samples},
+                   {"evaluations_since_best", position.evaluations_since_best},
+                   {"best_loss", number_or_null(position.best_loss)}};
+  if (position.loss_scale != 0) json["loss_scale"] = position.loss_scale;
+  for (const PositionField& field : kPositionFields) {
+    if (position.*field.number != 0) json[field.name] = position.*field.number;
+  }
+  return json;
+}
+
+state::Position decode_position(JsonFields fields) {
+  state::Position position{
+      .step = fields.whole_number("step", 0),
+      .epoch = fields.whole_number("epoch", 0),
+      .step_in_epoch = fields.whole_number("step_in_epoch", 0),
+      .samples = fields.whole_number("samples", 0),
+      .evaluations_since_best = fields.whole_number("evaluations_since_best", 0),
+      .best_loss = fields.number("best_loss").value_or(std::numeric_limits<double>::infinity())};
+  if (fields.has("loss_scale")) position.loss_scale = fields.number("loss_scale").value_or(0);
+  for (const PositionField& field : kPositionFields) {
+    if (fields.has(field.name)) position.*field.number = fields.whole_number(field.name, 0);
+  }
+  return position;
+}
+
 OrderedJson encode_course(const Course& course) {
   const state::Position& position = course.position;
   const Ledger& ledger = course.ledger;
-  OrderedJson json{{"position",
-                    {{"step", position.step},
-                     {"epoch", position.epoch},
-                     {"step_in_epoch", position.step_in_epoch},
-                     {"samples", position.samples},
-                     {"evaluations_since_best", position.evaluations_since_best},
-                     {"best_loss", number_or_null(position.best_loss)}}},
+  OrderedJson json{{"position", encode_position(position)},
                    {"ledger",
                     {{"samples", ledger.samples},
                      {"batch_size", ledger.batch_size},
@@ -225,13 +259,7 @@ OrderedJson encode_course(const Course& course) {
 
 Course decode_course(JsonFields fields) {
   Course course;
-  JsonFields position = fields.object("position");
-  course.position.step = position.whole_number("step", 0);
-  course.position.epoch = position.whole_number("epoch", 0);
-  course.position.step_in_epoch = position.whole_number("step_in_epoch", 0);
-  course.position.samples = position.whole_number("samples", 0);
-  course.position.evaluations_since_best = position.whole_number("evaluations_since_best", 0);
-  course.position.best_loss = position.number("best_loss").value_or(std::numeric_limits<double>::infinity());
+  course.position = decode_position(fields.object("position"));
   JsonFields ledger = fields.object("ledger");
   course.ledger = {.samples = ledger.whole_number("samples", 0),
                    .batch_size = ledger.whole_number("batch_size", 0),

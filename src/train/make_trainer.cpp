@@ -131,14 +131,15 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
 EvaluationReport Trainer::evaluate(const Dataset& data) {
   std::optional<EvaluationReport> report;
   train::or_abort(parts_->replica.lanes(), [&] {
-    report = train::evaluate(parts_->group, *parts_->module, parts_->computation, data, {});
+    report = train::evaluate(parts_->group, *parts_->module, parts_->computation, data,
+                             {.compute = parts_->options.precision.compute});
   });
   return *report;
 }
 
 double Trainer::Parts::learning_rate() const {
   if (torch_optimizer != nullptr) return torch_optimizer->set_learning_rates(options.schedule, report.steps);
-  return learning_rate_at(options.schedule, options.optimizer.learning_rate, report.steps);
+  return learning_rate_at(options.schedule, learning_rate_of(options.optimizer), report.steps);
 }
 
 void Trainer::visit_state(const StateVisitor& visitor) {

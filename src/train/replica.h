@@ -26,6 +26,7 @@ struct StepInfo {
   bool hash_replica = false;
   bool wants_to_stop = false;
   bool wants_to_save = false;
+  StepPrecision precision{};
 };
 
 struct ReplicaSettings {
@@ -34,6 +35,7 @@ struct ReplicaSettings {
   double clip_norm = 0;   ///< 0: no clipping
   double clip_value = 0;  ///< 0: no clipping
   bool skip_non_finite = false;
+  Precision precision{};
   std::size_t bucket_bytes = std::size_t{4} << 20;
   Sharing sharing = Sharing::kWherePossible;
   /// Updates the parameters instead of Cohort's optimizers. Must outlive the replica.

@@ -60,7 +60,7 @@ struct Trainer::Parts {
   train::Loaded load(SlotLoader& loader, const SlotAddress& address) const;
   /// The learning rate of the next step.
   double learning_rate() const;
-  void tell(const train::Verdict& verdict, double learning_rate, StepTimes times);
+  void tell(const train::Verdict& verdict, const train::StepInfo& info, StepTimes times);
   bool look_at(const Dataset& test);
   void keep(std::string_view name);
 };

@@ -23,17 +23,22 @@ namespace {
 using observe::PlanReport;
 
 // `sgd with momentum 0.9, learning rate 0.02`
-std::string optimizer_text(const OptimizerSettings& settings) {
+std::string optimizer_text(const OptimizerSettings& given) {
+  const OptimizerSettings settings = with_defaults(given);
   std::string text(name(settings.kind));
-  if (settings.kind == OptimizerKind::kSgd && settings.momentum > 0) {
-    text += fmt::format(" with {}momentum {}", settings.nesterov ? "Nesterov " : "", settings.momentum);
+  if (settings.momentum.value_or(0) > 0) {
+    text += fmt::format(" with {}momentum {}", settings.nesterov.value_or(false) ? "Nesterov " : "",
+                        *settings.momentum);
   }
-  return fmt::format("{}, learning rate {}", text, settings.learning_rate);
+  return fmt::format("{}, learning rate {}", text, *settings.learning_rate);
 }
 
 void add_slots(PlanReport& plan, const Job& job, int world) {
-  const int slots = train::slots_of(job.options, world);
-  for (int rank = 0; rank < world; ++rank) plan.slots_of_rank.push_back(deal(slots, world, rank));
+  const bool is_together = job.config.model.batch_norm == "synchronised" && world > 1;
+  const train::Turns turns = is_together ? train::Turns::kTogether : train::Turns::kOwn;
+  for (int rank = 0; rank < world; ++rank) {
+    plan.slots_of_rank.push_back(train::turns_of(job.options, world, rank, turns));
+  }
 }
 
 BucketLayout layout_of(const std::vector<train::NamedTensor>& parameters, const Job& job,

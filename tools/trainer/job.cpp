@@ -66,6 +66,20 @@ std::string text_of(const Config& config) {
   return text;
 }
 
+Precision precision_of(const PrecisionConfig& config) {
+  Precision precision{.compute = config.compute,
+                      .loss_scaling = config.loss_scaling,
+                      .loss_scale = {.init_scale = config.initial_scale,
+                                     .growth_factor = config.growth_factor,
+                                     .backoff_factor = config.backoff_factor,
+                                     .growth_interval = config.growth_interval,
+                                     .hysteresis = config.hysteresis},
+                      .least_loss_scale = config.least_scale};
+  if (config.loss_scaling == LossScaling::kStatic) precision.loss_scale.init_scale = config.loss_scale;
+  if (config.fallback_steps > 0) precision.fallback_steps = config.fallback_steps;
+  return precision;
+}
+
 TrainerOptions options_of(const Config& config, std::int64_t samples) {
   const TrainConfig& train = config.train;
   const OptimizerConfig& optimizer = config.optimizer;
@@ -76,6 +90,7 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
       .clip_grad_norm = unless_zero(optimizer.clip_grad_norm),
       .clip_grad_value = unless_zero(optimizer.clip_grad_value),
       .skip_non_finite = optimizer.skip_non_finite,
+      .precision = precision_of(config.precision),
       .batch_size = unless_zero<std::int64_t>(train.batch_size),
       .micro_batches = unless_zero(train.micro_batches),
       .epochs = train.epochs,
