@@ -1,5 +1,5 @@
-// A loop of your own in mixed precision: the forward in bf16, a scaled loss, clipping, and steps that are skipped on
-// all ranks where a gradient overflows.
+// A loop of your own in mixed precision: the forward in bf16, a scaled loss, clipping, and steps that are
+// skipped on all ranks where a gradient overflows.
 #include <ATen/ATen.h>
 #include <cohort/autocast.h>
 #include <cohort/context.h>

@@ -40,6 +40,32 @@ Key compute_key() {
       "Use \"bf16\".");
 }
 
+Key parameters_key() {
+  const auto set = [](Config& config, std::size_t index) {
+    config.precision.parameters = index == 0 ? DType::kF32 : DType::kBF16;
+  };
+  const auto get = [](const Config& config) -> std::size_t {
+    return config.precision.parameters == DType::kF32 ? 0 : 1;
+  };
+  return without_f16(
+      choice("precision.parameters", {"f32", "bf16"}, "f32", set, get,
+             "The type of parameters with two dimensions or more; with bf16 each rank keeps an f32 copy of "
+             "the parameters that it updates. bf16 requires precision.compute = \"bf16\"."),
+      "is no type for parameters: its range is too small", "Use \"bf16\".");
+}
+
+// The words are those of the other keys of the section: f32 travels as it is.
+Key gradients_key() {
+  const auto set = [](Config& config, std::size_t index) {
+    config.communication.wire = kAllWireDTypes[index];
+  };
+  const auto get = [](const Config& config) { return static_cast<std::size_t>(config.communication.wire); };
+  return choice(
+      "precision.gradients", {"f32", "bf16", "f16"}, "f32", set, get,
+      "The type in which gradients, and other f32 numbers of reductions, travel between hosts; sums "
+      "are computed in f32 in any case. On one host nothing travels.");
+}
+
 // none, dynamic, or a number.
 Key loss_scale_key() {
   const auto read = [](const Value& value, Config& config) -> Status {
@@ -67,8 +93,9 @@ Key loss_scale_key() {
           .type = "choice or number",
           .allowed = "one of none, dynamic, or a number above 0",
           .fallback = quoted("none"),
-          .help = "The factor of the loss in backward, by which small gradients are kept from becoming 0; "
-                  "dynamic: a factor that grows until gradients overflow, and then falls.",
+          .help =
+              "The factor of the loss in backward, by which small gradients are kept from becoming 0; "
+              "dynamic: a factor that grows until gradients overflow, and then falls.",
           .choices = {"none", "dynamic"},
           .read = read,
           .show = show,
@@ -85,12 +112,14 @@ std::vector<Key> dynamic_keys() {
       real_number("precision.backoff_factor", COHORT_FIELD(precision.backoff_factor), 0.5, {1e-6, 0.999999},
                   "What a dynamic loss scale is multiplied by after an overflow; the step is skipped."),
       whole_number("precision.growth_interval", COHORT_FIELD(precision.growth_interval), 2000,
-                   {1, kMostScaledSteps}, "The steps without an overflow after which a dynamic loss scale grows."),
+                   {1, kMostScaledSteps},
+                   "The steps without an overflow after which a dynamic loss scale grows."),
       whole_number("precision.hysteresis", COHORT_FIELD(precision.hysteresis), 1, {1, kMostScaledSteps},
                    "The overflow in a row from which on a dynamic loss scale falls; 1: the first."),
       real_number("precision.least_scale", COHORT_FIELD(precision.least_scale), 1.0, {0.0, kMostScale},
                   "A run ends with an error where a dynamic loss scale would fall below this."),
-      whole_number("precision.fallback_steps", COHORT_FIELD(precision.fallback_steps), 0, {0, kMostScaledSteps},
+      whole_number("precision.fallback_steps", COHORT_FIELD(precision.fallback_steps), 0,
+                   {0, kMostScaledSteps},
                    "The steps for which a stage whose values became infinite or NaN in bf16 computes in f32; "
                    "0: such a step ends the run."),
   };
@@ -99,7 +128,7 @@ std::vector<Key> dynamic_keys() {
 }  // namespace
 
 std::vector<Key> precision_keys() {
-  std::vector<Key> keys = {compute_key(), loss_scale_key()};
+  std::vector<Key> keys = {compute_key(), parameters_key(), gradients_key(), loss_scale_key()};
   for (Key& key : dynamic_keys()) keys.push_back(std::move(key));
   return keys;
 }

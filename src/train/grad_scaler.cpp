@@ -33,9 +33,9 @@ struct ScaledOptimizer {
 
 void check_scale(const char* name, double value, double least, bool may_equal) {
   if (std::isfinite(value) && (value > least || (may_equal && value == least))) return;
-  throw UsageError(
-      UsageError(fmt::format("ScaleOptions::{} is {}", name, value))
-          .with_remedy(fmt::format("Give a finite number {} {}.", may_equal ? "of at least" : "above", least)));
+  throw UsageError(UsageError(fmt::format("ScaleOptions::{} is {}", name, value))
+                       .with_remedy(fmt::format("Give a finite number {} {}.",
+                                                may_equal ? "of at least" : "above", least)));
 }
 
 // The elements of all gradients of the optimizer, by type.
@@ -81,7 +81,8 @@ struct GradScaler::Parts {
 bool GradScaler::Parts::agreed(bool overflow) const {
   if (group == nullptr || group->size() == 1) return overflow;
   std::vector<std::uint8_t> any = {static_cast<std::uint8_t>(overflow ? 1 : 0)};
-  value_or_throw(group->run(all_reduce(std::span(any), ReduceOp::kMax)).within("a GradScaler could not agree"));
+  value_or_throw(
+      group->run(all_reduce(std::span(any), ReduceOp::kMax)).within("a GradScaler could not agree"));
   return any.front() != 0;
 }
 

@@ -6,6 +6,7 @@
 #include "state/move.h"
 #include "state/peer_source.h"
 #include "train/tensor_pieces.h"
+#include "update/bf16.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -25,9 +26,9 @@ BucketSlice common_part(const BucketSlice& a, const BucketSlice& b) {
 ShardedUpdate::ShardedUpdate(BucketSet& buckets, std::vector<ParameterUpdate> updates, int rank, int world)
     : buckets_(buckets), updates_(std::move(updates)), rank_(rank), world_(world) {
   COHORT_CHECK_EQ(updates_.size(), buckets_.parameters().size());
-  for (const ParameterUpdate& each : updates_) {
-    value_or_throw(
-        check_update(each.optimizer, {.parameters = buckets_.dtype(), .gradients = buckets_.dtype()}));
+  for (std::size_t p = 0; p < updates_.size(); ++p) {
+    value_or_throw(check_update(updates_[p].optimizer,
+                                {.parameters = buckets_.value_dtype(p), .gradients = buckets_.dtype()}));
   }
   moments_ = empty_moments(buckets_.layout(), buckets_.arena());
 }
@@ -42,10 +43,11 @@ ShardedUpdate::Moments ShardedUpdate::empty_moments(const BucketLayout& layout, 
       kept = std::max(kept, num_moments(updates_[entry.parameter].optimizer));
     }
     num_kept.push_back(static_cast<std::size_t>(kept));
-    count += num_kept.back() * own_slice(bucket).count;
+    count += (num_kept.back() + (has_master(bucket) ? 1 : 0)) * own_slice(bucket).count;
   }
   Moments moments{.size_bytes = count * sizeof(float)};
   moments.firsts.resize(layout.buckets.size());
+  moments.masters.resize(layout.buckets.size());
   if (count == 0) return moments;
   moments.block = value_or_throw(
       arena.allocate(moments.size_bytes).within("no room for the moments in the shared memory of this rank"));
@@ -55,8 +57,25 @@ ShardedUpdate::Moments ShardedUpdate::empty_moments(const BucketLayout& layout, 
       moments.firsts[b][which] = next;
       next += own_slice(layout.buckets[b]).count;
     }
+    if (!has_master(layout.buckets[b])) continue;
+    moments.masters[b] = next;
+    next += own_slice(layout.buckets[b]).count;
   }
   return moments;
+}
+
+bool ShardedUpdate::has_master(const Bucket& bucket) const {
+  return buckets_.value_dtype(bucket.entries.front().parameter) == DType::kBF16;
+}
+
+void ShardedUpdate::begin_masters() {
+  const auto& all = buckets_.layout().buckets;
+  for (std::size_t b = 0; b < all.size(); ++b) {
+    if (!has_master(all[b])) continue;
+    const Numbers values = buckets_.values(all[b], own_slice(all[b]));
+    update::widen_from_bf16(reinterpret_cast<const std::uint16_t*>(values.data), moments_.masters[b],
+                            values.count);
+  }
 }
 
 void ShardedUpdate::update(std::size_t index, BucketSlice piece, const float* gradients,
@@ -68,24 +87,20 @@ void ShardedUpdate::update(std::size_t index, BucketSlice piece, const float* gr
     const BucketSlice run = common_part({entry.first, entry.count}, piece);
     if (run.count == 0 || used[e] == 0) continue;
     const ParameterUpdate& how = updates_[entry.parameter];
-    std::array<float*, kMostMoments> moments{};
+    UpdateSpans spans{.parameters = buckets_.values(bucket, run),
+                      .gradients = {gradients + (run.first - piece.first), run.count, buckets_.dtype()}};
+    const std::size_t in_slice = run.first - slice.first;
     for (std::size_t which = 0; which < static_cast<std::size_t>(num_moments(how.optimizer)); ++which) {
-      moments[which] = moments_.firsts[index][which] + (run.first - slice.first);
+      spans.moments[which] = moments_.firsts[index][which] + in_slice;
     }
-    update_run(how, moments, run, gradients + (run.first - piece.first));
+    if (moments_.masters[index] != nullptr) spans.master = moments_.masters[index] + in_slice;
+    cohort::apply(how.optimizer,
+                  {.count = how.count + 1,
+                   .learning_rate = terms_.learning_rate * how.rate_factor,
+                   .gradient_scale = terms_.gradient_scale,
+                   .clip_value = terms_.clip_value},
+                  spans);
   }
-}
-
-void ShardedUpdate::update_run(const ParameterUpdate& how, const std::array<float*, kMostMoments>& moments,
-                               BucketSlice run, const float* gradients) {
-  cohort::apply(how.optimizer,
-                {.count = how.count + 1,
-                 .learning_rate = terms_.learning_rate * how.rate_factor,
-                 .gradient_scale = terms_.gradient_scale,
-                 .clip_value = terms_.clip_value},
-                {.parameters = buckets_.values(run),
-                 .gradients = {gradients, run.count, buckets_.dtype()},
-                 .moments = moments});
 }
 
 // A rank holds as many pieces of a large parameter as the parameter has buckets.
@@ -98,17 +113,21 @@ std::vector<Piece> ShardedUpdate::pieces(const BucketLayout& layout, const Momen
       const BucketSlice run = common_part({entry.first, entry.count}, slice);
       const Tensor& parameter = parameters[entry.parameter];
       const Shape in_memory = shape_in_memory(parameter.shape, parameter.order);
-      const MomentNames names = moment_names(updates_[entry.parameter].optimizer);
-      for (std::size_t which = 0; which < kMostMoments; ++which) {
-        if (run.count == 0 || names[which].empty()) continue;
-        float* const first = moments.firsts[b][which] + (run.first - slice.first);
-        all.push_back({.name = fmt::format("{}/{}", parameter.name, names[which]),
+      const auto add = [&](std::string_view name, float* first_of_slice) {
+        if (run.count == 0) return;
+        float* const first = first_of_slice + (run.first - slice.first);
+        all.push_back({.name = fmt::format("{}/{}", parameter.name, name),
                        .dtype = DType::kF32,
                        .shape = parameter.shape,
                        .mine = flat_range(in_memory, entry.from + (run.first - entry.first), run.count),
                        .bytes = std::as_writable_bytes(std::span(first, run.count)),
                        .order = parameter.order});
+      };
+      const MomentNames names = moment_names(updates_[entry.parameter].optimizer);
+      for (std::size_t which = 0; which < kMostMoments; ++which) {
+        if (!names[which].empty()) add(names[which], moments.firsts[b][which]);
       }
+      if (moments.masters[b] != nullptr) add("master", moments.masters[b]);
     }
   }
   return all;

@@ -15,7 +15,7 @@ namespace cohort::train {
 
 /// The precision of one step.
 struct StepPrecision {
-  double loss_scale = 1;       ///< factor of the gradient of the loss
+  double loss_scale = 1;         ///< factor of the gradient of the loss
   std::uint64_t f32_stages = 0;  ///< a bit for each stage that computes in f32 though the others do not
 
   bool is_f32(int stage) const { return (f32_stages & bit_of(stage)) != 0; }

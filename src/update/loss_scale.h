@@ -9,8 +9,8 @@ namespace cohort {
 /// A dynamic factor of the loss and the counters from which its next values follow. Every field is a number,
 /// so that it can be saved.
 struct ScaleState {
-  double scale = 0;                  ///< a float
-  std::int64_t growth_tracker = 0;   ///< steps since the last overflow, or since the last growth
+  double scale = 0;                 ///< a float
+  std::int64_t growth_tracker = 0;  ///< steps since the last overflow, or since the last growth
   std::int64_t overflows_in_row = 0;
 
   bool operator==(const ScaleState&) const = default;

@@ -1,6 +1,6 @@
 // Prints the history of a GradScaler: reads a line with init_scale, growth_factor, backoff_factor and
-// growth_interval, then a letter for each iteration (`.`: finite, `i`: infinite, `n`: NaN), and prints for each
-// iteration the scale afterwards and whether the step was made.
+// growth_interval, then a letter for each iteration (`.`: finite, `i`: infinite, `n`: NaN), and prints for
+// each iteration the scale afterwards and whether the step was made.
 
 #include <cohort/grad_scaler.h>
 
