@@ -2,6 +2,7 @@
 
 // All of Cohort.
 #include <cohort/autocast.h>
+#include <cohort/batch_norm.h>
 #include <cohort/broadcast_state.h>
 #include <cohort/checkpoint.h>
 #include <cohort/checkpoint_options.h>
@@ -33,6 +34,7 @@
 #include <cohort/reduce_op.h>
 #include <cohort/run.h>
 #include <cohort/slice.h>
+#include <cohort/solver_settings.h>
 #include <cohort/stages.h>
 #include <cohort/state.h>
 #include <cohort/state_copies.h>

@@ -1,4 +1,6 @@
 #include "config/load.h"
+#include "update/optimizer.h"
+#include "update/settings.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -94,7 +96,9 @@ void check_model(Checker& checker) {
 
 void check_optimizer(Checker& checker) {
   const OptimizerConfig& optimizer = checker.config().optimizer;
-  if (optimizer.name == "sgd" && optimizer.nesterov && optimizer.momentum == 0) {
+  const std::vector<std::string> users = users_of("nesterov");
+  const bool is_used = std::find(users.begin(), users.end(), optimizer.name) != users.end();
+  if (is_used && optimizer.nesterov.value_or(false) && optimizer.momentum == 0.0) {
     checker.add({"optimizer.nesterov", "optimizer.momentum"},
                 "optimizer.nesterov = true requires optimizer.momentum above 0, and it is 0");
   }
@@ -108,7 +112,9 @@ void check_schedule(Checker& checker) {
                             "which the learning rate is multiplied by {}",
                             schedule.name, schedule.gamma));
   }
-  const double learning_rate = checker.config().optimizer.learning_rate;
+  OptimizerSettings optimizer = checker.config().optimizer;
+  optimizer.kind = optimizer_named(checker.config().optimizer.name).value_or(optimizer.kind);
+  const double learning_rate = *with_defaults(optimizer).learning_rate;
   if (schedule.name == "cosine" && schedule.eta_min > learning_rate) {
     checker.add({"schedule.eta_min", "optimizer.learning_rate"},
                 fmt::format("schedule.eta_min = {} is above optimizer.learning_rate = {}; a cosine goes down",

@@ -2,6 +2,7 @@
 
 #include <cohort/collective_algorithm.h>
 #include <cohort/log.h>
+#include <cohort/optimizer.h>
 #include <cohort/precision.h>
 #include <cohort/wire_dtype.h>
 
@@ -88,15 +89,9 @@ struct ModelConfig {
   bool channels_last{};
 };
 
-/// [optimizer]: how parameters are updated from their gradients.
-struct OptimizerConfig {
-  std::string name;  ///< sgd adam adamw
-  double learning_rate{};
-  double momentum{};
-  bool nesterov{};
-  std::pair<double, double> betas{};
-  double eps{};
-  double weight_decay{};
+/// [optimizer]: how parameters are updated from their gradients. `kind` is not set: `name` is.
+struct OptimizerConfig : OptimizerSettings {
+  std::string name;
   std::vector<std::string> groups;  ///< "*.bias: weight_decay=0, learning_rate=1e-4"
   double clip_grad_norm{};          ///< 0: no limit
   double clip_grad_value{};         ///< 0: no limit

@@ -10,13 +10,9 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"TrainerOptions::optimizer.kind", "optimizer.name"},
-    {"TrainerOptions::optimizer.learning_rate", "optimizer.learning_rate"},
-    {"TrainerOptions::optimizer.momentum", "optimizer.momentum"},
-    {"TrainerOptions::optimizer.nesterov", "optimizer.nesterov"},
     {"TrainerOptions::optimizer.betas.first", "the first number of optimizer.betas"},
     {"TrainerOptions::optimizer.betas.second", "the second number of optimizer.betas"},
-    {"TrainerOptions::optimizer.eps", "optimizer.eps"},
-    {"TrainerOptions::optimizer.weight_decay", "optimizer.weight_decay"},
+    {"TrainerOptions::optimizer.", "optimizer."},
     {"TrainerOptions::schedule.kind", "schedule.name"},
     {"TrainerOptions::schedule.warmup_steps", "schedule.warmup_steps"},
     {"TrainerOptions::schedule.step_size", "schedule.step_size"},
@@ -72,7 +68,8 @@ bool goes_on(std::string_view rest) {
 
 const Row* row_at(std::string_view text) {
   for (const Row& row : kRows) {
-    if (text.starts_with(row.option) && !goes_on(text.substr(row.option.size()))) return &row;
+    const bool is_prefix = row.option.ends_with('.');
+    if (text.starts_with(row.option) && (is_prefix || !goes_on(text.substr(row.option.size())))) return &row;
   }
   return nullptr;
 }

@@ -141,7 +141,7 @@ EvaluationReport Trainer::evaluate(const Dataset& data) {
 
 double Trainer::Parts::learning_rate() const {
   if (torch_optimizer != nullptr) return torch_optimizer->set_learning_rates(options.schedule, report.steps);
-  return learning_rate_at(options.schedule, options.optimizer.learning_rate, report.steps);
+  return learning_rate_at(options.schedule, learning_rate_of(options.optimizer), report.steps);
 }
 
 void Trainer::visit_state(const StateVisitor& visitor) {

@@ -3,6 +3,7 @@
 #include "base/checksum.h"
 #include "train/same_on_all.h"
 #include "update/groups.h"
+#include "update/settings.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -18,14 +19,19 @@ std::int64_t as_number(auto value) {
 }
 
 Values of_optimizer(const OptimizerSettings& settings) {
-  return {{"optimizer.kind", std::string(name(settings.kind))},
-          {"optimizer.learning_rate", settings.learning_rate},
-          {"optimizer.momentum", settings.momentum},
-          {"optimizer.nesterov", as_number(settings.nesterov)},
-          {"optimizer.betas.first", settings.betas.first},
-          {"optimizer.betas.second", settings.betas.second},
-          {"optimizer.eps", settings.eps},
-          {"optimizer.weight_decay", settings.weight_decay}};
+  Values values{{"optimizer.kind", std::string(name(settings.kind))},
+                {"optimizer.learning_rate", learning_rate_of(settings)}};
+  for (const OptimizerSetting& each : used_settings(settings)) {
+    const std::string name = fmt::format("optimizer.{}", each.name);
+    if (const bool* flag = std::get_if<bool>(&each.value)) {
+      values.push_back({name, as_number(*flag)});
+    } else if (const double* number = std::get_if<double>(&each.value)) {
+      values.push_back({name, *number});
+    } else {
+      for (const double item : std::get<std::vector<double>>(each.value)) values.push_back({name, item});
+    }
+  }
+  return values;
 }
 
 Values of_schedule(const LearningRateSchedule& schedule) {

@@ -2,6 +2,7 @@
 
 #include "train/snapshots.h"
 #include "update/groups.h"
+#include "update/settings.h"
 
 #include <ATen/Parallel.h>
 #include <algorithm>
@@ -39,17 +40,11 @@ struct Bound {
 void check_bounds(const TrainerOptions& options) {
   constexpr double kAny = std::numeric_limits<double>::infinity();
   constexpr double kAboveZero = std::numeric_limits<double>::denorm_min();
-  const OptimizerSettings& optimizer = options.optimizer;
+  value_or_throw(check_settings(options.optimizer));
   const ScaleOptions& scale = options.precision.loss_scale;
   const auto number = [](auto value) { return static_cast<double>(value); };
   if (options.checkpoint) check_checkpoint_options(*options.checkpoint);
   const Bound bounds[] = {
-      {"optimizer.learning_rate", optimizer.learning_rate, 0, kAny},
-      {"optimizer.momentum", optimizer.momentum, 0, 1},
-      {"optimizer.betas.first", optimizer.betas.first, 0, 1},
-      {"optimizer.betas.second", optimizer.betas.second, 0, 1},
-      {"optimizer.eps", optimizer.eps, 0, kAny},
-      {"optimizer.weight_decay", optimizer.weight_decay, 0, kAny},
       {"clip_grad_norm", options.clip_grad_norm.value_or(1), kAboveZero, kAny},
       {"clip_grad_value", options.clip_grad_value.value_or(1), kAboveZero, kAny},
       {"batch_size", number(options.batch_size.value_or(1)), 1, kAny},
@@ -106,8 +101,8 @@ void check_options(const TrainerOptions& options, int world) {
   check_bounds(options);
   check_precision(options.precision);
   const int slots = slots_of(options, world);
-  const OptimizerSettings& optimizer = options.optimizer;
-  if (optimizer.kind == OptimizerKind::kSgd && optimizer.nesterov && optimizer.momentum == 0) {
+  const OptimizerSettings optimizer = with_defaults(options.optimizer);
+  if (optimizer.nesterov.value_or(false) && optimizer.momentum.value_or(0) == 0) {
     refuse("TrainerOptions::optimizer.nesterov requires a momentum above 0, and it is 0",
            "Set TrainerOptions::optimizer.momentum, or nesterov to false.");
   }
@@ -179,7 +174,7 @@ std::vector<GroupSettings> check_groups(const TrainerOptions& options, const tor
   }
   const bool has_rates = std::any_of(settings.begin(), settings.end(),
                                      [](const GroupSettings& each) { return each.learning_rate; });
-  if (has_rates && options.optimizer.learning_rate == 0) {
+  if (has_rates && learning_rate_of(options.optimizer) == 0) {
     refuse(
         "TrainerOptions::groups has learning rates, but TrainerOptions::optimizer.learning_rate is 0: there "
         "is no curve to follow",
@@ -212,7 +207,7 @@ std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const tor
     ParameterUpdate& update = updates.emplace_back(ParameterUpdate{.optimizer = options.optimizer});
     update.optimizer.weight_decay = settings.weight_decay.value_or(options.optimizer.weight_decay);
     if (settings.learning_rate) {
-      update.rate_factor = *settings.learning_rate / options.optimizer.learning_rate;
+      update.rate_factor = *settings.learning_rate / learning_rate_of(options.optimizer);
     }
   }
   return updates;

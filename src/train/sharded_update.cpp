@@ -33,67 +33,83 @@ ShardedUpdate::ShardedUpdate(BucketSet& buckets, std::vector<ParameterUpdate> up
   moments_ = empty_moments(buckets_.layout(), buckets_.arena());
 }
 
-// A block of the arena is zeroed. Slices are whole cache lines, so every moment begins on one.
+// A block of the arena is zeroed. Every moment begins on a cache line.
 ShardedUpdate::Moments ShardedUpdate::empty_moments(const BucketLayout& layout, Arena& arena) const {
-  std::vector<std::size_t> num_kept;  // per bucket
+  constexpr std::size_t kLine = 64 / sizeof(float);
+  const auto room_for = [](const BucketSlice& run) { return (run.count + kLine - 1) / kLine * kLine; };
   std::size_t count = 0;
   for (const Bucket& bucket : layout.buckets) {
-    int kept = 0;
     for (const BucketEntry& entry : bucket.entries) {
-      kept = std::max(kept, num_moments(updates_[entry.parameter].optimizer));
+      const auto kept = static_cast<std::size_t>(num_moments(updates_[entry.parameter].optimizer));
+      count += (kept + (has_master(entry) ? 1 : 0)) * room_for(own_run(bucket, entry));
     }
-    num_kept.push_back(static_cast<std::size_t>(kept));
-    count += (num_kept.back() + (has_master(bucket) ? 1 : 0)) * own_slice(bucket).count;
   }
   Moments moments{.size_bytes = count * sizeof(float)};
   moments.firsts.resize(layout.buckets.size());
   moments.masters.resize(layout.buckets.size());
+  for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
+    moments.firsts[b].resize(layout.buckets[b].entries.size());
+    moments.masters[b].resize(layout.buckets[b].entries.size());
+  }
   if (count == 0) return moments;
   moments.block = value_or_throw(
       arena.allocate(moments.size_bytes).within("no room for the moments in the shared memory of this rank"));
   float* next = moments.block.as<float>().data();
   for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
-    for (std::size_t which = 0; which < num_kept[b]; ++which) {
-      moments.firsts[b][which] = next;
-      next += own_slice(layout.buckets[b]).count;
+    for (std::size_t e = 0; e < moments.firsts[b].size(); ++e) {
+      const BucketEntry& entry = layout.buckets[b].entries[e];
+      const OptimizerSettings& optimizer = updates_[entry.parameter].optimizer;
+      const BucketSlice run = own_run(layout.buckets[b], entry);
+      const MomentNames names = moment_names(optimizer);
+      for (std::size_t which = 0; which < kMostMoments; ++which) {
+        if (run.count == 0 || names[which].empty()) continue;
+        moments.firsts[b][e][which] = next;
+        std::fill_n(next, run.count, first_moment_value(optimizer));
+        next += room_for(run);
+      }
+      if (run.count == 0 || !has_master(entry)) continue;
+      moments.masters[b][e] = next;
+      next += room_for(run);
     }
-    if (!has_master(layout.buckets[b])) continue;
-    moments.masters[b] = next;
-    next += own_slice(layout.buckets[b]).count;
   }
   return moments;
 }
 
-bool ShardedUpdate::has_master(const Bucket& bucket) const {
-  return buckets_.value_dtype(bucket.entries.front().parameter) == DType::kBF16;
+bool ShardedUpdate::has_master(const BucketEntry& entry) const {
+  return buckets_.value_dtype(entry.parameter) == DType::kBF16;
 }
 
 void ShardedUpdate::begin_masters() {
   const auto& all = buckets_.layout().buckets;
   for (std::size_t b = 0; b < all.size(); ++b) {
-    if (!has_master(all[b])) continue;
-    const Numbers values = buckets_.values(all[b], own_slice(all[b]));
-    update::widen_from_bf16(reinterpret_cast<const std::uint16_t*>(values.data), moments_.masters[b],
-                            values.count);
+    for (std::size_t e = 0; e < all[b].entries.size(); ++e) {
+      if (moments_.masters[b][e] == nullptr) continue;
+      const Numbers values = buckets_.values(all[b], own_run(all[b], all[b].entries[e]));
+      update::widen_from_bf16(reinterpret_cast<const std::uint16_t*>(values.data), moments_.masters[b][e],
+                              values.count);
+    }
   }
+}
+
+BucketSlice ShardedUpdate::own_run(const Bucket& bucket, const BucketEntry& entry) const {
+  return common_part({entry.first, entry.count}, own_slice(bucket));
 }
 
 void ShardedUpdate::update(std::size_t index, BucketSlice piece, const float* gradients,
                            std::span<const std::uint8_t> used) {
   const Bucket& bucket = buckets_.layout().buckets[index];
-  const BucketSlice slice = own_slice(bucket);
   for (std::size_t e = 0; e < bucket.entries.size(); ++e) {
     const BucketEntry& entry = bucket.entries[e];
     const BucketSlice run = common_part({entry.first, entry.count}, piece);
     if (run.count == 0 || used[e] == 0) continue;
     const ParameterUpdate& how = updates_[entry.parameter];
     UpdateSpans spans{.parameters = buckets_.values(bucket, run),
-                      .gradients = {gradients + (run.first - piece.first), run.count, buckets_.dtype()}};
-    const std::size_t in_slice = run.first - slice.first;
-    for (std::size_t which = 0; which < static_cast<std::size_t>(num_moments(how.optimizer)); ++which) {
-      spans.moments[which] = moments_.firsts[index][which] + in_slice;
-    }
-    if (moments_.masters[index] != nullptr) spans.master = moments_.masters[index] + in_slice;
+                      .gradients = {gradients + (run.first - piece.first), run.count, buckets_.dtype()},
+                      .moments = moments_.firsts[index][e],
+                      .master = moments_.masters[index][e]};
+    const std::size_t offset = run.first - own_run(bucket, entry).first;
+    for (float*& moment : spans.moments) moment = moment == nullptr ? nullptr : moment + offset;
+    if (spans.master != nullptr) spans.master += offset;
     cohort::apply(how.optimizer,
                   {.count = how.count + 1,
                    .learning_rate = terms_.learning_rate * how.rate_factor,
@@ -108,14 +124,13 @@ std::vector<Piece> ShardedUpdate::pieces(const BucketLayout& layout, const Momen
                                          std::span<const Tensor> parameters) const {
   std::vector<Piece> all;
   for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
-    const BucketSlice slice = own_slice(layout.buckets[b]);
-    for (const BucketEntry& entry : layout.buckets[b].entries) {
-      const BucketSlice run = common_part({entry.first, entry.count}, slice);
+    for (std::size_t e = 0; e < layout.buckets[b].entries.size(); ++e) {
+      const BucketEntry& entry = layout.buckets[b].entries[e];
+      const BucketSlice run = own_run(layout.buckets[b], entry);
       const Tensor& parameter = parameters[entry.parameter];
       const Shape in_memory = shape_in_memory(parameter.shape, parameter.order);
-      const auto add = [&](std::string_view name, float* first_of_slice) {
+      const auto add = [&](std::string_view name, float* first) {
         if (run.count == 0) return;
-        float* const first = first_of_slice + (run.first - slice.first);
         all.push_back({.name = fmt::format("{}/{}", parameter.name, name),
                        .dtype = DType::kF32,
                        .shape = parameter.shape,
@@ -125,9 +140,9 @@ std::vector<Piece> ShardedUpdate::pieces(const BucketLayout& layout, const Momen
       };
       const MomentNames names = moment_names(updates_[entry.parameter].optimizer);
       for (std::size_t which = 0; which < kMostMoments; ++which) {
-        if (!names[which].empty()) add(names[which], moments.firsts[b][which]);
+        if (!names[which].empty()) add(names[which], moments.firsts[b][e][which]);
       }
-      if (moments.masters[b] != nullptr) add("master", moments.masters[b]);
+      if (has_master(entry)) add("master", moments.masters[b][e]);
     }
   }
   return all;

@@ -69,12 +69,12 @@ class ShardedUpdate {
   void visit(std::span<const NamedTensor> parameters, const StateVisitor& visitor);
 
  private:
-  /// The moments of this rank's slices. Null where no optimizer of the bucket keeps the moment.
+  /// The moments of this rank's slices. Null where the optimizer does not keep the moment.
   struct Moments {
     ArenaBlock block{};
     std::size_t size_bytes = 0;
-    std::vector<std::array<float*, kMostMoments>> firsts{};  // per bucket
-    std::vector<float*> masters{};                           // per bucket; null for one of f32 parameters
+    std::vector<std::vector<std::array<float*, kMostMoments>>> firsts{};  // per bucket and entry
+    std::vector<std::vector<float*>> masters{};                           // likewise; null for f32 parameters
   };
   struct Tensor {
     std::string name;
@@ -82,10 +82,12 @@ class ShardedUpdate {
     std::vector<std::size_t> order{};  // as Piece::order
   };
 
+  /// The elements of an entry in this rank's slice of its bucket.
+  BucketSlice own_run(const Bucket& bucket, const BucketEntry& entry) const;
   Moments empty_moments(const BucketLayout& layout, Arena& arena) const;
   std::vector<Piece> pieces(const BucketLayout& layout, const Moments& moments,
                             std::span<const Tensor> parameters) const;
-  bool has_master(const Bucket& bucket) const;
+  bool has_master(const BucketEntry& entry) const;
 
   BucketSet& buckets_;
   std::vector<ParameterUpdate> updates_;  // per parameter

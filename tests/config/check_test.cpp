@@ -97,7 +97,16 @@ TEST(Check, NesterovRequiresMomentum) {
       verdict({"optimizer.nesterov=true", "optimizer.momentum=0"}),
       "--set optimizer.nesterov=true: optimizer.nesterov = true requires optimizer.momentum above 0, and "
       "it is 0");
-  EXPECT_EQ(verdict({"optimizer.nesterov=true", "optimizer.momentum=0", "optimizer.name=adam"}), "fine");
+}
+
+TEST(Check, SettingsOfAnotherOptimizerHaveNoEffect) {
+  EXPECT_EQ(verdict({"optimizer.name=rmsprop", "optimizer.momentum=0.5", "optimizer.alpha=0.5"}), "fine");
+  EXPECT_EQ(verdict({"optimizer.name=adam", "optimizer.alpha=0.99"}), "fine") << "the default";
+  EXPECT_EQ(verdict({"optimizer.name=adam", "optimizer.alpha=0.5"}),
+            "--set optimizer.alpha=0.5: optimizer.alpha has no effect on optimizer.name = \"adam\", only on "
+            "rmsprop: leave it out");
+  EXPECT_TRUE(refuses({"optimizer.name=adam", "optimizer.momentum=0.5"}, "optimizer.momentum has no effect"));
+  EXPECT_EQ(verdict({"optimizer.name=lion", "optimizer.maximize=true", "optimizer.weight_decay=1"}), "fine");
 }
 
 TEST(Check, AnyWorldRequiresAFixedNumberOfMicroBatches) {

@@ -26,13 +26,9 @@ LearningRateScheduleKind schedule_named(std::string_view word) {
 }  // namespace
 
 OptimizerSettings make_optimizer(const OptimizerConfig& config) {
-  return {.kind = optimizer_of(config.name),
-          .learning_rate = config.learning_rate,
-          .momentum = config.momentum,
-          .nesterov = config.nesterov,
-          .betas = config.betas,
-          .eps = config.eps,
-          .weight_decay = config.weight_decay};
+  OptimizerSettings settings = config;
+  settings.kind = optimizer_of(config.name);
+  return with_defaults(settings);
 }
 
 LearningRateSchedule make_learning_rate_schedule(const ScheduleConfig& config, std::int64_t run_steps) {

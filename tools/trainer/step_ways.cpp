@@ -71,10 +71,10 @@ class TrainerWay final : public StepWay {
 
  private:
   static TrainerOptions options_of(const BenchStepOrder& order) {
-    return {.optimizer = {.kind = optimizer_of(order),
-                          .learning_rate = order.learning_rate,
-                          .momentum = order.momentum},
-            .precision = {.compute = compute_of(order)}};
+    TrainerOptions options{.optimizer = {.kind = optimizer_of(order), .learning_rate = order.learning_rate},
+                           .precision = {.compute = compute_of(order)}};
+    if (options.optimizer.kind == OptimizerKind::kSgd) options.optimizer.momentum = order.momentum;
+    return options;
   }
 
   const Task task_;
