@@ -51,6 +51,11 @@ struct ScaleOptions {
 /// The types of numbers in a training. docs/precision.md explains them.
 struct Precision {
   ComputeType compute = ComputeType::kF32;
+  /// The type of the parameters, f32 or bf16. With bf16, which requires to compute in bf16, the parameters of
+  /// the module become bf16 and stay so, except those with fewer than two dimensions: biases, and weights of
+  /// normalisation layers. Each rank keeps an f32 copy of the parameters that it updates, from the bf16
+  /// values on. Gradients are summed in f32.
+  DType parameters = DType::kF32;
   LossScaling loss_scaling = LossScaling::kNone;
   ScaleOptions loss_scale{};
   /// Training ends with an Error of code kDiverged where a dynamic factor would fall below this.

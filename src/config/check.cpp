@@ -122,6 +122,31 @@ void check_schedule(Checker& checker) {
   }
 }
 
+void check_precision(Checker& checker) {
+  const Config& config = checker.config();
+  const PrecisionConfig& precision = config.precision;
+  if (precision.parameters == DType::kBF16 && precision.compute == ComputeType::kF32) {
+    checker.add({"precision.parameters"},
+                "precision.parameters = \"bf16\" requires precision.compute = \"bf16\": products of bf16 "
+                "parameters are computed in bf16");
+  }
+  if (precision.parameters == DType::kBF16 && precision.fallback_steps > 0) {
+    checker.add({"precision.fallback_steps", "precision.parameters"},
+                "precision.fallback_steps requires f32 parameters to compute with: leave it out, or "
+                "precision.parameters = \"bf16\"");
+  }
+  if (precision.compute == ComputeType::kF32 && precision.fallback_steps > 0) {
+    checker.add({"precision.fallback_steps"},
+                "precision.fallback_steps has no effect with precision.compute = \"f32\": leave it out");
+  }
+  if (config.train.deterministic == "any-world" && config.communication.wire != WireDType::kSame) {
+    checker.add(
+        {"precision.gradients", "train.deterministic"},
+        "precision.gradients other than \"f32\" is not for train.deterministic = \"any-world\", whose "
+        "sums must not depend on the hosts of ranks: leave one out");
+  }
+}
+
 void check_loop(Checker& checker) {
   const TrainConfig& train = checker.config().train;
   if (train.deterministic == "any-world" && train.micro_batches == 0) {
@@ -143,8 +168,8 @@ void check_loop(Checker& checker) {
 
 std::vector<std::string> check_together(const Loaded& loaded) {
   Checker checker(loaded);
-  for (const auto check :
-       {check_source, check_model_for_data, check_model, check_optimizer, check_schedule, check_loop}) {
+  for (const auto check : {check_source, check_model_for_data, check_model, check_optimizer, check_schedule,
+                           check_precision, check_loop}) {
     check(checker);
   }
   return checker.take();

@@ -40,8 +40,8 @@ struct CommunicationConfig {
   std::string backend;                           ///< auto tcp ucx mpi
   std::optional<CollectiveAlgorithm> algorithm;  ///< not set: the shortest predicted time
   std::optional<std::uint64_t> chunk;            ///< not set: the shortest predicted time
-  WireDType wire{};
-  std::optional<int> sockets;  ///< not set: the faster number
+  WireDType wire{};                              ///< the key is precision.gradients
+  std::optional<int> sockets;                    ///< not set: the faster number
   bool explain{};
 };
 
@@ -112,6 +112,7 @@ struct ScheduleConfig {
 /// [precision]: the types of numbers, and the scale of the loss.
 struct PrecisionConfig {
   ComputeType compute{};
+  DType parameters{};
   LossScaling loss_scaling{};
   double loss_scale{};  ///< of LossScaling::kStatic
   double initial_scale{};

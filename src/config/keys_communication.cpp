@@ -31,17 +31,6 @@ Key algorithm_key() {
                 "shortest predicted time.");
 }
 
-Key wire_key() {
-  const auto set = [](Config& config, std::size_t index) {
-    config.communication.wire = kAllWireDTypes[index];
-  };
-  const auto get = [](const Config& config) { return static_cast<std::size_t>(config.communication.wire); };
-  return choice(
-      "communication.wire", names_of<WireDType>(kAllWireDTypes), "same", set, get,
-      "The dtype in which f32 numbers of reductions are sent between hosts; sums are computed in f32 "
-      "in any case.");
-}
-
 }  // namespace
 
 std::vector<Key> communication_keys() {
@@ -56,7 +45,6 @@ std::vector<Key> communication_keys() {
                    {LinkSettings::kLeastChunkBytes, std::uint64_t{1} << 40},
                    "The longest message of reductions, as longer ones are sent in chunks; auto: the length "
                    "with the shortest predicted time."),
-      wire_key(),
       whole_number_or_auto(
           "communication.sockets", COHORT_FIELD(communication.sockets), {1, LinkSettings::kMostSockets},
           "TCP connections between two ranks of different hosts; auto: one per network that the hosts have "

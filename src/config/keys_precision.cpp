@@ -40,6 +40,32 @@ Key compute_key() {
       "Use \"bf16\".");
 }
 
+Key parameters_key() {
+  const auto set = [](Config& config, std::size_t index) {
+    config.precision.parameters = index == 0 ? DType::kF32 : DType::kBF16;
+  };
+  const auto get = [](const Config& config) -> std::size_t {
+    return config.precision.parameters == DType::kF32 ? 0 : 1;
+  };
+  return without_f16(
+      choice("precision.parameters", {"f32", "bf16"}, "f32", set, get,
+             "The type of parameters with two dimensions or more; with bf16 each rank keeps an f32 copy of "
+             "the parameters that it updates. bf16 requires precision.compute = \"bf16\"."),
+      "is no type for parameters: its range is too small", "Use \"bf16\".");
+}
+
+// The words are those of the other keys of the section: f32 travels as it is.
+Key gradients_key() {
+  const auto set = [](Config& config, std::size_t index) {
+    config.communication.wire = kAllWireDTypes[index];
+  };
+  const auto get = [](const Config& config) { return static_cast<std::size_t>(config.communication.wire); };
+  return choice(
+      "precision.gradients", {"f32", "bf16", "f16"}, "f32", set, get,
+      "The type in which gradients, and other f32 numbers of reductions, travel between hosts; sums "
+      "are computed in f32 in any case. On one host nothing travels.");
+}
+
 // none, dynamic, or a number.
 Key loss_scale_key() {
   const auto read = [](const Value& value, Config& config) -> Status {
@@ -102,7 +128,7 @@ std::vector<Key> dynamic_keys() {
 }  // namespace
 
 std::vector<Key> precision_keys() {
-  std::vector<Key> keys = {compute_key(), loss_scale_key()};
+  std::vector<Key> keys = {compute_key(), parameters_key(), gradients_key(), loss_scale_key()};
   for (Key& key : dynamic_keys()) keys.push_back(std::move(key));
   return keys;
 }

@@ -177,7 +177,7 @@ LinkSettings links_of(const Loaded& job, const LinkSettings& around) {
   if (is_set("communication.backend")) settings.backend = backend_named(values.backend);
   if (is_set("communication.algorithm")) settings.algorithm = values.algorithm;
   if (is_set("communication.chunk")) settings.chunk_bytes = values.chunk;
-  if (is_set("communication.wire")) settings.wire = values.wire;
+  if (is_set("precision.gradients")) settings.wire = values.wire;
   if (is_set("communication.sockets")) settings.sockets = values.sockets;
   if (is_set("communication.explain")) settings.explain = values.explain;
   return settings;

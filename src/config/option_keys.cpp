@@ -24,6 +24,7 @@ constexpr Row kRows[] = {
     {"TrainerOptions::clip_grad_value", "optimizer.clip_grad_value"},
     {"TrainerOptions::skip_non_finite", "optimizer.skip_non_finite"},
     {"TrainerOptions::precision.compute", "precision.compute"},
+    {"TrainerOptions::precision.parameters", "precision.parameters"},
     {"TrainerOptions::precision.loss_scaling", "precision.loss_scale"},
     {"TrainerOptions::precision.loss_scale.init_scale", "precision.initial_scale"},
     {"TrainerOptions::precision.loss_scale.growth_factor", "precision.growth_factor"},

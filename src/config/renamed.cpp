@@ -28,6 +28,7 @@ constexpr Renamed kRenamed[] = {
     {"train.slots", "it is called train.micro_batches"},
     {"data.normalise", "it is called data.normalize"},
     {"communication.engine", "it is called communication.backend"},
+    {"communication.wire", "it is called precision.gradients"},
     // Words that PyTorch users type.
     {"launch.timeout", "it is called launch.wait_limit"},
     {"data.num_workers", "it is called data.loader_threads"},
@@ -36,6 +37,7 @@ constexpr Renamed kRenamed[] = {
 
 constexpr Renamed kRenamedValues[] = {
     {"optimizer.name=momentum", "write name = \"sgd\" and momentum = 0.9"},
+    {"precision.gradients=same", "write gradients = \"f32\""},
     {"communication.algorithm=", "write algorithm = \"auto\" for the fastest"},
     {"optimizer.name=nesterov", "write name = \"sgd\", momentum = 0.9 and nesterov = true"},
 };

@@ -12,19 +12,41 @@
 namespace cohort::train {
 namespace {
 
-DType common_dtype(const std::vector<at::Tensor>& parameters) {
-  if (parameters.empty()) return DType::kF32;
-  const DType first = dtype_of(parameters.front());
-  for (const at::Tensor& parameter : parameters) {
-    if (dtype_of(parameter) != first) {
-      throw UsageError(fmt::format("parameters of types {} and {} share one set of buckets", name(first),
-                                   name(dtype_of(parameter))));
-    }
+std::vector<DType> dtypes_of(std::span<const at::Tensor> tensors) {
+  std::vector<DType> dtypes;
+  for (const at::Tensor& tensor : tensors) dtypes.push_back(dtype_of(tensor));
+  return dtypes;
+}
+
+DType common_dtype(const std::vector<DType>& dtypes) {
+  for (const DType dtype : dtypes) {
+    if (dtype == dtypes.front()) continue;
+    throw UsageError(fmt::format("parameters of types {} and {} share one set of buckets",
+                                 name(dtypes.front()), name(dtype)));
   }
-  return first;
+  return dtypes.empty() ? DType::kF32 : dtypes.front();
+}
+
+bool is_f32_or_bf16(DType dtype) {
+  return dtype == DType::kF32 || dtype == DType::kBF16;
 }
 
 }  // namespace
+
+// Pieces of a large parameter follow each other without a gap; other buckets begin on a cache line.
+std::vector<std::size_t> value_firsts(const BucketLayout& layout, std::span<const at::Tensor> parameters) {
+  constexpr std::size_t kCacheLine = 64;
+  std::vector<std::size_t> firsts;
+  std::size_t end = 0;
+  for (const Bucket& bucket : layout.buckets) {
+    const BucketEntry& entry = bucket.entries.front();
+    if (entry.from == 0) end = (end + kCacheLine - 1) / kCacheLine * kCacheLine;
+    firsts.push_back(end);
+    end += bucket.count * size_bytes(dtype_of(parameters[entry.parameter]));
+  }
+  firsts.push_back(end);
+  return firsts;
+}
 
 std::vector<std::size_t> element_counts(std::span<const at::Tensor> tensors) {
   std::vector<std::size_t> counts;
@@ -37,9 +59,11 @@ BucketSet::BucketSet(Arena& arena, std::vector<at::Tensor> parameters, BucketLay
     : arena_(arena),
       parameters_(std::move(parameters)),
       gradients_(gradients),
-      dtype_(common_dtype(parameters_)),
+      value_dtypes_(dtypes_of(parameters_)),
       layout_(std::move(layout)),
       values_(std::move(values)) {
+  const bool sums_in_f32 = values_ && std::all_of(value_dtypes_.begin(), value_dtypes_.end(), is_f32_or_bf16);
+  dtype_ = sums_in_f32 ? DType::kF32 : common_dtype(value_dtypes_);
   locate_parameters();
   if (gradients_ == GradientMemory::kPooled) make_pool();
   allocate_gradients();
@@ -66,6 +90,7 @@ void BucketSet::locate_parameters() {
       location.padding += layout_.buckets[b].count - entry.count;
     }
   }
+  value_firsts_ = value_firsts(layout_, parameters_);
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     Location& location = locations_[p];
     COHORT_CHECK_EQ(location.slice.count, static_cast<std::size_t>(parameters_[p].numel()), "parameter {}",
@@ -82,7 +107,7 @@ void BucketSet::make_pool() {
   std::size_t padding = 0;
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     if (!locations_[p].is_pooled) continue;
-    sizes.insert(parameters_[p].nbytes());
+    sizes.insert(locations_[p].slice.count * size_bytes(dtype_));
     padding = std::max(padding, locations_[p].padding * size_bytes(dtype_));
   }
   if (!sizes.empty()) pool_ = std::make_unique<GradientPool>(arena_, std::move(sizes), padding);
@@ -106,15 +131,13 @@ void BucketSet::allocate_gradients() {
     const Bucket& bucket = layout_.buckets[buckets_of(p).front()];
     const std::size_t in_bucket = (elements_of(p).first - bucket.first) * size_bytes(dtype_);
     gradient_views_[p] =
-        view_at(static_cast<std::byte*>(flat_gradient(buckets_of(p).front())) + in_bucket, p);
+        view_at(static_cast<std::byte*>(flat_gradient(buckets_of(p).front())) + in_bucket, p, dtype_);
   }
 }
 
 void BucketSet::move_parameters_in() {
   const at::NoGradGuard no_grad;
-  const auto target = [&](std::size_t p) {
-    return view_at(all_values().slice(elements_of(p).first, 0).data, p);
-  };
+  const auto target = [&](std::size_t p) { return view_at(value_of(p), p, value_dtypes_[p]); };
   if (values_.is_mine()) {
     for (std::size_t p = 0; p < parameters_.size(); ++p) target(p).copy_(parameters_[p]);
   }
@@ -122,13 +145,23 @@ void BucketSet::move_parameters_in() {
   for (std::size_t p = 0; p < parameters_.size(); ++p) at::Tensor(parameters_[p]).set_data(target(p));
 }
 
+Numbers BucketSet::values(const Bucket& bucket) const {
+  const auto b = static_cast<std::size_t>(&bucket - layout_.buckets.data());
+  return {values_.data() + value_firsts_[b], bucket.count, value_dtypes_[bucket.entries.front().parameter]};
+}
+
+std::byte* BucketSet::value_of(std::size_t parameter) const {
+  const Bucket& bucket = layout_.buckets[buckets_of(parameter).front()];
+  return values(bucket).slice(elements_of(parameter).first - bucket.first, 0).data;
+}
+
 void* BucketSet::flat_gradient(std::size_t bucket) const {
   return gradient_block_.bytes().data() + gradient_firsts_[bucket] * size_bytes(dtype_);
 }
 
-at::Tensor BucketSet::view_at(void* first, std::size_t parameter) const {
+at::Tensor BucketSet::view_at(void* first, std::size_t parameter, DType dtype) const {
   const at::Tensor& like = parameters_[parameter];
-  const auto options = at::TensorOptions().dtype(like.scalar_type());
+  const auto options = at::TensorOptions().dtype(scalar_type_of(dtype));
   // Keeps the order of dimensions of dense memory, such as channels last.
   if (like.is_non_overlapping_and_dense()) return at::from_blob(first, like.sizes(), like.strides(), options);
   return at::from_blob(first, like.sizes(), options);
@@ -136,8 +169,8 @@ at::Tensor BucketSet::view_at(void* first, std::size_t parameter) const {
 
 bool BucketSet::can_adopt(std::size_t p, const at::Tensor& gradient) const {
   return locations_[p].is_pooled && pool_->lends(gradient) &&
-         gradient.scalar_type() == parameters_[p].scalar_type() &&
-         gradient.strides() == parameters_[p].strides() && !is_adopted(gradient.const_data_ptr());
+         gradient.scalar_type() == scalar_type_of(dtype_) && gradient.strides() == parameters_[p].strides() &&
+         !is_adopted(gradient.const_data_ptr());
 }
 
 bool BucketSet::is_adopted(const void* data) const {
@@ -168,7 +201,7 @@ void BucketSet::release(std::size_t parameter) {
 void BucketSet::provide(std::size_t parameter) {
   const std::lock_guard lock(provide_mutex_);  // several buckets may ask for the same large gradient
   if (locations_[parameter].is_pooled && !adopted_[parameter].defined()) {
-    adopt(parameter, pool_->tensor_like(parameters_[parameter]));
+    adopt(parameter, pool_->tensor_like(parameters_[parameter], scalar_type_of(dtype_)));
   }
 }
 
@@ -206,7 +239,7 @@ void BucketSet::move_to(BucketLayout layout, ParameterMemory values) {
 void BucketSet::check_attached(const std::vector<NamedTensor>& names) const {
   for (std::size_t p = 0; values_ && p < parameters_.size(); ++p) {
     if (parameters_[p].numel() == 0) continue;  // an empty tensor has no address
-    if (parameters_[p].const_data_ptr() == all_values().slice(elements_of(p).first, 0).data) continue;
+    if (parameters_[p].const_data_ptr() == value_of(p)) continue;
     throw UsageError(
         UsageError(
             fmt::format("the memory of parameter '{}' was replaced while a trainer uses it", names[p].name))

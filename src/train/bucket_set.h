@@ -25,11 +25,15 @@ enum class GradientMemory {
 };
 
 /// The memory of the buckets, in the arena: gradients and, on request, the parameters as one contiguous block
-/// with the same layout. All parameters have one type.
+/// with the same layout.
+///
+/// Gradients have the type of the parameters, which all have the same then. If this holds the parameters as
+/// well, they may be f32 or bf16, one type in each bucket, and all gradients are f32: their sums are computed
+/// where they lie.
 ///
 /// Threads: one at a time for each bucket.
 /// Lifetime: the arena must outlive it. The destructor moves parameters out of the arena.
-/// Failure: throws kExhausted if the arena is full, UsageError for parameters of mixed types.
+/// Failure: throws kExhausted if the arena is full, UsageError for parameters of other types.
 /// Cost: the padded size of the gradients; pooled gradients take memory only until they are released.
 class BucketSet {
  public:
@@ -43,7 +47,10 @@ class BucketSet {
 
   const BucketLayout& layout() const { return layout_; }
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
+  /// The type of the gradients.
   DType dtype() const { return dtype_; }
+  /// The type of a parameter.
+  DType value_dtype(std::size_t parameter) const { return value_dtypes_[parameter]; }
   Arena& arena() const { return arena_; }
 
   /// The gradient of a parameter in its bucket, with the parameter's shape. A pooled gradient exists only
@@ -79,11 +86,13 @@ class BucketSet {
   Numbers gradients(const Bucket& bucket, const BucketSlice& slice) const {
     return gradients(bucket).slice(slice.first - bucket.first, slice.count);
   }
-  Numbers values(const Bucket& bucket) const { return all_values().slice(bucket.first, bucket.count); }
-  Numbers values(const BucketSlice& slice) const { return all_values().slice(slice.first, slice.count); }
+  Numbers values(const Bucket& bucket) const;
+  Numbers values(const Bucket& bucket, const BucketSlice& slice) const {
+    return values(bucket).slice(slice.first - bucket.first, slice.count);
+  }
   /// Only for GradientMemory::kFlat.
   Numbers all_gradients() const { return {gradient_block_.bytes().data(), layout_.count, dtype_}; }
-  Numbers all_values() const { return {values_.data(), layout_.count, dtype_}; }
+  std::span<const std::byte> value_bytes() const { return {values_.data(), value_firsts_.back()}; }
   /// The most bytes of the arena that gradients have held at once.
   std::size_t gradient_bytes() const;
   /// True if all ranks share one copy of the parameters.
@@ -109,17 +118,20 @@ class BucketSet {
 
   bool is_adopted(const void* data) const;
   void locate_parameters();
+  std::byte* value_of(std::size_t parameter) const;
   void make_pool();
   void allocate_gradients();
   void move_parameters_in();
   void* flat_gradient(std::size_t bucket) const;
-  at::Tensor view_at(void* first, std::size_t parameter) const;
+  at::Tensor view_at(void* first, std::size_t parameter, DType dtype) const;
 
   Arena& arena_;
   const std::vector<at::Tensor> parameters_;
   const GradientMemory gradients_;
+  std::vector<DType> value_dtypes_;  // per parameter
   DType dtype_ = DType::kF32;
   BucketLayout layout_;
+  std::vector<std::size_t> value_firsts_;  // per bucket, in bytes, and the end
   ParameterMemory values_;
   std::unique_ptr<GradientPool> pool_;
   ArenaBlock gradient_block_;
@@ -132,6 +144,9 @@ class BucketSet {
   std::set<const void*> adopted_data_;
   std::vector<Location> locations_;
 };
+
+/// The first byte of each bucket in the memory of the parameters, and the end of the last one.
+std::vector<std::size_t> value_firsts(const BucketLayout& layout, std::span<const at::Tensor> parameters);
 
 /// The number of elements of each tensor, as plan_buckets() takes them.
 std::vector<std::size_t> element_counts(std::span<const at::Tensor> tensors);

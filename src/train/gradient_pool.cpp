@@ -135,9 +135,10 @@ c10::DataPtr GradientPool::allocate(std::size_t size_bytes) {
   return {data, data, &ArenaAllocator::free, c10::Device(c10::kCPU)};
 }
 
-at::Tensor GradientPool::tensor_like(const at::Tensor& other) {
+at::Tensor GradientPool::tensor_like(const at::Tensor& other, at::ScalarType type) {
   const Use use(this);
-  at::Tensor tensor = at::empty_strided(other.sizes(), other.strides(), other.options().requires_grad(false));
+  at::Tensor tensor =
+      at::empty_strided(other.sizes(), other.strides(), other.options().dtype(type).requires_grad(false));
   if (!owns(tensor.const_data_ptr())) {
     raise(Error(ErrorCode::kExhausted, "no room for the gradients in the shared memory of this rank"));
   }

@@ -43,9 +43,9 @@ class GradientPool {
     std::shared_ptr<Turn> before_, mine_;
   };
 
-  /// A tensor in memory of the pool, with the sizes and strides of `other`. Throws kExhausted if the arena is
-  /// full.
-  at::Tensor tensor_like(const at::Tensor& other);
+  /// A tensor of this type in memory of the pool, with the sizes and strides of `other`. Throws kExhausted if
+  /// the arena is full.
+  at::Tensor tensor_like(const at::Tensor& other, at::ScalarType type);
   /// True if the tensor is a whole block of this pool. Several tensors may be the same block: autograd may
   /// return views.
   bool lends(const at::Tensor& tensor) const;

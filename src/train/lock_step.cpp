@@ -214,7 +214,7 @@ void LockStep::release_gradients(const Bucket& bucket) {
 void LockStep::gather(const Action& action) {
   const Bucket& bucket = bucket_of(action);
   const Company& groups = lanes_[action.lane];
-  const Numbers own = buckets_.values(update_.own_slice(bucket)), whole = buckets_.values(bucket);
+  const Numbers own = buckets_.values(bucket, update_.own_slice(bucket)), whole = buckets_.values(bucket);
   Status gathered = buckets_.has_common_values()
                         ? groups.across()->run(all_gather(own, groups.near_part(whole)))
                         : groups.all_gather(own, whole);

@@ -2,6 +2,7 @@
 #include "train/abort.h"
 #include "train/evaluator.h"
 #include "train/model_file.h"
+#include "train/narrow_parameters.h"
 #include "train/same_training.h"
 #include "train/settings.h"
 #include "train/trainer_parts.h"
@@ -72,6 +73,7 @@ Trainer::Trainer(Communicator& group, Arena& arena, Order order) {
   train::or_abort(group, [&] {
     train::check_options(options, group.size());
     train::Frozen frozen(options, module);
+    if (options.precision.parameters == DType::kBF16) train::narrow_parameters(train::tensors_of(module));
     std::vector<train::ParameterUpdate> updates = train::updates_of(options, module);
     train::ReplicaSettings settings = train::replica_settings(options);
     settings.sync = train::sync_plan(options, module);
@@ -154,7 +156,7 @@ Trace Trainer::trace() const {
 TrainerMemory Trainer::memory() const {
   const train::BucketSet& buckets = parts_->replica.buckets();
   const auto sharers = static_cast<std::size_t>(parts_->replica.num_sharers());
-  return {.parameters = buckets.all_values().size_bytes() / sharers,
+  return {.parameters = buckets.value_bytes().size() / sharers,
           .gradients = parts_->replica.gradient_bytes(),
           .moments = parts_->replica.moment_bytes()};
 }

@@ -3,6 +3,7 @@
 #include "base/checksum.h"
 #include "comm/group/rank_text.h"
 #include "nn/synchronised_layers.h"
+#include "tensor/scalar_type.h"
 #include "train/same_on_all.h"
 #include <cohort/tensor.h>
 
@@ -95,18 +96,21 @@ void send_from_first(Communicator& group, const std::vector<NamedTensor>& tensor
   }
 }
 
-void check_trainable(const ModuleTensors& tensors) {
+void check_trainable(const ModuleTensors& tensors, DType type) {
   if (tensors.parameters.empty()) {
     throw UsageError("the module has no parameter to train").with_remedy("Register one, or unfreeze one.");
   }
   for (const NamedTensor& named : tensors.parameters) {
-    if (named.tensor.scalar_type() == at::kFloat && named.tensor.device().is_cpu()) continue;
+    const at::ScalarType found = named.tensor.scalar_type();
+    const bool fits = found == at::kFloat || found == scalar_type_of(type);
+    if (fits && named.tensor.device().is_cpu()) continue;
     throw UsageError(
         Error(ErrorCode::kUsage,
               fmt::format("parameter '{}' is a {} tensor on {}", named.name,
                           at::toString(named.tensor.scalar_type()), named.tensor.device().str()))
-            .with_remedy("The trainer updates f32 parameters in CPU memory; convert the module with "
-                         "module->to(torch::kFloat)."));
+            .with_remedy(
+                "The trainer updates f32 parameters in CPU memory; convert the module with "
+                "module->to(torch::kFloat), and set TrainerOptions::precision.parameters for bf16."));
   }
 }
 

@@ -43,7 +43,7 @@ void check_same_layers(Communicator& group, torch::nn::Module& module);
 /// Broadcasts rank 0's tensors to all ranks.
 void send_from_first(Communicator& group, const std::vector<NamedTensor>& tensors);
 
-/// Failure: throws UsageError unless there is a parameter, and all are f32 in CPU memory.
-void check_trainable(const ModuleTensors& tensors);
+/// Failure: throws UsageError unless there is a parameter, and all are f32, or of this type, in CPU memory.
+void check_trainable(const ModuleTensors& tensors, DType type);
 
 }  // namespace cohort::train

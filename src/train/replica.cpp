@@ -34,7 +34,7 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
 
 // Ranks wait for each other in the groups of lanes: a failure must reach these before they are destroyed.
 void Replica::make_parts(std::vector<ParameterUpdate> updates) {
-  check_trainable(tensors_);
+  check_trainable(tensors_, settings_.precision.parameters);
   check_same_module(group_, tensors_);
   connect_layers();
   std::vector<at::Tensor> parameters = plain(tensors_.parameters);
@@ -47,6 +47,7 @@ void Replica::make_parts(std::vector<ParameterUpdate> updates) {
                                          is_flat ? GradientMemory::kFlat : GradientMemory::kPooled);
   synchronizers_ = std::make_unique<Synchronizers>(lanes_, *buckets_, std::move(updates), settings_.sync);
   send_parameters();
+  synchronizers_->update().begin_masters();
   for (const auto* each : {&tensors_.frozen, &tensors_.buffers, &tensors_.counters}) {
     send_from_first(group_, *each);
   }
@@ -106,7 +107,9 @@ std::size_t Replica::gradient_bytes() const {
 }
 
 ParameterMemory Replica::memory_for(const BucketLayout& layout) {
-  const std::size_t size_bytes = std::max<std::size_t>(layout.count, 1) * sizeof(float);
+  const std::size_t size_bytes = std::max<std::size_t>(
+      value_firsts(layout, buckets_ ? buckets_->parameters() : plain(tensors_.parameters)).back(),
+      sizeof(float));
   return {lanes_[1], arena_, size_bytes, settings_.sharing};
 }
 
@@ -146,8 +149,7 @@ void Replica::open(const StepInfo& info, const Load& load) {
   replica_hash_ = 0;
   if (info.hash_replica &&
       copies() != Copies::kOne) {  // before the update, which would hide or spread a difference
-    const Numbers values = buckets_->all_values();
-    replica_hash_ = content_hash({values.data, values.size_bytes()});
+    replica_hash_ = content_hash(buckets_->value_bytes());
   }
 }
 

@@ -61,6 +61,7 @@ Values of_checkpoints(const TrainerOptions& options) {
 Values of_precision(const Precision& precision) {
   const ScaleOptions& scale = precision.loss_scale;
   return {{"precision.compute", std::string(name(resolved(precision.compute)))},
+          {"precision.parameters", std::string(name(precision.parameters))},
           {"precision.loss_scaling", as_number(precision.loss_scaling)},
           {"precision.loss_scale.init_scale", scale.init_scale},
           {"precision.loss_scale.growth_factor", scale.growth_factor},

@@ -85,10 +85,31 @@ void check_bounds(const TrainerOptions& options) {
   }
 }
 
+void check_precision(const Precision& precision) {
+  if (precision.parameters == DType::kF32) return;
+  if (precision.parameters != DType::kBF16) {
+    refuse(fmt::format("TrainerOptions::precision.parameters is {}, expected f32 or bf16",
+                       name(precision.parameters)),
+           "Use bf16: the range of f16 is too small for parameters and gradients.");
+  }
+  if (resolved(precision.compute) != ComputeType::kBF16) {
+    refuse("TrainerOptions::precision.parameters is bf16, but training computes in f32",
+           precision.compute == ComputeType::kAuto
+               ? "This machine has no instructions for bf16: leave the parameters in f32, or set "
+                 "TrainerOptions::precision.compute = ComputeType::kBF16."
+               : "Set TrainerOptions::precision.compute = ComputeType::kBF16 as well.");
+  }
+  if (precision.fallback_steps) {
+    refuse("TrainerOptions::precision.fallback_steps is set, but there are no f32 parameters to compute with",
+           "Leave it out, or keep TrainerOptions::precision.parameters in f32.");
+  }
+}
+
 }  // namespace
 
 void check_options(const TrainerOptions& options, int world) {
   check_bounds(options);
+  check_precision(options.precision);
   const int slots = slots_of(options, world);
   const OptimizerSettings optimizer = with_defaults(options.optimizer);
   if (optimizer.nesterov.value_or(false) && optimizer.momentum.value_or(0) == 0) {
@@ -122,6 +143,11 @@ void check_torch_options(const TrainerOptions& options) {
       "Set it on the optimizer of torch, in its options and parameter groups, and leave it out here.";
   if (!(options.optimizer == OptimizerSettings{})) {
     refuse("TrainerOptions::optimizer is set, but the Trainer was given an optimizer of torch", kRemedy);
+  }
+  if (options.precision.parameters != DType::kF32) {
+    refuse("TrainerOptions::precision.parameters is bf16, but the Trainer was given an optimizer of torch",
+           "Optimizers of torch update bf16 parameters without an f32 copy, in which small updates are lost: "
+           "use an optimizer of Cohort, or leave the parameters in f32.");
   }
   if (!options.groups.empty()) {
     refuse("TrainerOptions::groups is set, but the Trainer was given an optimizer of torch", kRemedy);

@@ -6,6 +6,7 @@
 #include "state/move.h"
 #include "state/peer_source.h"
 #include "train/tensor_pieces.h"
+#include "update/bf16.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -25,9 +26,9 @@ BucketSlice common_part(const BucketSlice& a, const BucketSlice& b) {
 ShardedUpdate::ShardedUpdate(BucketSet& buckets, std::vector<ParameterUpdate> updates, int rank, int world)
     : buckets_(buckets), updates_(std::move(updates)), rank_(rank), world_(world) {
   COHORT_CHECK_EQ(updates_.size(), buckets_.parameters().size());
-  for (const ParameterUpdate& each : updates_) {
-    value_or_throw(
-        check_update(each.optimizer, {.parameters = buckets_.dtype(), .gradients = buckets_.dtype()}));
+  for (std::size_t p = 0; p < updates_.size(); ++p) {
+    value_or_throw(check_update(updates_[p].optimizer,
+                                {.parameters = buckets_.value_dtype(p), .gradients = buckets_.dtype()}));
   }
   moments_ = empty_moments(buckets_.layout(), buckets_.arena());
 }
@@ -40,13 +41,15 @@ ShardedUpdate::Moments ShardedUpdate::empty_moments(const BucketLayout& layout, 
   for (const Bucket& bucket : layout.buckets) {
     for (const BucketEntry& entry : bucket.entries) {
       const auto kept = static_cast<std::size_t>(num_moments(updates_[entry.parameter].optimizer));
-      count += kept * room_for(own_run(bucket, entry));
+      count += (kept + (has_master(entry) ? 1 : 0)) * room_for(own_run(bucket, entry));
     }
   }
   Moments moments{.size_bytes = count * sizeof(float)};
   moments.firsts.resize(layout.buckets.size());
+  moments.masters.resize(layout.buckets.size());
   for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
     moments.firsts[b].resize(layout.buckets[b].entries.size());
+    moments.masters[b].resize(layout.buckets[b].entries.size());
   }
   if (count == 0) return moments;
   moments.block = value_or_throw(
@@ -64,9 +67,28 @@ ShardedUpdate::Moments ShardedUpdate::empty_moments(const BucketLayout& layout, 
         std::fill_n(next, run.count, first_moment_value(optimizer));
         next += room_for(run);
       }
+      if (run.count == 0 || !has_master(entry)) continue;
+      moments.masters[b][e] = next;
+      next += room_for(run);
     }
   }
   return moments;
+}
+
+bool ShardedUpdate::has_master(const BucketEntry& entry) const {
+  return buckets_.value_dtype(entry.parameter) == DType::kBF16;
+}
+
+void ShardedUpdate::begin_masters() {
+  const auto& all = buckets_.layout().buckets;
+  for (std::size_t b = 0; b < all.size(); ++b) {
+    for (std::size_t e = 0; e < all[b].entries.size(); ++e) {
+      if (moments_.masters[b][e] == nullptr) continue;
+      const Numbers values = buckets_.values(all[b], own_run(all[b], all[b].entries[e]));
+      update::widen_from_bf16(reinterpret_cast<const std::uint16_t*>(values.data), moments_.masters[b][e],
+                              values.count);
+    }
+  }
 }
 
 BucketSlice ShardedUpdate::own_run(const Bucket& bucket, const BucketEntry& entry) const {
@@ -80,23 +102,21 @@ void ShardedUpdate::update(std::size_t index, BucketSlice piece, const float* gr
     const BucketEntry& entry = bucket.entries[e];
     const BucketSlice run = common_part({entry.first, entry.count}, piece);
     if (run.count == 0 || used[e] == 0) continue;
-    std::array<float*, kMostMoments> moments = moments_.firsts[index][e];
+    const ParameterUpdate& how = updates_[entry.parameter];
+    UpdateSpans spans{.parameters = buckets_.values(bucket, run),
+                      .gradients = {gradients + (run.first - piece.first), run.count, buckets_.dtype()},
+                      .moments = moments_.firsts[index][e],
+                      .master = moments_.masters[index][e]};
     const std::size_t offset = run.first - own_run(bucket, entry).first;
-    for (float*& moment : moments) moment = moment == nullptr ? nullptr : moment + offset;
-    update_run(updates_[entry.parameter], moments, run, gradients + (run.first - piece.first));
+    for (float*& moment : spans.moments) moment = moment == nullptr ? nullptr : moment + offset;
+    if (spans.master != nullptr) spans.master += offset;
+    cohort::apply(how.optimizer,
+                  {.count = how.count + 1,
+                   .learning_rate = terms_.learning_rate * how.rate_factor,
+                   .gradient_scale = terms_.gradient_scale,
+                   .clip_value = terms_.clip_value},
+                  spans);
   }
-}
-
-void ShardedUpdate::update_run(const ParameterUpdate& how, const std::array<float*, kMostMoments>& moments,
-                               BucketSlice run, const float* gradients) {
-  cohort::apply(how.optimizer,
-                {.count = how.count + 1,
-                 .learning_rate = terms_.learning_rate * how.rate_factor,
-                 .gradient_scale = terms_.gradient_scale,
-                 .clip_value = terms_.clip_value},
-                {.parameters = buckets_.values(run),
-                 .gradients = {gradients, run.count, buckets_.dtype()},
-                 .moments = moments});
 }
 
 // A rank holds as many pieces of a large parameter as the parameter has buckets.
@@ -109,16 +129,20 @@ std::vector<Piece> ShardedUpdate::pieces(const BucketLayout& layout, const Momen
       const BucketSlice run = own_run(layout.buckets[b], entry);
       const Tensor& parameter = parameters[entry.parameter];
       const Shape in_memory = shape_in_memory(parameter.shape, parameter.order);
-      const MomentNames names = moment_names(updates_[entry.parameter].optimizer);
-      for (std::size_t which = 0; which < kMostMoments; ++which) {
-        if (run.count == 0 || names[which].empty()) continue;
-        all.push_back({.name = fmt::format("{}/{}", parameter.name, names[which]),
+      const auto add = [&](std::string_view name, float* first) {
+        if (run.count == 0) return;
+        all.push_back({.name = fmt::format("{}/{}", parameter.name, name),
                        .dtype = DType::kF32,
                        .shape = parameter.shape,
                        .mine = flat_range(in_memory, entry.from + (run.first - entry.first), run.count),
-                       .bytes = std::as_writable_bytes(std::span(moments.firsts[b][e][which], run.count)),
+                       .bytes = std::as_writable_bytes(std::span(first, run.count)),
                        .order = parameter.order});
+      };
+      const MomentNames names = moment_names(updates_[entry.parameter].optimizer);
+      for (std::size_t which = 0; which < kMostMoments; ++which) {
+        if (!names[which].empty()) add(names[which], moments.firsts[b][e][which]);
       }
+      if (has_master(entry)) add("master", moments.masters[b][e]);
     }
   }
   return all;

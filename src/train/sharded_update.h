@@ -28,13 +28,14 @@ struct StepTerms {
 };
 
 /// The optimizer of one rank: updates its slice of every bucket, and keeps the moments of these slices in the
-/// arena.
+/// arena. Of bf16 parameters it keeps an f32 copy of its slices besides, the *master*: updates add to the
+/// master, and the parameters become the rounded master.
 ///
 /// Threads: pieces of different buckets at the same time; the other methods while no bucket is updated.
 /// Lifetime: the buckets must outlive it.
 /// Failure: throws what the group reports, kExhausted if the arena is full, and UsageError for an optimizer
 /// that has no kernel for the types of the buckets.
-/// Cost: the moments of one slice; twice while they move.
+/// Cost: the moments and masters of one slice; twice while they move.
 class ShardedUpdate {
  public:
   /// `rank` of `world` ranks updates slice `rank` of every bucket.
@@ -44,6 +45,9 @@ class ShardedUpdate {
   const StepTerms& terms() const { return terms_; }
   /// How each parameter is updated.
   std::span<const ParameterUpdate> updates() const { return updates_; }
+
+  /// Begins the f32 copies of bf16 parameters, once these have their first values.
+  void begin_masters();
 
   BucketSlice own_slice(const Bucket& bucket) const { return slice_of(bucket, rank_, world_); }
   /// Updates a piece of this rank's slice of bucket `index`. `gradients` begins with the first element of the
@@ -57,10 +61,11 @@ class ShardedUpdate {
   /// the group call this together. Each rank gets the moments of its new slices from the ranks that have
   /// them.
   void move_to(const BucketLayout& layout, Communicator& group, Arena& arena);
-  /// The bytes of this rank's moments.
+  /// The bytes of this rank's moments and masters.
   std::size_t moment_bytes() const { return moments_.size_bytes; }
-  /// Visits the moments of this rank's slices, `weight/exp_avg`, and the number of updates of each parameter,
-  /// `weight/step`. `parameters` are those of the buckets, with their names.
+  /// Visits the moments of this rank's slices, `weight/exp_avg`, their masters, `weight/master`, and the
+  /// number of updates of each parameter, `weight/step`. `parameters` are those of the buckets, with their
+  /// names.
   void visit(std::span<const NamedTensor> parameters, const StateVisitor& visitor);
 
  private:
@@ -69,6 +74,7 @@ class ShardedUpdate {
     ArenaBlock block{};
     std::size_t size_bytes = 0;
     std::vector<std::vector<std::array<float*, kMostMoments>>> firsts{};  // per bucket and entry
+    std::vector<std::vector<float*>> masters{};                           // likewise; null for f32 parameters
   };
   struct Tensor {
     std::string name;
@@ -81,8 +87,7 @@ class ShardedUpdate {
   Moments empty_moments(const BucketLayout& layout, Arena& arena) const;
   std::vector<Piece> pieces(const BucketLayout& layout, const Moments& moments,
                             std::span<const Tensor> parameters) const;
-  void update_run(const ParameterUpdate& how, const std::array<float*, kMostMoments>& moments,
-                  BucketSlice run, const float* gradients);
+  bool has_master(const BucketEntry& entry) const;
 
   BucketSet& buckets_;
   std::vector<ParameterUpdate> updates_;  // per parameter

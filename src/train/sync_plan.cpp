@@ -3,6 +3,7 @@
 #include "base/nearest.h"
 #include "train/module_tensors.h"
 #include "update/groups.h"
+#include <cohort/tensor.h>
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -71,9 +72,11 @@ std::vector<const BucketActions*> SyncPlan::actions(const BucketLayout& layout) 
 SyncPlan sync_plan(const TrainerOptions& options, const torch::nn::Module& module) {
   SyncPlan plan;
   for (const NamedTensor& named : tensors_of(module).parameters) {
-    const SyncPlan::Part wanted = part_for(settings_of(options.groups, named.name), options);
+    SyncPlan::Part wanted = part_for(settings_of(options.groups, named.name), options);
+    wanted.dtype = dtype_of(named.tensor);
     const auto found = std::find_if(plan.parts.begin(), plan.parts.end(), [&](const SyncPlan::Part& part) {
-      return part.synchronizer == wanted.synchronizer && part.reducer == wanted.reducer;
+      return part.synchronizer == wanted.synchronizer && part.reducer == wanted.reducer &&
+             part.dtype == wanted.dtype;
     });
     plan.part_of.push_back(static_cast<int>(found - plan.parts.begin()));
     if (found == plan.parts.end()) plan.parts.push_back(wanted);

@@ -8,11 +8,13 @@
 
 namespace cohort::train {
 
-/// The synchronizer and the reducer of every parameter. Parameters with the same choice form a part.
+/// The synchronizer and the reducer of every parameter. Parameters with the same choice and the same type
+/// form a part.
 struct SyncPlan {
   struct Part {
     const SynchronizerKind* synchronizer = nullptr;
     const ReducerKind* reducer = nullptr;
+    DType dtype = DType::kF32;
   };
   std::vector<Part> parts{};
   std::vector<int> part_of{};  ///< per parameter that is trained

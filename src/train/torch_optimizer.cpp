@@ -80,7 +80,7 @@ void TorchOptimizer::step(const BucketSet& buckets, const std::vector<bool>& use
     if (!used[p]) continue;
     at::Tensor gradient = buckets.gradient(p).mul_(terms.gradient_scale);
     if (terms.clip_value > 0) gradient.clamp_(-terms.clip_value, terms.clip_value);
-    parameters[p].mutable_grad() = gradient;
+    parameters[p].mutable_grad() = gradient.to(parameters[p].scalar_type());
   }
   optimizer_.step();
   for (const at::Tensor& parameter : parameters) parameter.mutable_grad() = at::Tensor();

@@ -1,6 +1,7 @@
 #include "update/optimizer.h"
 
 #include "base/check.h"
+#include "update/bf16.h"
 #include "update/kernels.h"
 
 #include <algorithm>
@@ -17,13 +18,28 @@ void check(const OptimizerSettings& settings, const UpdateStep& step, const Upda
   COHORT_CHECK_GE(step.count, 1, "updates count from 1");
   COHORT_CHECK_EQ(spans.parameters.count, spans.gradients.count);
   if (spans.parameters.count == 0) return;
-  COHORT_CHECK(spans.parameters.dtype == DType::kF32 && spans.gradients.dtype == DType::kF32,
+  const DType expected = spans.master != nullptr ? DType::kBF16 : DType::kF32;
+  COHORT_CHECK(spans.parameters.dtype == expected && spans.gradients.dtype == DType::kF32,
                "{} with gradients of {}", name(spans.parameters.dtype), name(spans.gradients.dtype));
   COHORT_CHECK(spans.parameters.data != nullptr && spans.gradients.data != nullptr);
   const MomentNames names = moment_names(settings);
   for (std::size_t i = 0; i < kMostMoments; ++i) {
     COHORT_CHECK_EQ(spans.moments[i] != nullptr, !names[i].empty(), "moment {} of {}", i,
                     name(settings.kind));
+  }
+}
+
+// Block by block, so that a block of the master is still in the cache when it is rounded.
+void update_master(const update::Coefficients& coefficients, update::Kernel kernel,
+                   const UpdateSpans& spans) {
+  constexpr std::size_t kBlock = 2048;
+  for (std::size_t first = 0; first < spans.parameters.count; first += kBlock) {
+    const std::size_t count = std::min(kBlock, spans.parameters.count - first);
+    UpdateSpans wide = spans.subspan(first, count);
+    const Numbers narrow = wide.parameters;
+    wide.parameters = {wide.master, count, DType::kF32};
+    kernel(coefficients, wide);
+    update::round_to_bf16(wide.master, reinterpret_cast<std::uint16_t*>(narrow.data), count);
   }
 }
 
@@ -96,12 +112,14 @@ std::optional<OptimizerKind> optimizer_named(std::string_view name) {
 
 Status check_update(const OptimizerSettings& settings, const UpdateTypes& types) {
   COHORT_RETURN_IF_ERROR(update::check_shareable(rule_of(settings.kind)));
-  if (types.parameters == DType::kF32 && types.gradients == DType::kF32) return {};
+  const bool is_known = types.parameters == DType::kF32 || types.parameters == DType::kBF16;
+  if (is_known && types.gradients == DType::kF32) return {};
   return Error(ErrorCode::kUsage,
                fmt::format("{} cannot update parameters of type {} with gradients of type {}",
                            name(settings.kind), name(types.parameters), name(types.gradients)))
       .with_remedy(
-          "Cohort's optimizers update f32 parameters: convert the module with module->to(torch::kFloat), or "
+          "Cohort's optimizers update f32 and bf16 parameters: convert the module with "
+          "module->to(torch::kFloat), or "
           "give the trainer an optimizer of torch.");
 }
 
@@ -112,6 +130,7 @@ UpdateSpans UpdateSpans::subspan(std::size_t from, std::size_t length) const {
                    .gradients = gradients.slice(from, length),
                    .moments = moments};
   for (float*& moment : part.moments) moment = moment == nullptr ? nullptr : moment + from;
+  part.master = master == nullptr ? nullptr : master + from;
   return part;
 }
 
@@ -125,7 +144,9 @@ void apply(const OptimizerSettings& settings, const UpdateStep& step, const Upda
   const update::Coefficients coefficients = update::coefficients(settings, step);
   const update::Kernel kernel = rule_of(settings.kind).kernel(update::variant_of(settings));
   parallel.run(spans.parameters.count, kGrain, [&](std::size_t first, std::size_t last) {
-    kernel(coefficients, spans.subspan(first, last - first));
+    const UpdateSpans part = spans.subspan(first, last - first);
+    if (part.master == nullptr) return kernel(coefficients, part);
+    update_master(coefficients, kernel, part);
   });
 }
 

@@ -44,6 +44,9 @@ struct UpdateSpans {
   Numbers parameters{};
   ConstNumbers gradients{};
   std::array<float*, kMostMoments> moments{};
+  /// The f32 copy of bf16 parameters, which is updated; the parameters become its rounded values. Null for
+  /// f32 parameters.
+  float* master = nullptr;
 
   UpdateSpans subspan(std::size_t from, std::size_t length) const;
 };
@@ -66,7 +69,7 @@ Status check_update(const OptimizerSettings& settings, const UpdateTypes& types)
 /// Updates the parameters once, by the formulas in cohort/optimizer.h. Elements are independent and computed
 /// without fused multiply-add, so the bits are the same on every machine and for every division into spans.
 ///
-/// Parameters and gradients are f32.
+/// Gradients are f32; parameters are f32, or bf16 with a master.
 ///
 /// Cost: one pass over the spans, at memory speed, with the widest instructions of this machine.
 void apply(const OptimizerSettings& settings, const UpdateStep& step, const UpdateSpans& spans);

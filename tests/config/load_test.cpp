@@ -36,7 +36,8 @@ TEST(Load, LinkSettingsThatEqualTheDefaultAreSet) {
   const LinkSettings set = links_of(*load_text(R"(
 [communication]
 backend = "auto"
-wire = "same"
+[precision]
+gradients = "f32"
 )",
                                                {"communication.explain=false"}),
                                     {.wire = WireDType::kFloat16});
@@ -57,7 +58,7 @@ sockets = "auto"
 )";
   EXPECT_EQ(links_of(*load_text(chosen), around), (LinkSettings{.wire = WireDType::kFloat16}));
   const auto forced = load_text("", {"communication.algorithm=hierarchical", "communication.chunk=1MiB",
-                                     "communication.wire=bf16", "communication.sockets=8"});
+                                     "precision.gradients=bf16", "communication.sockets=8"});
   ASSERT_TRUE(forced) << forced.error().text();
   EXPECT_EQ(links_of(*forced, around), (LinkSettings{.algorithm = CollectiveAlgorithm::kHierarchical,
                                                      .chunk_bytes = 1 << 20,

@@ -44,6 +44,7 @@ TEST(OptionKeys, TheKeysExist) {
                                    "clip_grad_value",
                                    "skip_non_finite",
                                    "precision.compute",
+                                   "precision.parameters",
                                    "precision.loss_scaling",
                                    "precision.loss_scale.init_scale",
                                    "precision.loss_scale.growth_factor",

@@ -73,13 +73,13 @@ Result<JobPlan> LaunchOptions::plan(const Session& session, const LaunchConfig& 
 
 namespace {
 
-// One option for each key of [communication], and for the timeouts.
+// One option for each key of [communication], for precision.gradients, and for the timeouts.
 std::vector<KeyOption> link_options() {
   return {
       {"--backend", "communication.backend", "BACKEND", "Transport for calls between ranks"},
       {"--algorithm", "communication.algorithm", "NAME",
        "The algorithm of collective calls between hosts; by default the one predicted to be fastest"},
-      {"--wire", "communication.wire", "TYPE", "The number format of sums on the network: same, bf16 or f16"},
+      {"--wire", "precision.gradients", "TYPE", "The number format of sums on the network: f32, bf16 or f16"},
       {"--sockets", "communication.sockets", "NUMBER",
        "TCP connections between two ranks of different hosts, 1 to 8; by default the faster number"},
       {"--limit", "launch.wait_limit", "DURATION",

@@ -8,6 +8,7 @@
 #include "train/bucket_set.h"
 #include "train/gradient_intake.h"
 #include "train/module_tensors.h"
+#include "train/narrow_parameters.h"
 #include "train/settings.h"
 #include "train/sync_plan.h"
 
@@ -112,25 +113,48 @@ void add_programs(PlanReport& plan, const BucketLayout& layout, const Job& job, 
   }
 }
 
-void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, const HostGrid& grid) {
+// The bytes of all parameters, and of the f32 copies of those in bf16.
+struct ParameterBytes {
+  std::uint64_t values = 0;
+  std::uint64_t masters = 0;
+};
+
+ParameterBytes bytes_of(const BucketLayout& layout, const std::vector<train::NamedTensor>& parameters) {
+  ParameterBytes bytes{.values = train::value_firsts(layout, train::plain(parameters)).back()};
+  for (const Bucket& bucket : layout.buckets) {
+    const at::Tensor& first = parameters[bucket.entries.front().parameter].tensor;
+    if (first.scalar_type() == at::kBFloat16) bytes.masters += bucket.count * sizeof(float);
+  }
+  return bytes;
+}
+
+void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, const HostGrid& grid,
+                const ParameterBytes& bytes) {
   const int world = grid.num_shards();
   const std::uint64_t flat = layout.count * sizeof(float);
   const auto moments = static_cast<std::uint64_t>(num_moments(job.options.optimizer));
   const int sharers = copies_of(job, grid) == Copies::kPerRank ? 1 : grid.per_host;
   plan.memory = {{sharers > 1 ? fmt::format("parameters (1/{})", sharers) : std::string("parameters"),
-                  flat / static_cast<std::uint64_t>(sharers)},
+                  bytes.values / static_cast<std::uint64_t>(sharers)},
                  {"gradients", flat + gradient_copies(layout, plan, job, grid) * sizeof(float)},
                  {fmt::format("moments (1/{})", world), moments * flat / static_cast<std::uint64_t>(world)}};
+  if (bytes.masters == 0) return;
+  plan.memory.push_back({fmt::format("f32 copies of parameters (1/{})", world),
+                         bytes.masters / static_cast<std::uint64_t>(world)});
 }
 
 // The bytes that a rank passes on to others: those of its host, for the sums of near ranks, and those of
 // other hosts, for sums and gathered parameters.
-std::uint64_t bytes_per_step(const BucketLayout& layout, Copies copies, const HostGrid& grid) {
-  const std::uint64_t flat = layout.count * sizeof(float);
+std::uint64_t bytes_per_step(const BucketLayout& layout, const Job& job, const HostGrid& grid,
+                             const ParameterBytes& bytes) {
+  const std::uint64_t gradients = layout.count * sizeof(float);
+  const std::uint64_t divisor = job.config.communication.wire == WireDType::kSame ? 1 : 2;
   const auto near = static_cast<std::uint64_t>(grid.per_host),
              far = static_cast<std::uint64_t>(grid.num_hosts);
-  const std::uint64_t inside = flat * (near - 1) / near, across = flat / near * (far - 1) / far;
-  return (copies == Copies::kPerRank ? 2 : 1) * inside + 2 * across;
+  const auto inside = [&](std::uint64_t all) { return all * (near - 1) / near; };
+  const auto across = [&](std::uint64_t all) { return all / near * (far - 1) / far; };
+  return inside(gradients) + (copies_of(job, grid) == Copies::kPerRank ? inside(bytes.values) : 0) +
+         across(gradients / divisor) + across(bytes.values);
 }
 
 }  // namespace
@@ -139,6 +163,9 @@ void show_plan(const JobOrder& order) {
   const Job job = make_job(order);
   train::check_options(job.options, order.world);
   const train::Frozen frozen(job.options, *job.model);
+  if (job.options.precision.parameters == DType::kBF16) {
+    train::narrow_parameters(train::tensors_of(*job.model));
+  }
   const auto parameters = train::tensors_of(*job.model).parameters;
   const train::SyncPlan sync = train::sync_plan(job.options, *job.model);
   const BucketLayout layout = layout_of(parameters, job, sync, order.world);
@@ -157,8 +184,9 @@ void show_plan(const JobOrder& order) {
   add_buckets(plan, layout, parameters);
   const HostGrid grid = grid_of(job, sync, order);
   add_programs(plan, layout, job, sync, grid);
-  plan.bytes_per_step = bytes_per_step(layout, copies_of(job, grid), grid);
-  add_memory(plan, layout, job, grid);
+  const ParameterBytes bytes = bytes_of(layout, parameters);
+  plan.bytes_per_step = bytes_per_step(layout, job, grid, bytes);
+  add_memory(plan, layout, job, grid, bytes);
   const observe::Screen screen{.columns = order.terminal_columns.value_or(100)};
   std::cout << (order.json ? observe::plan_json(plan) : observe::plan_text(plan, screen));
 }

@@ -68,6 +68,7 @@ std::string text_of(const Config& config) {
 
 Precision precision_of(const PrecisionConfig& config) {
   Precision precision{.compute = config.compute,
+                      .parameters = config.parameters,
                       .loss_scaling = config.loss_scaling,
                       .loss_scale = {.init_scale = config.initial_scale,
                                      .growth_factor = config.growth_factor,
