@@ -15,6 +15,7 @@
 #include <cohort/evaluation.h>
 #include <cohort/export.h>
 #include <cohort/group.h>
+#include <cohort/learning_rate_curves.h>
 #include <cohort/learning_rate_schedule.h>
 #include <cohort/link_settings.h>
 #include <cohort/log.h>

@@ -198,16 +198,48 @@ std::optional<BestEvaluation> decode_best(JsonFields& course) {
                         .accuracy = fields.number("accuracy")};
 }
 
+// The plateau is left out at its beginning, where most trainings stay.
+OrderedJson encode_position(const state::Position& position) {
+  OrderedJson json{{"step", position.step},
+                   {"epoch", position.epoch},
+                   {"step_in_epoch", position.step_in_epoch},
+                   {"samples", position.samples},
+                   {"evaluations_since_best", position.evaluations_since_best},
+                   {"best_loss", number_or_null(position.best_loss)}};
+  const PlateauState& plateau = position.plateau;
+  if (plateau == PlateauState() && position.epoch_weight == 0) return json;
+  json["plateau"] = {{"best", number_or_null(plateau.best)},
+                     {"num_bad", plateau.num_bad},
+                     {"cooldown_left", plateau.cooldown_left},
+                     {"reductions", plateau.reductions},
+                     {"epoch_loss", number_or_null(position.epoch_loss)},
+                     {"epoch_weight", number_or_null(position.epoch_weight)}};
+  return json;
+}
+
+state::Position decode_position(JsonFields fields) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  state::Position position{.step = fields.whole_number("step", 0),
+                           .epoch = fields.whole_number("epoch", 0),
+                           .step_in_epoch = fields.whole_number("step_in_epoch", 0),
+                           .samples = fields.whole_number("samples", 0),
+                           .evaluations_since_best = fields.whole_number("evaluations_since_best", 0),
+                           .best_loss = fields.number("best_loss").value_or(kNone)};
+  if (!fields.has("plateau")) return position;
+  JsonFields plateau = fields.object("plateau");
+  position.plateau = {.best = plateau.number("best").value_or(kNone),
+                      .num_bad = plateau.whole_number("num_bad", 0),
+                      .cooldown_left = plateau.whole_number("cooldown_left", 0),
+                      .reductions = plateau.whole_number("reductions", 0)};
+  position.epoch_loss = plateau.number("epoch_loss").value_or(kNone);
+  position.epoch_weight = plateau.number("epoch_weight").value_or(kNone);
+  return position;
+}
+
 OrderedJson encode_course(const Course& course) {
   const state::Position& position = course.position;
   const Ledger& ledger = course.ledger;
-  OrderedJson json{{"position",
-                    {{"step", position.step},
-                     {"epoch", position.epoch},
-                     {"step_in_epoch", position.step_in_epoch},
-                     {"samples", position.samples},
-                     {"evaluations_since_best", position.evaluations_since_best},
-                     {"best_loss", number_or_null(position.best_loss)}}},
+  OrderedJson json{{"position", encode_position(position)},
                    {"ledger",
                     {{"samples", ledger.samples},
                      {"batch_size", ledger.batch_size},
@@ -225,13 +257,7 @@ OrderedJson encode_course(const Course& course) {
 
 Course decode_course(JsonFields fields) {
   Course course;
-  JsonFields position = fields.object("position");
-  course.position.step = position.whole_number("step", 0);
-  course.position.epoch = position.whole_number("epoch", 0);
-  course.position.step_in_epoch = position.whole_number("step_in_epoch", 0);
-  course.position.samples = position.whole_number("samples", 0);
-  course.position.evaluations_since_best = position.whole_number("evaluations_since_best", 0);
-  course.position.best_loss = position.number("best_loss").value_or(std::numeric_limits<double>::infinity());
+  course.position = decode_position(fields.object("position"));
   JsonFields ledger = fields.object("ledger");
   course.ledger = {.samples = ledger.whole_number("samples", 0),
                    .batch_size = ledger.whole_number("batch_size", 0),

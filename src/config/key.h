@@ -81,6 +81,9 @@ Key number_pair(std::string name, const Field<std::pair<double, double>>& field,
                 std::pair<double, double> fallback, Range<double> range, std::string help);
 Key whole_number_list(std::string name, const Field<std::vector<int>>& field,
                       const std::vector<int>& fallback, Range<int> range, std::string help);
+/// The default is the empty list; `example` is written as in TOML.
+Key number_list(std::string name, const Field<std::vector<double>>& field, Range<double> range,
+                const std::string& example, std::string help);
 
 struct TextHelp {
   std::string sentence;

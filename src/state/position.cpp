@@ -24,6 +24,12 @@ void visit(Position& position, const StateVisitor& visitor) {
   visitor(field("position/samples", position.samples));
   visitor(field("position/evaluations_since_best", position.evaluations_since_best));
   visitor(field("position/best_loss", position.best_loss));
+  visitor(field("position/plateau_best", position.plateau.best));
+  visitor(field("position/plateau_num_bad", position.plateau.num_bad));
+  visitor(field("position/plateau_cooldown_left", position.plateau.cooldown_left));
+  visitor(field("position/plateau_reductions", position.plateau.reductions));
+  visitor(field("position/epoch_loss", position.epoch_loss));
+  visitor(field("position/epoch_weight", position.epoch_weight));
 }
 
 }  // namespace cohort::state

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cohort/learning_rate_curves.h>
 #include <cohort/state.h>
 
 #include <cstdint>
@@ -16,6 +17,10 @@ struct Position {
   std::int64_t samples = 0;        ///< samples so far
   std::int64_t evaluations_since_best = 0;
   double best_loss = std::numeric_limits<double>::infinity();  ///< of all evaluations; infinity: none yet
+  // For a learning rate that falls on a plateau of the loss:
+  PlateauState plateau{};
+  double epoch_loss = 0;    ///< the losses of the steps of the next epoch so far, times their weights
+  double epoch_weight = 0;  ///< the sum of these weights
 };
 
 /// Visits the fields as numbers that all ranks have: `position/step`, …

@@ -110,8 +110,12 @@ void MicroBatches::hand_on(Key key) {
 
 void MicroBatches::judge(Key key) {
   Carried& here = carried_[key];
-  const Evaluation evaluation = parts_.computation.loss(here.output, here.batch);
+  Evaluation evaluation = parts_.computation.loss(here.output, here.batch);
   check_loss(evaluation.loss);
+  if (parts_.loss_factor != 1) {
+    evaluation.loss = evaluation.loss * parts_.loss_factor;
+    evaluation.weight *= parts_.loss_factor;
+  }
   here.output = evaluation.loss;
   const double loss = here.output.item<double>();
   if (!std::isfinite(loss) && tally_.bad_slot < 0) {

@@ -41,6 +41,7 @@ class MicroBatches {
     GradientIntake& intake;
     std::uint64_t seed = 0;
     Summation summation = Summation::kByRank;  ///< kByTree: also of the gradients of micro-batches
+    double loss_factor = 1;                    ///< of losses and weights
   };
   explicit MicroBatches(const Parts& parts);
 

@@ -6,6 +6,7 @@
 #include "state/move.h"
 #include "state/peer_source.h"
 #include "train/tensor_pieces.h"
+#include "update/momentum.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -78,7 +79,9 @@ void ShardedUpdate::update(std::size_t index, BucketSlice piece, const float* gr
 
 void ShardedUpdate::update_run(const ParameterUpdate& how, const std::array<float*, kMostMoments>& moments,
                                BucketSlice run, const float* gradients) {
-  cohort::apply(how.optimizer,
+  OptimizerSettings optimizer = how.optimizer;
+  if (terms_.momentum) set_momentum(optimizer, *terms_.momentum);
+  cohort::apply(optimizer,
                 {.count = how.count + 1,
                  .learning_rate = terms_.learning_rate * how.rate_factor,
                  .gradient_scale = terms_.gradient_scale,

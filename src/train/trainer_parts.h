@@ -56,10 +56,15 @@ struct Trainer::Parts {
   void fit(std::shared_ptr<const Dataset> data, const Dataset* test);
   bool epoch(SlotLoader& loader, const BatchPlan& plan);
   train::Verdict step(SlotLoader& loader, std::uint64_t step_in_epoch);
-  /// The learning rate of the next step.
+  /// The learning rate of the next step; sets those of an optimizer of torch.
   double learning_rate() const;
   void tell(const train::Verdict& verdict, double learning_rate, StepTimes times);
   bool look_at(const Dataset& test);
+  /// One more loss for a schedule that lowers the learning rate on a plateau of these losses.
+  void watch(learning_rate::Plateau::Metric metric, double loss);
+  /// Adds a step to the mean training loss of the epoch, if the schedule watches it.
+  void add_to_epoch(const train::Verdict& verdict);
+  void end_epoch();
   void keep(std::string_view name);
 };
 

@@ -8,6 +8,7 @@
 #include "config/keys.h"
 #include "config/load.h"
 #include "job/make_optimizer.h"
+#include "job/make_schedule.h"
 #include "job_output.h"
 #include "launch/environment.h"
 #include "launch/variables.h"
@@ -88,6 +89,7 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
       .bucket_bytes = train.bucket_bytes,
       .hash_every = unless_zero<std::int64_t>(train.hash_every),
       .one_copy = train.one_copy,
+      .rank_factors = train.rank_factors,
       .loader_threads = config.data.loader_threads,
       .prefetch = config.data.prefetch};
   if (train.steps) options.steps = *train.steps;
@@ -267,6 +269,8 @@ int run_job(const JobOrder& order) {
   on_all_ranks(context, [&] {
     job = make_job(order);
     train::check_options(job.options, context.size());
+    train::check_momentum(job.options);
+    train::check_test_data(job.options, job.data.test.get());
     train::check_groups(job.options, *job.model);
     output.emplace(order, job, context.rank(), context.size());
     if (job.options.trace && context.rank() == 0) check_trace_file(job.config.trace.file);

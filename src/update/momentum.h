@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cohort/optimizer.h>
+
+namespace cohort {
+
+/// Whether the optimizer has a momentum above 0, or a β₁ in its place.
+bool has_momentum(const OptimizerSettings& settings);
+
+/// Sets the momentum, or β₁, of an optimizer that has one.
+void set_momentum(OptimizerSettings& settings, double momentum);
+
+}  // namespace cohort
