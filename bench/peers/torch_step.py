@@ -59,6 +59,7 @@ def options_of(arguments):
     parser.add_argument("--write-weights", help="safetensors file for the final parameters (rank 0)")
     parser.add_argument("--channels-last", action="store_true")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--precision", default="f32", choices=["f32", "bf16"], help="bf16: forward and loss under autocast")
     parser.add_argument("--ddp", action="store_true")
     parser.add_argument("--serve", metavar="GROUP", help="make steps as the controller of a bench asks for them")
     parser.add_argument("--meeting", help="a file, not there yet, by which the ranks of --ddp find each other")
@@ -155,7 +156,8 @@ class Training:
             dist.barrier()
         start = time.monotonic_ns()
         self.optimizer.zero_grad()
-        loss = torch_models.mean_loss(self.spec, self.trained(x), target)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.options.precision == "bf16"):
+            loss = torch_models.mean_loss(self.spec, self.trained(x), target)
         loss.backward()
         self.optimizer.step()
         end = time.monotonic_ns()

@@ -19,7 +19,7 @@ float* data_of(const std::vector<at::Tensor>& tensors) {
 }  // namespace
 
 Trial::Trial(const OptimizerSettings& settings, std::int64_t count, Extra extra)
-    : settings_(settings),
+    : settings_(with_defaults(settings)),
       extra_(extra),
       parameters_{at::randn({count})},
       gradients_{at::randn({count})},
@@ -54,15 +54,16 @@ void Trial::fused() {
   const double decay = settings_.weight_decay;
   if (settings_.kind == OptimizerKind::kAdam) {
     at::_fused_adam_(parameters_, gradients_, first_, second_, {}, counts_, kLearningRate,
-                     settings_.betas.first, settings_.betas.second, decay, settings_.eps, /*amsgrad=*/false,
+                     settings_.betas->first, settings_.betas->second, decay, *settings_.eps,
+                     /*amsgrad=*/false,
                      /*maximize=*/false);
   } else if (settings_.kind == OptimizerKind::kAdamW) {
     at::_fused_adamw_(parameters_, gradients_, first_, second_, {}, counts_, kLearningRate,
-                      settings_.betas.first, settings_.betas.second, decay, settings_.eps,
+                      settings_.betas->first, settings_.betas->second, decay, *settings_.eps,
                       /*amsgrad=*/false, /*maximize=*/false);
   } else {
-    at::_fused_sgd_(parameters_, gradients_, first_, decay, settings_.momentum, kLearningRate,
-                    /*dampening=*/0, settings_.nesterov, /*maximize=*/false,
+    at::_fused_sgd_(parameters_, gradients_, first_, decay, *settings_.momentum, kLearningRate,
+                    /*dampening=*/0, *settings_.nesterov, /*maximize=*/false,
                     /*is_first_step=*/false);
   }
 }

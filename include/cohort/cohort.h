@@ -1,6 +1,8 @@
 #pragma once
 
 // All of Cohort.
+#include <cohort/autocast.h>
+#include <cohort/batch_norm.h>
 #include <cohort/broadcast_state.h>
 #include <cohort/checkpoint.h>
 #include <cohort/checkpoint_options.h>
@@ -14,6 +16,7 @@
 #include <cohort/error.h>
 #include <cohort/evaluation.h>
 #include <cohort/export.h>
+#include <cohort/grad_scaler.h>
 #include <cohort/group.h>
 #include <cohort/learning_rate_curves.h>
 #include <cohort/learning_rate_schedule.h>
@@ -26,11 +29,13 @@
 #include <cohort/numbers.h>
 #include <cohort/optimizer.h>
 #include <cohort/parameter_group.h>
+#include <cohort/precision.h>
 #include <cohort/predict.h>
 #include <cohort/random.h>
 #include <cohort/reduce_op.h>
 #include <cohort/run.h>
 #include <cohort/slice.h>
+#include <cohort/solver_settings.h>
 #include <cohort/stages.h>
 #include <cohort/state.h>
 #include <cohort/state_copies.h>

@@ -12,9 +12,9 @@ namespace cohort {
 /// The memory of a learning_rate::Plateau: all ranks have the same, and snapshots keep it.
 struct PlateauState {
   double best = std::numeric_limits<double>::infinity();  ///< the loss to improve on
-  std::int64_t num_bad = 0;        ///< losses in a row that were not better
-  std::int64_t cooldown_left = 0;  ///< losses that do not count yet
-  std::int64_t reductions = 0;     ///< of the learning rate so far
+  std::int64_t num_bad = 0;                               ///< losses in a row that were not better
+  std::int64_t cooldown_left = 0;                         ///< losses that do not count yet
+  std::int64_t reductions = 0;                            ///< of the learning rate so far
 
   bool operator==(const PlateauState&) const = default;
 };
@@ -110,9 +110,9 @@ struct StableDecay {
   bool operator==(const StableDecay&) const = default;
 };
 
-/// η·factorᵏ, at least `min_lr`, with k the number of times that more than `patience` losses in a row were not
-/// better than the best one before by `threshold`; a reduction by at most `eps` is left out. After a reduction
-/// `cooldown` losses do not count. As torch's ReduceLROnPlateau with mode = "min".
+/// η·factorᵏ, at least `min_lr`, with k the number of times that more than `patience` losses in a row were
+/// not better than the best one before by `threshold`; a reduction by at most `eps` is left out. After a
+/// reduction `cooldown` losses do not count. As torch's ReduceLROnPlateau with mode = "min".
 struct Plateau {
   enum class Metric {
     kEvaluation,  ///< the loss of every evaluation

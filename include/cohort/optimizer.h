@@ -2,39 +2,95 @@
 
 #include <cohort/export.h>
 
+#include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 // How parameters are updated from their gradients. p: parameter, g: gradient, after scaling and clipping;
-// m, v: first and second moment, zero at first; η: learning rate; λ: weight decay; μ: momentum; t: number of
-// the update, from 1.
+// t: number of the update, from 1; η: learning rate; λ: weight decay; μ: momentum. Everything that an
+// optimizer keeps is zero at first. For all but adamw, lamb, lars, lion, adafactor and muon g += λp comes
+// first.
 //
-//   sgd            g += λp; m = μm + g                               p -= ηm
-//   sgd, nesterov  g += λp; m = μm + g                               p -= η(g + μm)
-//   adam           g += λp; m += (1-β₁)(g-m); v = β₂v + (1-β₂)g²     p -= η m/(1-β₁ᵗ) / (√(v/(1-β₂ᵗ)) + ε)
-//   adamw          p -= ηλp; then as adam, without λ
+//   sgd        m = μm + (1-τ)g, at first m = g                            p -= ηm        τ: dampening
+//     nesterov                                                            p -= η(g + μm)
+//   adam       m += (1-β₁)(g-m); v = β₂v + (1-β₂)g²                       p -= η m̂ / (√v̂ + ε)
+//                where m̂ = m/(1-β₁ᵗ), v̂ = v/(1-β₂ᵗ)
+//     amsgrad  w = max(w, v)                                              p -= η m̂ / (√ŵ + ε)
+//   adamw      p -= ηλp; then as adam
+//   adagrad    s += g², at first s = initial_accumulator_value            p -= η/(1 + (t-1)lr_decay) g / (√s
+//   + ε) rmsprop    v = αv + (1-α)g²; d = √v + ε                               p -= η g/d
+//     centered a += (1-α)(g-a); d = √(v-a²) + ε
+//     momentum m = μm + g/d                                               p -= ηm
+//   adadelta   v = ρv + (1-ρ)g²; d = g√(u+ε)/√(v+ε); u = ρu + (1-ρ)d²     p -= ηd
+//   adamax     m as adam; u = max(β₂u, |g| + ε)                           p -= η m̂ / u
+//   nadam      m, v as adam; μₜ = β₁(1 - 0.96^(tψ)/2)                     p -= η (aₜg + bₜm) / (√v̂ + ε)
+//                ψ: momentum_decay; aₜ = (1-μₜ)/(1-μ₁…μₜ); bₜ = μₜ₊₁/(1-μ₁…μₜ₊₁)
+//   radam      m, v as adam; ρₜ = ρ∞ - 2tβ₂ᵗ/(1-β₂ᵗ), ρ∞ = 2/(1-β₂) - 1
+//                if ρₜ > 5                                                p -= η rₜ m̂ √(1-β₂ᵗ) / (√v + ε)
+//                otherwise                                                p -= η m̂
+//                rₜ² = (ρₜ-4)(ρₜ-2)ρ∞ / ((ρ∞-4)(ρ∞-2)ρₜ)
+//   lamb       m, v as adam; r = m̂ / (√v̂ + ε) + λp                        p -= η φ r, where φ = ‖p‖/‖r‖
+//   lars       φ = κ‖p‖ / (‖g‖ + λ‖p‖ + ε); m = μm + φ(g + λp)            p -= ηm, or η(φ(g + λp) + μm) by
+//   nesterov
+//                κ: trust_coefficient
+//   lion       p -= ηλp                                                   p -= η sign(m + (1-β₁)(g-m)); m +=
+//   (1-β₂)(g-m) adafactor  p -= ηλp; R, C: means of g² over columns and rows, by a factor of 1-t^beta2_decay;
+//                v = RC / max(mean R, ε), for vectors the mean of g²; u = g / max(√v, ε)
+//                                                                         p -= max(eps2, rms p) min(η, 1/√t)
+//                                                                         u / max(1, rms(u)/d)
+//   muon       p -= ηλp; m = μm + g; b = g + μm by nesterov, m otherwise  p -= η s NS(b)
+//                NS: ns_steps times X = aX + (bA + cA²)X with A = XXᵀ, from X = b/‖b‖;
+//                s = √max(1, rows/columns), or 0.2√max(rows, columns) for match_rms_adamw
 //
-// These are the formulas of torch.optim.SGD, Adam and AdamW.
+// For lamb and lars ‖ ‖ is the norm of a whole tensor; φ = 1 where a norm is 0, and for tensors of less than
+// two dimensions. For muon a tensor of more than two dimensions is a matrix with a row for each index of the
+// first. These are the formulas of torch.optim where it has the optimizer, and so are the names of settings.
+// A rounding that makes v-a² negative counts as 0.
 
 namespace cohort {
 
-enum class OptimizerKind { kSgd, kAdam, kAdamW };
+enum class OptimizerKind {
+  kSgd,
+  kAdam,
+  kAdamW,
+  kAdagrad,
+  kRmsprop,
+  kAdadelta,
+  kAdamax,
+  kNadam,
+  kRadam,
+  kLion,
+};
 
-/// The name in job files: `sgd`, `adam`, `adamw`.
+/// The name in job files: `sgd`, `adam`, `adamw`, …
 COHORT_EXPORT std::string_view name(OptimizerKind kind);
 
-/// An optimizer and its settings. Settings that a kind has no use for are ignored.
+/// An optimizer and its settings. A setting that is not set has the default of the kind: with_defaults().
 struct OptimizerSettings {
   OptimizerKind kind = OptimizerKind::kSgd;
-  double learning_rate = 0.05;                  ///< before warm-up and learning-rate schedule
-  double momentum = 0.9;                        ///< of sgd; 0: plain SGD
-  bool nesterov = false;                        ///< of sgd; requires a momentum above 0
-  std::pair<double, double> betas{0.9, 0.999};  ///< of adam and adamw
-  double eps = 1e-8;                            ///< of adam and adamw
+  std::optional<double> learning_rate{};             ///< before warm-up and learning-rate schedule
+  std::optional<double> momentum{};                  ///< sgd, rmsprop; 0: none
+  std::optional<bool> nesterov{};                    ///< sgd; requires a momentum above 0
+  std::optional<std::pair<double, double>> betas{};  ///< adam and its relatives, lion
+  std::optional<double> eps{};                       ///< all but sgd and lion
   double weight_decay = 0;
+  bool maximize = false;                 ///< follows the gradient upwards
+  double dampening = 0;                  ///< sgd
+  bool amsgrad = false;                  ///< adam, adamw
+  double alpha = 0.99;                   ///< rmsprop
+  bool centered = false;                 ///< rmsprop
+  double rho = 0.9;                      ///< adadelta
+  double lr_decay = 0;                   ///< adagrad
+  double initial_accumulator_value = 0;  ///< adagrad
+  double momentum_decay = 0.004;         ///< nadam
+  bool decoupled_weight_decay = false;   ///< nadam, radam: p -= ηλp instead of g += λp
 
   bool operator==(const OptimizerSettings&) const = default;
 };
+
+/// The same settings; those that the kind uses are set.
+COHORT_EXPORT OptimizerSettings with_defaults(OptimizerSettings settings);
 
 /// The number of moments that the optimizer keeps for each parameter.
 COHORT_EXPORT int num_moments(const OptimizerSettings& settings);

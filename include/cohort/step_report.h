@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace cohort {
 
@@ -17,6 +18,10 @@ struct StepReport {
   double stall_seconds = 0;               ///< the part of `seconds` in which this rank waited for data
   std::optional<double> gradient_norm{};  ///< present if clipping or skipping needs it
   bool skipped = false;                   ///< loss or gradients were not finite, so no parameter was updated
+  std::optional<double> loss_scale{};     ///< of this step, if losses are scaled
+  /// Stages of the model that computed in f32 instead of bf16, since their values had overflowed; a model
+  /// that is not given as stages has stage 0 only.
+  std::vector<int> f32_stages{};
 };
 
 }  // namespace cohort

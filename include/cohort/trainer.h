@@ -8,6 +8,7 @@
 #include <cohort/model_facts.h>
 #include <cohort/optimizer.h>
 #include <cohort/parameter_group.h>
+#include <cohort/precision.h>
 #include <cohort/stages.h>
 #include <cohort/state.h>
 #include <cohort/step_report.h>
@@ -72,6 +73,7 @@ struct TrainerOptions {
   /// Skips a step whose loss or gradients are NaN or infinite. If false, such a loss ends the training on all
   /// ranks with an Error of code kDiverged, as does such a gradient norm if clip_grad_norm is set.
   bool skip_non_finite = false;
+  Precision precision{};  ///< the types of numbers, and the scale of the loss
 
   std::optional<std::int64_t> batch_size = 64;  ///< samples over all ranks; nullopt: all of the data set
   std::optional<int> micro_batches{};           ///< parts of a batch, over all ranks; not set: one per rank
@@ -137,6 +139,7 @@ struct TrainingReport {
   std::optional<ResumeReport> resumed{};
   /// The step of the newest snapshot that is complete.
   std::optional<std::int64_t> saved_step{};
+  std::int64_t skipped_steps = 0;  ///< of `steps`, also before a resume
 };
 
 /// The bytes of memory that a rank uses.

@@ -2,6 +2,8 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 namespace cohort {
 namespace {
@@ -10,12 +12,13 @@ constexpr int kLimbBits = 32;
 constexpr std::int64_t kLimbMask = (std::int64_t{1} << kLimbBits) - 1;
 // Far from the overflow of a limb, whatever is added to it once.
 constexpr std::int64_t kFullLimb = std::int64_t{1} << 61;
+constexpr double kTooLarge = 0x1p300;
 
 }  // namespace
 
 void ExactSum::add(double number) {
-  if (!std::isfinite(number)) {
-    special_ += number;
+  if (!(std::abs(number) < kTooLarge)) {
+    special_ += std::isnan(number) ? number : std::copysign(std::numeric_limits<double>::infinity(), number);
     return;
   }
   constexpr int kMantissaBits = 52;
@@ -38,8 +41,8 @@ void ExactSum::add(double number) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto part = static_cast<std::int64_t>(parts[i]) & kLimbMask;
     if (part == 0) continue;
-    limbs_[limb + i] += part;
-    if (limbs_[limb + i] >= kFullLimb) carry();
+    limbs_[limb + i] += std::signbit(number) ? -part : part;
+    if (std::abs(limbs_[limb + i]) >= kFullLimb) carry();
   }
 }
 
@@ -51,7 +54,8 @@ void ExactSum::add(const ExactSum& other) {
   special_ += carried.special_;
 }
 
-// Makes every limb but the highest less than 2³²: there is one such form of each sum.
+// Makes every limb but the highest a number from 0 to below 2³²: there is one such form of each sum. The
+// highest has the sign.
 void ExactSum::carry() {
   for (std::size_t i = 0; i + 1 < limbs_.size(); ++i) {
     limbs_[i + 1] += limbs_[i] >> kLimbBits;
@@ -59,15 +63,47 @@ void ExactSum::carry() {
   }
 }
 
+// The amount is rounded: limbs of a small negative number would be large, and cancel each other.
 double ExactSum::value() const {
   ExactSum carried = *this;
   carried.carry();
+  const bool is_negative = carried.limbs_.back() < 0;
+  if (is_negative) {
+    for (std::int64_t& limb : carried.limbs_) limb = -limb;
+    carried.carry();
+  }
   double sum = 0;
   for (std::size_t i = 0; i < carried.limbs_.size(); ++i) {
     sum +=
         std::ldexp(static_cast<double>(carried.limbs_[i]), kUnitExponent + kLimbBits * static_cast<int>(i));
   }
-  return sum + carried.special_;
+  return (is_negative ? -sum : sum) + carried.special_;
+}
+
+// A sum whose highest limb has no room counts as infinite.
+void ExactSum::pack(std::span<std::byte, kPackedBytes> to) const {
+  ExactSum carried = *this;
+  carried.carry();
+  std::array<std::uint32_t, kLimbs> limbs{};
+  for (std::size_t i = 0; i < limbs.size(); ++i) limbs[i] = static_cast<std::uint32_t>(carried.limbs_[i]);
+  float special = static_cast<float>(carried.special_);
+  if (carried.limbs_.back() > std::numeric_limits<std::int32_t>::max()) special = INFINITY;
+  if (carried.limbs_.back() < std::numeric_limits<std::int32_t>::min()) special = -INFINITY;
+  static_assert(sizeof limbs + sizeof special == kPackedBytes);
+  std::memcpy(to.data(), limbs.data(), sizeof limbs);
+  std::memcpy(to.data() + sizeof limbs, &special, sizeof special);
+}
+
+ExactSum ExactSum::unpack(std::span<const std::byte, kPackedBytes> from) {
+  std::array<std::uint32_t, kLimbs> limbs{};
+  float special = 0;
+  std::memcpy(limbs.data(), from.data(), sizeof limbs);
+  std::memcpy(&special, from.data() + sizeof limbs, sizeof special);
+  ExactSum sum;
+  for (std::size_t i = 0; i < limbs.size(); ++i) sum.limbs_[i] = limbs[i];
+  sum.limbs_.back() = static_cast<std::int32_t>(limbs.back());
+  sum.special_ = static_cast<double>(special);
+  return sum;
 }
 
 }  // namespace cohort

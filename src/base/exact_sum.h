@@ -1,15 +1,18 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace cohort {
 
 /// The sum of many numbers without rounding, so that it does not depend on their order: ranks that hold other
 /// parts of the same numbers get the same bits.
 ///
-/// For numbers that are zero or at least 2⁻³⁰⁰ and below 2³⁰⁰, such as sums of squares of floats; smaller
-/// ones are cut off at 2⁻³⁵². Infinities and NaN are added as usual.
+/// For numbers of both signs whose amount is zero or from 2⁻³⁰⁰ to below 2³⁰⁰, such as products of floats;
+/// smaller ones are cut off at 2⁻³⁵², and larger ones count as infinite. Infinities and NaN are added as
+/// usual.
 ///
 /// The sum is an integer of 672 bits, with 2⁻³⁵² as unit, in limbs of 32 bits. A limb has 64 bits of room, so
 /// that a number is added to three limbs without a carry.
@@ -22,6 +25,11 @@ class ExactSum {
   void add(const ExactSum& other);
   /// The sum, rounded; a function of the exact sum alone.
   double value() const;
+
+  /// The sum for other ranks, in the byte order of this machine.
+  static constexpr std::size_t kPackedBytes = 88;
+  void pack(std::span<std::byte, kPackedBytes> to) const;
+  static ExactSum unpack(std::span<const std::byte, kPackedBytes> from);
 
  private:
   static constexpr int kLimbs = 21;

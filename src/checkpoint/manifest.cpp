@@ -198,6 +198,17 @@ std::optional<BestEvaluation> decode_best(JsonFields& course) {
                         .accuracy = fields.number("accuracy")};
 }
 
+// The whole numbers that a snapshot has if they are not 0.
+struct PositionField {
+  const char* name;
+  std::int64_t state::Position::*number;
+};
+constexpr PositionField kPositionFields[] = {{"skipped_steps", &state::Position::skipped_steps},
+                                             {"growth_tracker", &state::Position::growth_tracker},
+                                             {"overflows_in_row", &state::Position::overflows_in_row},
+                                             {"f32_stages", &state::Position::f32_stages},
+                                             {"f32_until", &state::Position::f32_until}};
+
 // The plateau is left out at its beginning, where most trainings stay.
 OrderedJson encode_position(const state::Position& position) {
   OrderedJson json{{"step", position.step},
@@ -206,6 +217,10 @@ OrderedJson encode_position(const state::Position& position) {
                    {"samples", position.samples},
                    {"evaluations_since_best", position.evaluations_since_best},
                    {"best_loss", number_or_null(position.best_loss)}};
+  if (position.loss_scale != 0) json["loss_scale"] = position.loss_scale;
+  for (const PositionField& field : kPositionFields) {
+    if (position.*field.number != 0) json[field.name] = position.*field.number;
+  }
   const PlateauState& plateau = position.plateau;
   if (plateau == PlateauState() && position.epoch_weight == 0) return json;
   json["plateau"] = {{"best", number_or_null(plateau.best)},
@@ -225,6 +240,10 @@ state::Position decode_position(JsonFields fields) {
                            .samples = fields.whole_number("samples", 0),
                            .evaluations_since_best = fields.whole_number("evaluations_since_best", 0),
                            .best_loss = fields.number("best_loss").value_or(kNone)};
+  if (fields.has("loss_scale")) position.loss_scale = fields.number("loss_scale").value_or(0);
+  for (const PositionField& field : kPositionFields) {
+    if (fields.has(field.name)) position.*field.number = fields.whole_number(field.name, 0);
+  }
   if (!fields.has("plateau")) return position;
   JsonFields plateau = fields.object("plateau");
   position.plateau = {.best = plateau.number("best").value_or(kNone),

@@ -1,4 +1,7 @@
 #include "config/load.h"
+#include "update/momentum.h"
+#include "update/optimizer.h"
+#include "update/settings.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -96,16 +99,24 @@ void check_model(Checker& checker) {
 
 void check_optimizer(Checker& checker) {
   const OptimizerConfig& optimizer = checker.config().optimizer;
-  if (optimizer.name == "sgd" && optimizer.nesterov && optimizer.momentum == 0) {
+  const std::vector<std::string> users = users_of("nesterov");
+  const bool is_used = std::find(users.begin(), users.end(), optimizer.name) != users.end();
+  if (is_used && optimizer.nesterov.value_or(false) && optimizer.momentum == 0.0) {
     checker.add({"optimizer.nesterov", "optimizer.momentum"},
                 "optimizer.nesterov = true requires optimizer.momentum above 0, and it is 0");
   }
 }
 
+OptimizerSettings settings_of_optimizer(const Checker& checker) {
+  OptimizerSettings optimizer = checker.config().optimizer;
+  optimizer.kind = optimizer_named(checker.config().optimizer.name).value_or(optimizer.kind);
+  return optimizer;
+}
+
 // Schedules that end lower than they begin must not end higher.
 void check_end_of_schedule(Checker& checker) {
   const ScheduleConfig& schedule = checker.config().schedule;
-  const double learning_rate = checker.config().optimizer.learning_rate;
+  const double learning_rate = learning_rate_of(settings_of_optimizer(checker));
   const bool has_end = is_one_of(schedule.name, {"polynomial", "cosine", "cosine-restarts", "wsd"});
   if (has_end && schedule.eta_min > learning_rate) {
     checker.add(
@@ -129,7 +140,6 @@ void check_end_of_schedule(Checker& checker) {
 
 void check_cycle(Checker& checker) {
   const ScheduleConfig& schedule = checker.config().schedule;
-  const OptimizerConfig& optimizer = checker.config().optimizer;
   if (schedule.name != "one-cycle") return;
   if (schedule.three_phase && schedule.pct_start > 0.5) {
     checker.add(
@@ -144,11 +154,13 @@ void check_cycle(Checker& checker) {
                 fmt::format("schedule.base_momentum = {} is above schedule.max_momentum = {}",
                             schedule.base_momentum, schedule.max_momentum));
   }
-  if (optimizer.name == "sgd" && optimizer.momentum == 0) {
+  if (!has_momentum(settings_of_optimizer(checker))) {
     checker.add(
         {"schedule.cycle_momentum", "schedule.name"},
-        "schedule.cycle_momentum = true requires an optimizer with momentum, and optimizer.momentum is "
-        "0: set that above 0, or schedule.cycle_momentum to false");
+        fmt::format("schedule.cycle_momentum = true requires an optimizer with a momentum, or betas, that "
+                    "may change, and optimizer.name = \"{}\" has none with these settings: set "
+                    "schedule.cycle_momentum to false",
+                    checker.config().optimizer.name));
   }
 }
 

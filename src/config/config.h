@@ -2,6 +2,8 @@
 
 #include <cohort/collective_algorithm.h>
 #include <cohort/log.h>
+#include <cohort/optimizer.h>
+#include <cohort/precision.h>
 #include <cohort/wire_dtype.h>
 
 #include "base/log_sink.h"
@@ -87,15 +89,9 @@ struct ModelConfig {
   bool channels_last{};
 };
 
-/// [optimizer]: how parameters are updated from their gradients.
-struct OptimizerConfig {
-  std::string name;  ///< sgd adam adamw
-  double learning_rate{};
-  double momentum{};
-  bool nesterov{};
-  std::pair<double, double> betas{};
-  double eps{};
-  double weight_decay{};
+/// [optimizer]: how parameters are updated from their gradients. `kind` is not set: `name` is.
+struct OptimizerConfig : OptimizerSettings {
+  std::string name;
   std::vector<std::string> groups;  ///< "*.bias: weight_decay=0, learning_rate=1e-4"
   double clip_grad_norm{};          ///< 0: no limit
   double clip_grad_value{};         ///< 0: no limit
@@ -139,6 +135,20 @@ struct ScheduleConfig {
   double eps{};
   std::string scale_with_batch;  ///< none linear sqrt
   int base_batch_size{};         ///< 0: not set
+};
+
+/// [precision]: the types of numbers, and the scale of the loss.
+struct PrecisionConfig {
+  ComputeType compute{};
+  LossScaling loss_scaling{};
+  double loss_scale{};  ///< of LossScaling::kStatic
+  double initial_scale{};
+  double growth_factor{};
+  double backoff_factor{};
+  int growth_interval{};
+  int hysteresis{};
+  double least_scale{};
+  int fallback_steps{};  ///< 0: none
 };
 
 /// [train]: the training loop.
@@ -193,6 +203,7 @@ struct Config {
   ModelConfig model;
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
+  PrecisionConfig precision;
   TrainConfig train;
   CheckpointConfig checkpoint;
   TraceConfig trace;

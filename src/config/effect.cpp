@@ -1,5 +1,6 @@
 #include "config/keys.h"
 #include "config/load.h"
+#include "update/settings.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -131,12 +132,29 @@ void check_split(std::span<const Key> keys, const Loaded& loaded, std::vector<st
   }
 }
 
+// The settings of an optimizer, where another one is chosen.
+void check_optimizer_effect(std::span<const Key> keys, const Loaded& loaded,
+                            std::vector<std::string>& mistakes) {
+  const std::string& name = loaded.config.optimizer.name;
+  for (const Key& key : keys) {
+    if (section_of(key.name) != "optimizer") continue;
+    const std::vector<std::string> users = users_of(std::string_view(key.name).substr(10));
+    if (users.empty() || std::find(users.begin(), users.end(), name) != users.end()) continue;
+    if (const std::string* location = location_if_changed(keys, loaded, key.name)) {
+      mistakes.push_back(
+          fmt::format("{}: {} has no effect on optimizer.name = \"{}\", only on {}: leave it out", *location,
+                      key.name, name, fmt::join(users, ", ")));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> check_effect(std::span<const Key> keys, const Loaded& loaded) {
   std::vector<std::string> mistakes;
   check_choice(keys, loaded, {"data.kind", loaded.config.data.kind}, effects_of_data_kind(), mistakes);
   check_split(keys, loaded, mistakes);
+  check_optimizer_effect(keys, loaded, mistakes);
   check_choice(keys, loaded, {"schedule.name", loaded.config.schedule.name}, effects_of_schedule_name(),
                mistakes);
   check_schedule_keys(keys, loaded, mistakes);

@@ -46,6 +46,8 @@ struct Field {
 
 // The types of keys. Each function makes a row from a field, its default, its range and its help.
 Key flag(std::string name, const Field<bool>& field, bool fallback, std::string help);
+/// A flag without a default.
+Key optional_flag(std::string name, const Field<std::optional<bool>>& field, std::string help);
 Key whole_number(const std::string& name, const Field<int>& field, int fallback, Range<int> range,
                  const std::string& help);
 Key optional_whole_number(const std::string& name, const Field<std::optional<int>>& field, Range<int> range,
@@ -79,6 +81,9 @@ Key text_list(std::string name, const Field<std::vector<std::string>>& field, co
 /// Exactly two numbers, both in the range.
 Key number_pair(std::string name, const Field<std::pair<double, double>>& field,
                 std::pair<double, double> fallback, Range<double> range, std::string help);
+/// Two numbers without a default; `example` is written as in TOML.
+Key optional_number_pair(std::string name, const Field<std::optional<std::pair<double, double>>>& field,
+                         Range<double> range, const std::string& example, std::string help);
 Key whole_number_list(std::string name, const Field<std::vector<int>>& field,
                       const std::vector<int>& fallback, Range<int> range, std::string help);
 /// The default is the empty list; `example` is written as in TOML.

@@ -1,29 +1,103 @@
 #include "config/sections.h"
 #include "update/optimizer.h"
+#include "update/settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <type_traits>
 
 namespace cohort::config {
 namespace {
 
 constexpr double kMostRate = 1000.0;
 constexpr Range<double> kBelowOne{0.0, 0.999999};
+constexpr Range<double> kFraction{0.0, 1.0};
+constexpr Range<double> kThousand{0.0, 1000.0};
 
-std::vector<Key> update_keys() {
+// `adam 0.001, adamw 0.001`: the default of a setting for each optimizer that has one.
+template <class Setting>
+std::string defaults_text(std::optional<Setting> OptimizerSettings::*setting) {
+  std::vector<std::string> texts;
+  for (const std::string& name : optimizer_names()) {
+    const OptimizerSettings settings = with_defaults({.kind = *optimizer_named(name)});
+    if (!(settings.*setting)) continue;
+    if constexpr (std::is_same_v<Setting, std::pair<double, double>>) {
+      const auto [first, second] = *(settings.*setting);
+      texts.push_back(fmt::format("{} [{}, {}]", name, first, second));
+    } else {
+      texts.push_back(fmt::format("{} {}", name, *(settings.*setting)));
+    }
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// `adam and adamw`: the optimizers that use a setting.
+std::string users_text(std::string_view setting) {
+  std::vector<std::string> users = users_of(setting);
+  const std::string last = users.back();
+  users.pop_back();
+  return users.empty() ? last : fmt::format("{} and {}", fmt::join(users, ", "), last);
+}
+
+std::vector<Key> name_and_rate_keys() {
   return {
       word("optimizer.name", COHORT_FIELD(optimizer.name), optimizer_names(), "sgd",
            "The optimizer that updates the parameters."),
-      real_number("optimizer.learning_rate", COHORT_FIELD(optimizer.learning_rate), 0.05, {0.0, kMostRate},
-                  "The learning rate, before warm-up and learning-rate schedule."),
-      real_number("optimizer.momentum", COHORT_FIELD(optimizer.momentum), 0.9, kBelowOne,
-                  "The momentum of sgd; 0: plain SGD, without memory for moments."),
-      flag("optimizer.nesterov", COHORT_FIELD(optimizer.nesterov), false,
-           "Use Nesterov momentum in sgd; requires optimizer.momentum above 0."),
-      number_pair(
-          "optimizer.betas", COHORT_FIELD(optimizer.betas), {0.9, 0.999}, kBelowOne,
-          "The decay rates of adam and adamw for the running mean of gradients and of their squares."),
-      real_number("optimizer.eps", COHORT_FIELD(optimizer.eps), 1e-8, {1e-30, 1.0},
-                  "The number that adam and adamw add to the denominator."),
-      real_number("optimizer.weight_decay", COHORT_FIELD(optimizer.weight_decay), 0.0, {0.0, 1000.0},
-                  "The weight decay: added to the gradient in sgd and adam, decoupled from it in adamw."),
+      optional_real_number(
+          "optimizer.learning_rate", COHORT_FIELD(optimizer.learning_rate), {0.0, kMostRate}, "0.05",
+          fmt::format("The learning rate, before warm-up and learning-rate schedule; if not set: {}.",
+                      defaults_text(&OptimizerSettings::learning_rate))),
+      real_number("optimizer.weight_decay", COHORT_FIELD(optimizer.weight_decay), 0.0, kThousand,
+                  "The weight decay: added to the gradient, or decoupled from it in adamw and lion."),
+      flag("optimizer.maximize", COHORT_FIELD(optimizer.maximize), false,
+           "Follow the gradient upwards, to the largest loss."),
+  };
+}
+
+std::vector<Key> momentum_keys() {
+  return {
+      optional_real_number("optimizer.momentum", COHORT_FIELD(optimizer.momentum), kBelowOne, "0.9",
+                           fmt::format("The momentum; 0: none, without memory for it; if not set: {}.",
+                                       defaults_text(&OptimizerSettings::momentum))),
+      optional_flag("optimizer.nesterov", COHORT_FIELD(optimizer.nesterov),
+                    fmt::format("Use Nesterov momentum; requires optimizer.momentum above 0; if not set: {}.",
+                                defaults_text(&OptimizerSettings::nesterov))),
+      real_number("optimizer.dampening", COHORT_FIELD(optimizer.dampening), 0.0, kFraction,
+                  "The part of a gradient that does not join the momentum of sgd, after the first step."),
+      real_number("optimizer.momentum_decay", COHORT_FIELD(optimizer.momentum_decay), 0.004, kThousand,
+                  "How fast the momentum of nadam rises to the first of optimizer.betas."),
+  };
+}
+
+std::vector<Key> moment_keys() {
+  return {
+      optional_number_pair("optimizer.betas", COHORT_FIELD(optimizer.betas), kBelowOne, "[0.9, 0.999]",
+                           fmt::format("The decay rates of the running means of gradients and of their "
+                                       "squares; if not set: {}.",
+                                       defaults_text(&OptimizerSettings::betas))),
+      optional_real_number("optimizer.eps", COHORT_FIELD(optimizer.eps), {1e-30, 1.0}, "1e-8",
+                           fmt::format("The number that is added to the denominator; if not set: {}.",
+                                       defaults_text(&OptimizerSettings::eps))),
+      flag("optimizer.amsgrad", COHORT_FIELD(optimizer.amsgrad), false,
+           fmt::format("Divide by the largest mean of squares so far, in {}.", users_text("amsgrad"))),
+      flag("optimizer.decoupled_weight_decay", COHORT_FIELD(optimizer.decoupled_weight_decay), false,
+           fmt::format("Decouple the weight decay from the gradient, in {}.",
+                       users_text("decoupled_weight_decay"))),
+      real_number("optimizer.alpha", COHORT_FIELD(optimizer.alpha), 0.99, kBelowOne,
+                  "The decay rate of the mean of squares of rmsprop."),
+      flag("optimizer.centered", COHORT_FIELD(optimizer.centered), false,
+           "Divide by the variance of gradients instead of the mean of their squares, in rmsprop."),
+      real_number("optimizer.rho", COHORT_FIELD(optimizer.rho), 0.9, kBelowOne,
+                  "The decay rate of the means of squares of adadelta."),
+      real_number("optimizer.lr_decay", COHORT_FIELD(optimizer.lr_decay), 0.0, kThousand,
+                  "How fast the learning rate of adagrad falls: it is divided by 1 plus this for each step."),
+      real_number("optimizer.initial_accumulator_value", COHORT_FIELD(optimizer.initial_accumulator_value),
+                  0.0, {0.0, 1e9}, "The first value of the sums of squares of adagrad."),
+  };
+}
+
+std::vector<Key> group_keys() {
+  return {
       text_list(
           "optimizer.groups", COHORT_FIELD(optimizer.groups),
           R"(["*.bias: weight_decay=0, learning_rate=1e-4"])",
@@ -47,8 +121,10 @@ std::vector<Key> gradient_keys() {
 }  // namespace
 
 std::vector<Key> optimizer_keys() {
-  std::vector<Key> keys = update_keys();
-  for (Key& key : gradient_keys()) keys.push_back(std::move(key));
+  std::vector<Key> keys;
+  for (const auto part : {name_and_rate_keys, momentum_keys, moment_keys, group_keys, gradient_keys}) {
+    for (Key& key : part()) keys.push_back(std::move(key));
+  }
   return keys;
 }
 

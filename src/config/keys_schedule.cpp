@@ -14,24 +14,26 @@ std::vector<Key> warmup_keys() {
                    "the schedule, which begins after it."),
       word("schedule.warmup", COHORT_FIELD(schedule.warmup), {"linear", "constant", "exponential"}, "linear",
            "How the learning rate rises in the warm-up."),
-      optional_real_number("schedule.warmup_start_factor", COHORT_FIELD(schedule.warmup_start_factor),
-                           {1e-9, 1.0}, "0.1",
-                           "The part of the learning rate with which the warm-up begins; unset: for linear one "
-                           "over schedule.warmup_steps, for constant a third, for exponential 0.01."),
+      optional_real_number(
+          "schedule.warmup_start_factor", COHORT_FIELD(schedule.warmup_start_factor), {1e-9, 1.0}, "0.1",
+          "The part of the learning rate with which the warm-up begins; unset: for linear one "
+          "over schedule.warmup_steps, for constant a third, for exponential 0.01."),
   };
 }
 
 std::vector<Key> step_keys() {
   return {
-      whole_number("schedule.step_size", COHORT_FIELD(schedule.step_size), 0, {0, kMostScheduleSteps},
-                   "The number of steps after which step and exponential have multiplied the learning rate by "
-                   "schedule.gamma; 0: a third of the rest of the run."),
+      whole_number(
+          "schedule.step_size", COHORT_FIELD(schedule.step_size), 0, {0, kMostScheduleSteps},
+          "The number of steps after which step and exponential have multiplied the learning rate by "
+          "schedule.gamma; 0: a third of the rest of the run."),
       whole_number_list("schedule.milestones", COHORT_FIELD(schedule.milestones), {}, {1, kMostScheduleSteps},
                         "The steps, after the warm-up, at which multi-step multiplies the learning rate by "
                         "schedule.gamma; empty: half and three quarters of the rest of the run."),
-      real_number("schedule.gamma", COHORT_FIELD(schedule.gamma), 0.1, {1e-9, 1.0},
-                  "The factor of the learning rate in each schedule.step_size steps or at each milestone, for "
-                  "step, multi-step and exponential."),
+      real_number(
+          "schedule.gamma", COHORT_FIELD(schedule.gamma), 0.1, {1e-9, 1.0},
+          "The factor of the learning rate in each schedule.step_size steps or at each milestone, for "
+          "step, multi-step and exponential."),
   };
 }
 
@@ -69,9 +71,10 @@ std::vector<Key> cycle_keys() {
                   "optimizer.learning_rate divided by the first learning rate of one-cycle."),
       real_number("schedule.final_div_factor", COHORT_FIELD(schedule.final_div_factor), 1e4, {1.0, 1e12},
                   "The first learning rate of one-cycle divided by its last."),
-      flag("schedule.cycle_momentum", COHORT_FIELD(schedule.cycle_momentum), true,
-           "Let one-cycle lower the momentum, or the first number of optimizer.betas, while the learning rate "
-           "rises, and raise it while the learning rate falls."),
+      flag(
+          "schedule.cycle_momentum", COHORT_FIELD(schedule.cycle_momentum), true,
+          "Let one-cycle lower the momentum, or the first number of optimizer.betas, while the learning rate "
+          "rises, and raise it while the learning rate falls."),
       real_number("schedule.base_momentum", COHORT_FIELD(schedule.base_momentum), 0.85, kMomentum,
                   "The momentum of one-cycle at its highest learning rate."),
       real_number("schedule.max_momentum", COHORT_FIELD(schedule.max_momentum), 0.95, kMomentum,
@@ -86,8 +89,9 @@ std::vector<Key> cycle_keys() {
 
 std::vector<Key> plateau_keys() {
   return {
-      word("schedule.metric", COHORT_FIELD(schedule.metric), {"evaluation", "training"}, "evaluation",
-           "The loss that plateau watches: that of each evaluation, or the mean training loss of each epoch."),
+      word(
+          "schedule.metric", COHORT_FIELD(schedule.metric), {"evaluation", "training"}, "evaluation",
+          "The loss that plateau watches: that of each evaluation, or the mean training loss of each epoch."),
       real_number("schedule.factor", COHORT_FIELD(schedule.factor), 0.1, {0.0, 0.999999},
                   "The factor by which plateau multiplies the learning rate when the loss stops falling."),
       whole_number("schedule.patience", COHORT_FIELD(schedule.patience), 10, {0, kMostScheduleSteps},
@@ -96,8 +100,9 @@ std::vector<Key> plateau_keys() {
                   "How much better than the best loss so far a loss must be for plateau."),
       word("schedule.threshold_mode", COHORT_FIELD(schedule.threshold_mode), {"rel", "abs"}, "rel",
            "Whether schedule.threshold is a part of the best loss (rel) or a difference (abs)."),
-      whole_number("schedule.cooldown", COHORT_FIELD(schedule.cooldown), 0, {0, kMostScheduleSteps},
-                   "The number of losses that plateau does not count after it has lowered the learning rate."),
+      whole_number(
+          "schedule.cooldown", COHORT_FIELD(schedule.cooldown), 0, {0, kMostScheduleSteps},
+          "The number of losses that plateau does not count after it has lowered the learning rate."),
       real_number("schedule.min_lr", COHORT_FIELD(schedule.min_lr), 0.0, {0.0, kMostLearningRate},
                   "The lowest learning rate of plateau."),
       real_number("schedule.eps", COHORT_FIELD(schedule.eps), 1e-8, {0.0, 1.0},
@@ -109,11 +114,12 @@ std::vector<Key> batch_keys() {
   return {
       word("schedule.scale_with_batch", COHORT_FIELD(schedule.scale_with_batch), {"none", "linear", "sqrt"},
            "none",
-           "Multiply the learning rate by train.batch_size divided by schedule.base_batch_size (linear), or by "
+           "Multiply the learning rate by train.batch_size divided by schedule.base_batch_size (linear), or "
+           "by "
            "the square root of that (sqrt)."),
-      whole_number("schedule.base_batch_size", COHORT_FIELD(schedule.base_batch_size), 0,
-                   {0, kMostScheduleSteps},
-                   "The batch size that optimizer.learning_rate is right for, for schedule.scale_with_batch."),
+      whole_number(
+          "schedule.base_batch_size", COHORT_FIELD(schedule.base_batch_size), 0, {0, kMostScheduleSteps},
+          "The batch size that optimizer.learning_rate is right for, for schedule.scale_with_batch."),
   };
 }
 

@@ -23,6 +23,26 @@ Key flag(std::string name, const Field<bool>& field, bool fallback, std::string 
           .show = [field, text](const Config& config) { return std::string(text(field(config))); }};
 }
 
+Key optional_flag(std::string name, const Field<std::optional<bool>>& field, std::string help) {
+  const auto parse = [](const Value& value) -> Result<std::optional<bool>> {
+    if (const auto* set = std::get_if<bool>(&value.data)) return std::optional(*set);
+    return wrong_kind(value);
+  };
+  return {.name = std::move(name),
+          .type = "flag",
+          .allowed = "true or false",
+          .fallback = "",
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<std::optional<bool>>(field, parse),
+          .show =
+              [field](const Config& config) {
+                const std::optional<bool> set = field(config);
+                return !set ? std::string() : *set ? "true" : "false";
+              },
+          .example = "true"};
+}
+
 namespace {
 
 template <class Number>
@@ -147,6 +167,22 @@ std::optional<Value::RealList> numbers_in(const Value& value) {
   return Value::RealList(whole->begin(), whole->end());
 }
 
+using Pair = std::pair<double, double>;
+
+Result<Pair> read_pair(const Value& value, Range<double> range) {
+  const Value::RealList numbers = numbers_in(value).value_or(Value::RealList());
+  if (numbers.empty()) return wrong_kind(value);
+  if (numbers.size() != 2) {
+    return Error(ErrorCode::kUsage, fmt::format("has {} numbers, expected 2", numbers.size()));
+  }
+  if (!is_inside(numbers[0], range) || !is_inside(numbers[1], range)) return out_of_range();
+  return Pair(numbers[0], numbers[1]);
+}
+
+std::string text_of(const Pair& pair) {
+  return fmt::format("[{}, {}]", pair.first, pair.second);
+}
+
 }  // namespace
 
 Key number_list(std::string name, const Field<std::vector<double>>& field, Range<double> range,
@@ -173,28 +209,38 @@ Key number_list(std::string name, const Field<std::vector<double>>& field, Range
       .example = example};
 }
 
-Key number_pair(std::string name, const Field<std::pair<double, double>>& field,
-                std::pair<double, double> fallback, Range<double> range, std::string help) {
-  using Pair = std::pair<double, double>;
-  const auto parse = [range](const Value& value) -> Result<Pair> {
-    const Value::RealList numbers = numbers_in(value).value_or(Value::RealList());
-    if (numbers.empty()) return wrong_kind(value);
-    if (numbers.size() != 2) {
-      return Error(ErrorCode::kUsage, fmt::format("has {} numbers, expected 2", numbers.size()));
-    }
-    if (!is_inside(numbers[0], range) || !is_inside(numbers[1], range)) return out_of_range();
-    return Pair(numbers[0], numbers[1]);
-  };
-  const auto text = [](const Pair& pair) { return fmt::format("[{}, {}]", pair.first, pair.second); };
+Key number_pair(std::string name, const Field<Pair>& field, Pair fallback, Range<double> range,
+                std::string help) {
   return {
       .name = std::move(name),
       .type = "two numbers",
-      .allowed = fmt::format("two numbers from {} to {} like {}", range.least, range.most, text(fallback)),
-      .fallback = text(fallback),
+      .allowed = fmt::format("two numbers from {} to {} like {}", range.least, range.most, text_of(fallback)),
+      .fallback = text_of(fallback),
       .help = std::move(help),
       .choices = {},
-      .read = reader<Pair>(field, parse),
-      .show = [field, text](const Config& config) { return text(field(config)); }};
+      .read = reader<Pair>(field, [range](const Value& value) { return read_pair(value, range); }),
+      .show = [field](const Config& config) { return text_of(field(config)); }};
+}
+
+Key optional_number_pair(std::string name, const Field<std::optional<Pair>>& field, Range<double> range,
+                         const std::string& example, std::string help) {
+  const auto parse = [range](const Value& value) -> Result<std::optional<Pair>> {
+    COHORT_ASSIGN_OR_RETURN(const Pair pair, read_pair(value, range));
+    return std::optional(pair);
+  };
+  return {.name = std::move(name),
+          .type = "two numbers",
+          .allowed = fmt::format("two numbers from {} to {} like {}", range.least, range.most, example),
+          .fallback = "",
+          .help = std::move(help),
+          .choices = {},
+          .read = reader<std::optional<Pair>>(field, parse),
+          .show =
+              [field](const Config& config) {
+                const std::optional<Pair> pair = field(config);
+                return pair ? text_of(*pair) : std::string();
+              },
+          .example = example};
 }
 
 namespace {

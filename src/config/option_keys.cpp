@@ -10,13 +10,9 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"TrainerOptions::optimizer.kind", "optimizer.name"},
-    {"TrainerOptions::optimizer.learning_rate", "optimizer.learning_rate"},
-    {"TrainerOptions::optimizer.momentum", "optimizer.momentum"},
-    {"TrainerOptions::optimizer.nesterov", "optimizer.nesterov"},
     {"TrainerOptions::optimizer.betas.first", "the first number of optimizer.betas"},
     {"TrainerOptions::optimizer.betas.second", "the second number of optimizer.betas"},
-    {"TrainerOptions::optimizer.eps", "optimizer.eps"},
-    {"TrainerOptions::optimizer.weight_decay", "optimizer.weight_decay"},
+    {"TrainerOptions::optimizer.", "optimizer."},
     {"TrainerOptions::schedule", "[schedule]"},
     {"learning_rate::Plateau", "schedule.name = \"plateau\""},
     {"learning_rate::OneCycle::cycle_momentum", "schedule.cycle_momentum"},
@@ -24,6 +20,15 @@ constexpr Row kRows[] = {
     {"TrainerOptions::clip_grad_norm", "optimizer.clip_grad_norm"},
     {"TrainerOptions::clip_grad_value", "optimizer.clip_grad_value"},
     {"TrainerOptions::skip_non_finite", "optimizer.skip_non_finite"},
+    {"TrainerOptions::precision.compute", "precision.compute"},
+    {"TrainerOptions::precision.loss_scaling", "precision.loss_scale"},
+    {"TrainerOptions::precision.loss_scale.init_scale", "precision.initial_scale"},
+    {"TrainerOptions::precision.loss_scale.growth_factor", "precision.growth_factor"},
+    {"TrainerOptions::precision.loss_scale.backoff_factor", "precision.backoff_factor"},
+    {"TrainerOptions::precision.loss_scale.growth_interval", "precision.growth_interval"},
+    {"TrainerOptions::precision.loss_scale.hysteresis", "precision.hysteresis"},
+    {"TrainerOptions::precision.least_loss_scale", "precision.least_scale"},
+    {"TrainerOptions::precision.fallback_steps", "precision.fallback_steps"},
     {"TrainerOptions::batch_size", "train.batch_size"},
     {"TrainerOptions::micro_batches", "train.micro_batches"},
     {"TrainerOptions::epochs", "train.epochs"},
@@ -50,6 +55,8 @@ constexpr Row kRows[] = {
     {"TrainerOptions::resume", "--resume"},
     {"ContextOptions::arena_bytes", "launch.shared_memory_per_rank"},
     {"Deterministic::kAnyWorld", "\"any-world\""},
+    {"ComputeType::kF32", "\"f32\""},
+    {"ComputeType::kBF16", "\"bf16\""},
 };
 
 bool goes_on(std::string_view rest) {
@@ -58,7 +65,8 @@ bool goes_on(std::string_view rest) {
 
 const Row* row_at(std::string_view text) {
   for (const Row& row : kRows) {
-    if (text.starts_with(row.option) && !goes_on(text.substr(row.option.size()))) return &row;
+    const bool is_prefix = row.option.ends_with('.');
+    if (text.starts_with(row.option) && (is_prefix || !goes_on(text.substr(row.option.size())))) return &row;
   }
   return nullptr;
 }

@@ -15,6 +15,7 @@ std::vector<Key> data_keys();
 std::vector<Key> model_keys();
 std::vector<Key> optimizer_keys();
 std::vector<Key> schedule_keys();
+std::vector<Key> precision_keys();
 std::vector<Key> train_keys();
 std::vector<Key> checkpoint_keys();
 std::vector<Key> trace_keys();

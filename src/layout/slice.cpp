@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
+#include <map>
 #include <optional>
 
 namespace cohort {
@@ -125,26 +127,39 @@ std::vector<Run> joined(std::vector<Run> all) {
   return fewer;
 }
 
-// Takes the runs of source `source` out of the missing ranges.
-std::vector<Gap> taken_out(const std::vector<Gap>& missing, const std::vector<Run>& found, std::size_t source,
-                           std::vector<SourceRun>& parts) {
-  std::vector<Gap> rest;
-  auto run = found.begin();
-  for (Gap range : missing) {
-    const std::size_t end = range.first + range.count;
-    while (run != found.end() && run->to + run->count <= range.first) ++run;
-    for (auto each = run; each != found.end() && each->to < end; ++each) {
-      const std::size_t first = std::max(each->to, range.first);
-      const std::size_t last = std::min(each->to + each->count, end);
-      if (last <= first) continue;  // the slice has this element twice
-      if (first > range.first) rest.push_back({range.first, first - range.first});
-      parts.push_back({source, {each->from + (first - each->to), first, last - first}});
-      range.first = last;
-    }
-    if (range.first < end) rest.push_back({range.first, end - range.first});
+// The elements of a slice that no source has yet: ranges that do not touch.
+class Missing {
+ public:
+  explicit Missing(std::size_t count) {
+    if (count > 0) ends_.emplace(0, count);
   }
-  return rest;
-}
+
+  bool is_empty() const { return ends_.empty(); }
+
+  // Takes out those elements of the run that are missing, and appends them to the parts.
+  void take(const Run& run, std::size_t source, std::vector<SourceRun>& parts) {
+    const std::size_t run_end = run.to + run.count;
+    auto range = ends_.upper_bound(run.to);
+    if (range != ends_.begin() && std::prev(range)->second > run.to) --range;
+    while (range != ends_.end() && range->first < run_end) {
+      const auto [first, end] = *range;
+      const std::size_t from = std::max(first, run.to), to = std::min(end, run_end);
+      parts.push_back({source, {run.from + (from - run.to), from, to - from}});
+      range = ends_.erase(range);
+      if (first < from) ends_.emplace(first, from);
+      if (to < end) range = ends_.emplace(to, end).first;
+    }
+  }
+
+  std::vector<Gap> gaps() const {
+    std::vector<Gap> all;
+    for (const auto& [first, end] : ends_) all.push_back({first, end - first});
+    return all;
+  }
+
+ private:
+  std::map<std::size_t, std::size_t> ends_;  // by the first element
+};
 
 std::string text_of_box(const Box& box) {
   std::string text;
@@ -224,10 +239,11 @@ std::vector<Run> runs(const Slice& have, const Slice& want) {
 
 Cover cover(std::span<const Slice> have, const Slice& want) {
   Cover found;
-  if (want.count > 0) found.missing.push_back({0, want.count});
-  for (std::size_t i = 0; i < have.size() && !found.missing.empty(); ++i) {
-    found.missing = taken_out(found.missing, runs(have[i], want), i, found.parts);
+  Missing missing(want.count);
+  for (std::size_t i = 0; i < have.size() && !missing.is_empty(); ++i) {
+    for (const Run& run : runs(have[i], want)) missing.take(run, i, found.parts);
   }
+  found.missing = missing.gaps();
   return found;
 }
 

@@ -62,6 +62,8 @@ struct Cover {
 };
 
 /// Takes every element of `want` from the first of the slices that has it.
+///
+/// Cost: that of runs() for each slice, and a logarithm of the number of gaps for each run.
 Cover cover(std::span<const Slice> have, const Slice& want);
 
 }  // namespace cohort

@@ -70,7 +70,9 @@ LossKind loss_of(const ModelConfig& config, const DataFacts& facts) {
   return facts.classes > 0 || facts.vocabulary > 0 ? LossKind::kCrossEntropy : LossKind::kSquaredError;
 }
 
-Evaluation judge(LossKind kind, const at::Tensor& output, const Batch& batch) {
+// Losses are computed in f32, also of an output in bf16.
+Evaluation judge(LossKind kind, const at::Tensor& given, const Batch& batch) {
+  const at::Tensor output = given.scalar_type() == at::kBFloat16 ? given.to(at::kFloat) : given;
   check_fit(kind, output, batch.target);
   for (const auto& [key, tensor] : batch.others) {
     if (key == "weight") return model::weighted_loss(kind, output, batch.target, tensor);

@@ -24,6 +24,12 @@ void visit(Position& position, const StateVisitor& visitor) {
   visitor(field("position/samples", position.samples));
   visitor(field("position/evaluations_since_best", position.evaluations_since_best));
   visitor(field("position/best_loss", position.best_loss));
+  visitor(field("position/skipped_steps", position.skipped_steps));
+  visitor(field("position/loss_scale", position.loss_scale));
+  visitor(field("position/growth_tracker", position.growth_tracker));
+  visitor(field("position/overflows_in_row", position.overflows_in_row));
+  visitor(field("position/f32_stages", position.f32_stages));
+  visitor(field("position/f32_until", position.f32_until));
   visitor(field("position/plateau_best", position.plateau.best));
   visitor(field("position/plateau_num_bad", position.plateau.num_bad));
   visitor(field("position/plateau_cooldown_left", position.plateau.cooldown_left));

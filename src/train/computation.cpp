@@ -1,10 +1,26 @@
 #include "train/computation.h"
 
 #include "base/check.h"
+#include <cohort/autocast.h>
 
 #include <utility>
 
 namespace cohort::train {
+namespace {
+
+/// Autocast where a part of the model computes in bf16. With f32, the default, an autocast of the caller
+/// stays as it is.
+class CastWhere {
+ public:
+  explicit CastWhere(ComputeType compute) {
+    if (resolved(compute) == ComputeType::kBF16) cast_.emplace();
+  }
+
+ private:
+  std::optional<Autocast> cast_;
+};
+
+}  // namespace
 
 Computation::Computation(Objective objective)
     : loss_([objective = std::move(objective)](const at::Tensor&, const Batch& batch) {
@@ -14,12 +30,20 @@ Computation::Computation(Objective objective)
 Computation::Computation(Stages stages, OutputLoss loss)
     : stages_(std::move(stages)), loss_(std::move(loss)) {}
 
-at::Tensor Computation::forward(int stage, const at::Tensor& input) const {
+at::Tensor Computation::forward(int stage, const at::Tensor& input, ComputeType compute) const {
   COHORT_CHECK(stage >= 0 && stage < num_stages(), "stage {} of {}", stage, num_stages());
-  return stages_ ? (*stages_)[static_cast<std::size_t>(stage)].forward(input) : at::Tensor();
+  if (!stages_) return {};
+  const CastWhere cast(compute);
+  return (*stages_)[static_cast<std::size_t>(stage)].forward(input);
 }
 
-Evaluation Computation::operator()(const Batch& batch) const {
+Evaluation Computation::loss(const at::Tensor& output, const Batch& batch, ComputeType compute) const {
+  const CastWhere cast(compute);
+  return loss_(output, batch);
+}
+
+Evaluation Computation::operator()(const Batch& batch, ComputeType compute) const {
+  const CastWhere cast(compute);
   return loss_(stages_ ? stages_->forward(batch.input) : at::Tensor(), batch);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cohort/precision.h>
 #include <cohort/stages.h>
 #include <cohort/trainer.h>
 
@@ -8,7 +9,7 @@
 namespace cohort::train {
 
 /// How the loss of a batch is computed: by an objective, or by stages and the loss of their output. An
-/// objective is the loss of one stage without an output.
+/// objective is the loss of one stage without an output. Each part may be computed in another type.
 ///
 /// Threads: as the modules.
 /// Failure: throws what modules and functions of the user throw.
@@ -19,11 +20,11 @@ class Computation {
 
   int num_stages() const { return stages_ ? static_cast<int>(stages_->size()) : 1; }
   /// The output of a stage; undefined for an objective.
-  at::Tensor forward(int stage, const at::Tensor& input) const;
+  at::Tensor forward(int stage, const at::Tensor& input, ComputeType compute) const;
   /// The loss, from the output of the last stage.
-  Evaluation loss(const at::Tensor& output, const Batch& batch) const { return loss_(output, batch); }
+  Evaluation loss(const at::Tensor& output, const Batch& batch, ComputeType compute) const;
   /// All stages and the loss.
-  Evaluation operator()(const Batch& batch) const;
+  Evaluation operator()(const Batch& batch, ComputeType compute) const;
 
  private:
   std::optional<Stages> stages_;

@@ -19,4 +19,19 @@ void refuse_norm(double norm, std::int64_t step) {
                          "TrainerOptions::skip_non_finite = true."));
 }
 
+void refuse_scale(double scale, double least, std::int64_t step) {
+  raise(
+      Error(ErrorCode::kDiverged,
+            fmt::format("after an overflow in step {} the loss scale would be {}, expected at least {}", step,
+                        scale, least))
+          .with_remedy("Gradients overflow at any scale: lower TrainerOptions::optimizer.learning_rate, clip "
+                       "gradients with TrainerOptions::clip_grad_norm, look for bad samples, or set "
+                       "TrainerOptions::precision.compute = ComputeType::kF32."));
+}
+
+void refuse_overflow(const Verdict& verdict, std::int64_t step) {
+  if (verdict.bad_loss) refuse_loss(*verdict.bad_loss, step);
+  refuse_norm(verdict.gradient_norm, step);
+}
+
 }  // namespace cohort::train

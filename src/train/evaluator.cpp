@@ -73,8 +73,8 @@ std::optional<EvaluationReport> evaluate(Communicator& group, torch::nn::Module&
       num_stopped = 1;
       break;
     }
-    const Evaluation part =
-        computation(batch_of(data, b * options.batch, std::min(size, (b + 1) * options.batch)));
+    const Evaluation part = computation(
+        batch_of(data, b * options.batch, std::min(size, (b + 1) * options.batch)), options.compute);
     double* numbers = sums.data() + static_cast<std::size_t>(b) * kNumbers;
     check_is_one_number(part.loss);
     numbers[0] = part.loss.item<double>();

@@ -12,6 +12,7 @@ namespace cohort::train {
 struct EvaluationOptions {
   std::int64_t batch = 256;
   std::function<bool()> wants_to_stop{};  ///< asked before each batch
+  ComputeType compute = ComputeType::kF32;
 };
 
 /// Mean loss and share of right answers over a data set. Ranks take batches in turn; sums are made in the

@@ -138,7 +138,8 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
 EvaluationReport Trainer::evaluate(const Dataset& data) {
   std::optional<EvaluationReport> report;
   train::or_abort(parts_->replica.lanes(), [&] {
-    report = train::evaluate(parts_->group, *parts_->module, parts_->computation, data, {});
+    report = train::evaluate(parts_->group, *parts_->module, parts_->computation, data,
+                             {.compute = parts_->options.precision.compute});
   });
   return *report;
 }
@@ -148,7 +149,7 @@ double Trainer::Parts::learning_rate() const {
   const auto scheduled = [&](double rate) {
     return learning_rate_at(options.schedule, rate * factor, report.steps, course.position.plateau);
   };
-  if (torch_optimizer == nullptr) return scheduled(options.optimizer.learning_rate);
+  if (torch_optimizer == nullptr) return scheduled(learning_rate_of(options.optimizer));
   if (const auto momentum = momentum_at(options.schedule, report.steps))
     torch_optimizer->set_momentum(*momentum);
   return torch_optimizer->set_learning_rates(scheduled);

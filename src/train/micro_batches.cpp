@@ -29,8 +29,10 @@ MicroBatches::MicroBatches(const Parts& parts) : parts_(parts) {
   if (parts.summation == Summation::kByTree) sums_.emplace();
 }
 
-void MicroBatches::open(std::int64_t step, std::size_t count, const Load& load) {
+void MicroBatches::open(std::int64_t step, std::size_t count, const Load& load,
+                        const StepPrecision& precision) {
   step_ = step;
+  precision_ = precision;
   COHORT_CHECK_GE(count, 1u, "a rank without micro-batches would never end a round");
   count_ = num_left_ = count;
   load_ = &load;
@@ -83,7 +85,7 @@ void MicroBatches::forward(Key key) {
   if (key.first == 0) begin_micro_batch(here);
   if (!here.batch.samples.empty()) {
     seed_random_layers(key, here.batch);
-    here.output = parts_.computation.forward(key.first, here.input);
+    here.output = parts_.computation.forward(key.first, fitted(key.first, here.input), compute_of(key.first));
     if (is_last(key)) judge(key);
   }
   if (!is_last(key)) hand_on(key);
@@ -110,14 +112,16 @@ void MicroBatches::hand_on(Key key) {
 
 void MicroBatches::judge(Key key) {
   Carried& here = carried_[key];
-  Evaluation evaluation = parts_.computation.loss(here.output, here.batch);
+  Evaluation evaluation =
+      parts_.computation.loss(fitted(key.first, here.output), here.batch, compute_of(key.first));
   check_loss(evaluation.loss);
   if (parts_.loss_factor != 1) {
     evaluation.loss = evaluation.loss * parts_.loss_factor;
     evaluation.weight *= parts_.loss_factor;
   }
+  const double loss = evaluation.loss.item<double>();
+  if (!std::isfinite(loss)) note_overflow(key);
   here.output = evaluation.loss;
-  const double loss = here.output.item<double>();
   if (!std::isfinite(loss) && tally_.bad_slot < 0) {
     tally_.bad_slot = key.second;
     bad_loss_ = loss;
@@ -130,6 +134,37 @@ void MicroBatches::judge(Key key) {
   parts_.buffers.slot_done(evaluation.weight);
 }
 
+ComputeType MicroBatches::compute_of(int stage) const {
+  return precision_.is_f32(stage) ? ComputeType::kF32 : parts_.precision.compute;
+}
+
+// A stage that computes in f32 for a while gets the bf16 output of the stage before it as f32.
+at::Tensor MicroBatches::fitted(int stage, const at::Tensor& input) const {
+  const bool is_narrow = input.defined() && input.scalar_type() == at::kBFloat16;
+  return is_narrow && precision_.is_f32(stage) ? input.to(at::kFloat) : input;
+}
+
+// The stage where values left the range: the first one whose output is not finite, or else the last, with
+// the loss. Stages keep their outputs until backward.
+void MicroBatches::note_overflow(Key key) {
+  if (!parts_.precision.fallback_steps) return;
+  for (int stage = 0; stage <= key.first; ++stage) {
+    const at::Tensor& output = carried_[{stage, key.second}].output;
+    const bool is_here = output.defined() && !output.detach().isfinite().all().item<bool>();
+    if (!is_here && stage < key.first) continue;
+    tally_.overflow_stages |= StepPrecision::bit_of(stage);
+    return;
+  }
+}
+
+// Backward goes from the last stage to the first: the stage whose gradients overflow first is the one whose
+// own gradient, of its output, was finite.
+void MicroBatches::note_overflow_of_gradients(Key key, const at::Tensor& of_input) {
+  if (!parts_.precision.fallback_steps || !of_input.defined() || tally_.bad_slot >= 0) return;
+  if (tally_.overflow_stages != 0 || of_input.isfinite().all().item<bool>()) return;
+  tally_.overflow_stages |= StepPrecision::bit_of(key.first);
+}
+
 void MicroBatches::backward(Key key) {
   Carried& here = carried_[key];
   if (is_last(key) && --num_left_ == 0) parts_.intake.expect_last();
@@ -137,9 +172,15 @@ void MicroBatches::backward(Key key) {
   const bool is_used = is_last(key) || here.gradient.defined();
   if (!is_empty && is_used) {
     const GradientPool::Use use(parts_.buckets.pool());
+    if (is_last(key) && precision_.loss_scale != 1) {
+      here.gradient = at::full_like(here.output, precision_.loss_scale);
+    }
     here.output.backward(here.gradient);
     here.output = at::Tensor();
-    if (key.first > 0) carried_[{key.first - 1, key.second}].gradient = here.input.grad();
+    if (key.first > 0) {
+      carried_[{key.first - 1, key.second}].gradient = here.input.grad();
+      note_overflow_of_gradients(key, here.input.grad());
+    }
   }
   carried_.erase(key);
   if (key.first > 0) return;

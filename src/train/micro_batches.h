@@ -6,6 +6,7 @@
 #include "train/buffers.h"
 #include "train/computation.h"
 #include "train/gradient_intake.h"
+#include "train/step_precision.h"
 #include "train/vote.h"
 #include <cohort/dataset.h>
 #include <cohort/trainer.h>
@@ -42,11 +43,12 @@ class MicroBatches {
     std::uint64_t seed = 0;
     Summation summation = Summation::kByRank;  ///< kByTree: also of the gradients of micro-batches
     double loss_factor = 1;                    ///< of losses and weights
+    Precision precision{};
   };
   explicit MicroBatches(const Parts& parts);
 
   /// Begins step `step` of `count` micro-batches.
-  void open(std::int64_t step, std::size_t count, const Load& load);
+  void open(std::int64_t step, std::size_t count, const Load& load, const StepPrecision& precision = {});
   /// The verbs of micro-batches.
   void perform(const Action& action);
 
@@ -74,6 +76,10 @@ class MicroBatches {
   void seed_random_layers(Key key, const Batch& batch);
   void hand_on(Key key);
   void judge(Key key);
+  void note_overflow(Key key);
+  void note_overflow_of_gradients(Key key, const at::Tensor& of_input);
+  ComputeType compute_of(int stage) const;
+  at::Tensor fitted(int stage, const at::Tensor& input) const;
   void backward(Key key);
   void add_to_sums(bool is_empty);
 
@@ -89,6 +95,7 @@ class MicroBatches {
   std::vector<double> losses_;   // of every micro-batch; 0 if it is empty
   std::vector<double> weights_;  // likewise
   double bad_loss_ = 0;          // the first loss that is not finite
+  StepPrecision precision_;
 };
 
 }  // namespace cohort::train

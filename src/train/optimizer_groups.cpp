@@ -1,5 +1,7 @@
 #include "train/optimizer_groups.h"
 
+#include "update/settings.h"
+
 #include <algorithm>
 #include <torch/optim/adagrad.h>
 #include <torch/optim/adam.h>
@@ -19,12 +21,9 @@ std::vector<double> list_of(const std::tuple<double, double>& betas) {
 }
 
 Settings settings_of_update(const ParameterUpdate& how, double learning_rate) {
-  const OptimizerSettings& optimizer = how.optimizer;
-  Settings settings{{"lr", learning_rate * how.rate_factor}, {"weight_decay", optimizer.weight_decay}};
-  if (optimizer.kind == OptimizerKind::kSgd) {
-    settings.insert({{"momentum", optimizer.momentum}, {"dampening", 0.0}, {"nesterov", optimizer.nesterov}});
-  } else {
-    settings.insert({{"betas", list_of(optimizer.betas)}, {"eps", optimizer.eps}});
+  Settings settings{{"lr", learning_rate * how.rate_factor}};
+  for (const OptimizerSetting& each : used_settings(how.optimizer)) {
+    settings.emplace(std::string(each.name), each.value);
   }
   return settings;
 }

@@ -63,7 +63,8 @@ void Replica::make_parts(std::vector<ParameterUpdate> updates) {
                                                                       .intake = *intake_,
                                                                       .seed = settings_.seed,
                                                                       .summation = settings_.summation,
-                                                                      .loss_factor = settings_.loss_factor});
+                                                                      .loss_factor = settings_.loss_factor,
+                                                                      .precision = settings_.precision});
   engine_ =
       std::make_unique<Engine>(lanes_.num_lanes(), [this](const Action& action) { perform_for_all(action); });
 }
@@ -126,7 +127,7 @@ void Replica::open(const StepInfo& info, const Load& load) {
   info_ = info;
   buckets_->check_attached(tensors_.parameters);
   if (trace_ != nullptr) trace_->begin_step(info.step);
-  micro_batches_->open(info.step, info.micro_batches.size(), load);
+  micro_batches_->open(info.step, info.micro_batches.size(), load, info.precision);
   for (const at::Tensor& parameter : buckets_->parameters()) parameter.mutable_grad() = at::Tensor();
   synchronizers_->open(terms(/*scale=*/1));
   verdict_ = {};
@@ -178,7 +179,7 @@ void Replica::perform(const Action& action) {
 
 StepTerms Replica::terms(double scale) const {
   return {.learning_rate = info_.learning_rate,
-          .gradient_scale = scale,
+          .gradient_scale = scale / info_.precision.loss_scale,
           .clip_value = settings_.clip_value,
           .momentum = info_.momentum};
 }
@@ -204,9 +205,11 @@ void Replica::settle() {
   const bool is_before_update = update_time() != UpdateTime::kWhenReduced;
   if (is_before_update) synchronizers_->add_to(tally);
   verdict_ = vote(group_, tally);
-  if (verdict_.bad_loss && !settings_.skip_non_finite) refuse_loss(*verdict_.bad_loss, info_.step);
+  verdict_.gradient_norm /= info_.precision.loss_scale;
+  const bool may_skip = settings_.skip_non_finite || skips_overflows(settings_.precision);
+  if (verdict_.bad_loss && !may_skip) refuse_loss(*verdict_.bad_loss, info_.step);
   check_weight(group_, verdict_.weight, fmt::format("of step {}", info_.step));
-  if (settings_.skip_non_finite && !std::isfinite(verdict_.gradient_norm + verdict_.loss)) {
+  if (may_skip && !std::isfinite(verdict_.gradient_norm + verdict_.loss)) {
     verdict_.kind = Verdict::Kind::kSkip;
     buffers_.drop();
     return;

@@ -28,6 +28,7 @@ struct StepInfo {
   bool hash_replica = false;
   bool wants_to_stop = false;
   bool wants_to_save = false;
+  StepPrecision precision{};
 };
 
 struct ReplicaSettings {
@@ -36,6 +37,7 @@ struct ReplicaSettings {
   double clip_norm = 0;   ///< 0: no clipping
   double clip_value = 0;  ///< 0: no clipping
   bool skip_non_finite = false;
+  Precision precision{};
   std::size_t bucket_bytes = std::size_t{4} << 20;
   Sharing sharing = Sharing::kWherePossible;
   double loss_factor = 1;  ///< the weight of the losses of this rank, and so of its gradients

@@ -4,6 +4,7 @@
 #include "train/same_on_all.h"
 #include "update/groups.h"
 #include "update/schedule.h"
+#include "update/settings.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -19,14 +20,19 @@ std::int64_t as_number(auto value) {
 }
 
 Values of_optimizer(const OptimizerSettings& settings) {
-  return {{"optimizer.kind", std::string(name(settings.kind))},
-          {"optimizer.learning_rate", settings.learning_rate},
-          {"optimizer.momentum", settings.momentum},
-          {"optimizer.nesterov", as_number(settings.nesterov)},
-          {"optimizer.betas.first", settings.betas.first},
-          {"optimizer.betas.second", settings.betas.second},
-          {"optimizer.eps", settings.eps},
-          {"optimizer.weight_decay", settings.weight_decay}};
+  Values values{{"optimizer.kind", std::string(name(settings.kind))},
+                {"optimizer.learning_rate", learning_rate_of(settings)}};
+  for (const OptimizerSetting& each : used_settings(settings)) {
+    const std::string name = fmt::format("optimizer.{}", each.name);
+    if (const bool* flag = std::get_if<bool>(&each.value)) {
+      values.push_back({name, as_number(*flag)});
+    } else if (const double* number = std::get_if<double>(&each.value)) {
+      values.push_back({name, *number});
+    } else {
+      for (const double item : std::get<std::vector<double>>(each.value)) values.push_back({name, item});
+    }
+  }
+  return values;
 }
 
 std::string text_of(const std::vector<ParameterGroup>& groups) {
@@ -45,6 +51,19 @@ Values of_checkpoints(const TrainerOptions& options) {
           {"resume", options.resume.value_or("not set")},
           {"copies", as_number(options.copies != nullptr)},
           {"copies_every", options.copies_every}};
+}
+
+Values of_precision(const Precision& precision) {
+  const ScaleOptions& scale = precision.loss_scale;
+  return {{"precision.compute", std::string(name(resolved(precision.compute)))},
+          {"precision.loss_scaling", as_number(precision.loss_scaling)},
+          {"precision.loss_scale.init_scale", scale.init_scale},
+          {"precision.loss_scale.growth_factor", scale.growth_factor},
+          {"precision.loss_scale.backoff_factor", scale.backoff_factor},
+          {"precision.loss_scale.growth_interval", scale.growth_interval},
+          {"precision.loss_scale.hysteresis", as_number(scale.hysteresis)},
+          {"precision.least_loss_scale", precision.least_loss_scale},
+          {"precision.fallback_steps", precision.fallback_steps.value_or(0)}};
 }
 
 Values of_options(const TrainerOptions& options) {
@@ -109,7 +128,8 @@ void check_same_training(Communicator& group, const TrainerOptions& options, con
                  torch_optimizer != nullptr ? as_number(torch_optimizer->hash()) : 0}};
   for (const Values& part :
        {with_prefix(of_optimizer(options.optimizer)), with_prefix(of_options(options)),
-        with_prefix(of_checkpoints(options)), of_data("train", &train), of_data("test", test)}) {
+        with_prefix(of_precision(options.precision)), with_prefix(of_checkpoints(options)),
+        of_data("train", &train), of_data("test", test)}) {
     values.insert(values.end(), part.begin(), part.end());
   }
   values.push_back({"whether TrainerOptions::directory is set", as_number(!options.directory.empty())});

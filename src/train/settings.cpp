@@ -4,6 +4,7 @@
 #include "update/groups.h"
 #include "update/momentum.h"
 #include "update/schedule.h"
+#include "update/settings.h"
 
 #include <ATen/Parallel.h>
 #include <algorithm>
@@ -42,28 +43,31 @@ struct Bound {
 void check_bounds(const TrainerOptions& options) {
   constexpr double kAny = std::numeric_limits<double>::infinity();
   constexpr double kAboveZero = std::numeric_limits<double>::denorm_min();
-  const OptimizerSettings& optimizer = options.optimizer;
+  value_or_throw(check_settings(options.optimizer));
+  const ScaleOptions& scale = options.precision.loss_scale;
   const auto number = [](auto value) { return static_cast<double>(value); };
   if (options.checkpoint) check_checkpoint_options(*options.checkpoint);
-  const Bound bounds[] = {{"optimizer.learning_rate", optimizer.learning_rate, 0, kAny},
-                          {"optimizer.momentum", optimizer.momentum, 0, 1},
-                          {"optimizer.betas.first", optimizer.betas.first, 0, 1},
-                          {"optimizer.betas.second", optimizer.betas.second, 0, 1},
-                          {"optimizer.eps", optimizer.eps, 0, kAny},
-                          {"optimizer.weight_decay", optimizer.weight_decay, 0, kAny},
-                          {"clip_grad_norm", options.clip_grad_norm.value_or(1), kAboveZero, kAny},
-                          {"clip_grad_value", options.clip_grad_value.value_or(1), kAboveZero, kAny},
-                          {"batch_size", number(options.batch_size.value_or(1)), 1, kAny},
-                          {"micro_batches", number(options.micro_batches.value_or(1)), 1, kAny},
-                          {"epochs", number(options.epochs), 0, kAny},
-                          {"steps", number(options.steps.value_or(0)), 0, kAny},
-                          {"evaluate_every", number(options.evaluate_every.value_or(1)), 1, kAny},
-                          {"patience", number(options.patience.value_or(1)), 1, kAny},
-                          {"copies_every", number(options.copies_every), 1, kAny},
-                          {"hash_every", number(options.hash_every.value_or(1)), 1, kAny},
-                          {"bucket_bytes", number(options.bucket_bytes), 1, kAny},
-                          {"loader_threads", number(options.loader_threads), 1, kAny},
-                          {"prefetch", number(options.prefetch), 1, kAny}};
+  const Bound bounds[] = {
+      {"clip_grad_norm", options.clip_grad_norm.value_or(1), kAboveZero, kAny},
+      {"clip_grad_value", options.clip_grad_value.value_or(1), kAboveZero, kAny},
+      {"batch_size", number(options.batch_size.value_or(1)), 1, kAny},
+      {"micro_batches", number(options.micro_batches.value_or(1)), 1, kAny},
+      {"epochs", number(options.epochs), 0, kAny},
+      {"steps", number(options.steps.value_or(0)), 0, kAny},
+      {"evaluate_every", number(options.evaluate_every.value_or(1)), 1, kAny},
+      {"patience", number(options.patience.value_or(1)), 1, kAny},
+      {"copies_every", number(options.copies_every), 1, kAny},
+      {"hash_every", number(options.hash_every.value_or(1)), 1, kAny},
+      {"bucket_bytes", number(options.bucket_bytes), 1, kAny},
+      {"precision.loss_scale.init_scale", scale.init_scale, kAboveZero, kAny},
+      {"precision.loss_scale.growth_factor", scale.growth_factor, 1, kAny},
+      {"precision.loss_scale.backoff_factor", scale.backoff_factor, kAboveZero, 1},
+      {"precision.loss_scale.growth_interval", number(scale.growth_interval), 1, kAny},
+      {"precision.loss_scale.hysteresis", number(scale.hysteresis), 1, kAny},
+      {"precision.least_loss_scale", options.precision.least_loss_scale, 0, kAny},
+      {"precision.fallback_steps", number(options.precision.fallback_steps.value_or(1)), 1, kAny},
+      {"loader_threads", number(options.loader_threads), 1, kAny},
+      {"prefetch", number(options.prefetch), 1, kAny}};
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.least && bound.value < bound.below) continue;
     refuse(fmt::format("TrainerOptions::{} is {}", bound.name, bound.value),
@@ -116,7 +120,7 @@ void check_learning_rates(const TrainerOptions& options) {
 
 void check_momentum(const TrainerOptions& options) {
   if (!momentum_at(options.schedule, 0) || has_momentum(options.optimizer)) return;
-  refuse("learning_rate::OneCycle::cycle_momentum is set, but the optimizer has no momentum",
+  refuse("learning_rate::OneCycle::cycle_momentum is set, but the optimizer has no momentum that may change",
          "Set TrainerOptions::optimizer.momentum above 0, or cycle_momentum to false.");
 }
 
@@ -134,8 +138,8 @@ void check_options(const TrainerOptions& options, int world) {
   check_learning_rates(options);
   check_rank_factors(options, world);
   const int slots = slots_of(options, world);
-  const OptimizerSettings& optimizer = options.optimizer;
-  if (optimizer.kind == OptimizerKind::kSgd && optimizer.nesterov && optimizer.momentum == 0) {
+  const OptimizerSettings optimizer = with_defaults(options.optimizer);
+  if (optimizer.nesterov.value_or(false) && optimizer.momentum.value_or(0) == 0) {
     refuse("TrainerOptions::optimizer.nesterov requires a momentum above 0, and it is 0",
            "Set TrainerOptions::optimizer.momentum, or nesterov to false.");
   }
@@ -174,7 +178,9 @@ void check_torch_options(const TrainerOptions& options) {
 
 UpdateTime update_time(const ReplicaSettings& settings) {
   if (settings.torch_optimizer != nullptr) return UpdateTime::kByEveryRank;
-  if (settings.clip_norm > 0 || settings.skip_non_finite) return UpdateTime::kAfterVote;
+  if (settings.clip_norm > 0 || settings.skip_non_finite || skips_overflows(settings.precision)) {
+    return UpdateTime::kAfterVote;
+  }
   return UpdateTime::kWhenReduced;
 }
 
@@ -185,6 +191,7 @@ ReplicaSettings replica_settings(const TrainerOptions& options) {
           .clip_norm = options.clip_grad_norm.value_or(0),
           .clip_value = options.clip_grad_value.value_or(0),
           .skip_non_finite = options.skip_non_finite,
+          .precision = options.precision,
           .bucket_bytes = options.bucket_bytes,
           .sharing = options.one_copy ? Sharing::kWherePossible : Sharing::kNone};
 }
@@ -199,7 +206,7 @@ std::vector<GroupSettings> check_groups(const TrainerOptions& options, const tor
   }
   const bool has_rates = std::any_of(settings.begin(), settings.end(),
                                      [](const GroupSettings& each) { return each.learning_rate; });
-  if (has_rates && options.optimizer.learning_rate == 0) {
+  if (has_rates && learning_rate_of(options.optimizer) == 0) {
     refuse(
         "TrainerOptions::groups has learning rates, but TrainerOptions::optimizer.learning_rate is 0: there "
         "is no curve to follow",
@@ -231,8 +238,9 @@ std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const tor
     const GroupSettings settings = settings_of(options.groups, name);
     ParameterUpdate& update = updates.emplace_back(ParameterUpdate{.optimizer = options.optimizer});
     update.optimizer.weight_decay = settings.weight_decay.value_or(options.optimizer.weight_decay);
-    update.rate_factor = settings.learning_rate ? *settings.learning_rate / options.optimizer.learning_rate
-                                                : settings.learning_rate_factor.value_or(1);
+    update.rate_factor = settings.learning_rate
+                             ? *settings.learning_rate / learning_rate_of(options.optimizer)
+                             : settings.learning_rate_factor.value_or(1);
   }
   return updates;
 }

@@ -33,47 +33,58 @@ ShardedUpdate::ShardedUpdate(BucketSet& buckets, std::vector<ParameterUpdate> up
   moments_ = empty_moments(buckets_.layout(), buckets_.arena());
 }
 
-// A block of the arena is zeroed. Slices are whole cache lines, so every moment begins on one.
+// A block of the arena is zeroed. Every moment begins on a cache line.
 ShardedUpdate::Moments ShardedUpdate::empty_moments(const BucketLayout& layout, Arena& arena) const {
-  std::vector<std::size_t> num_kept;  // per bucket
+  constexpr std::size_t kLine = 64 / sizeof(float);
+  const auto room_for = [](const BucketSlice& run) { return (run.count + kLine - 1) / kLine * kLine; };
   std::size_t count = 0;
   for (const Bucket& bucket : layout.buckets) {
-    int kept = 0;
     for (const BucketEntry& entry : bucket.entries) {
-      kept = std::max(kept, num_moments(updates_[entry.parameter].optimizer));
+      const auto kept = static_cast<std::size_t>(num_moments(updates_[entry.parameter].optimizer));
+      count += kept * room_for(own_run(bucket, entry));
     }
-    num_kept.push_back(static_cast<std::size_t>(kept));
-    count += num_kept.back() * own_slice(bucket).count;
   }
   Moments moments{.size_bytes = count * sizeof(float)};
   moments.firsts.resize(layout.buckets.size());
+  for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
+    moments.firsts[b].resize(layout.buckets[b].entries.size());
+  }
   if (count == 0) return moments;
   moments.block = value_or_throw(
       arena.allocate(moments.size_bytes).within("no room for the moments in the shared memory of this rank"));
   float* next = moments.block.as<float>().data();
   for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
-    for (std::size_t which = 0; which < num_kept[b]; ++which) {
-      moments.firsts[b][which] = next;
-      next += own_slice(layout.buckets[b]).count;
+    for (std::size_t e = 0; e < moments.firsts[b].size(); ++e) {
+      const BucketEntry& entry = layout.buckets[b].entries[e];
+      const OptimizerSettings& optimizer = updates_[entry.parameter].optimizer;
+      const BucketSlice run = own_run(layout.buckets[b], entry);
+      const MomentNames names = moment_names(optimizer);
+      for (std::size_t which = 0; which < kMostMoments; ++which) {
+        if (run.count == 0 || names[which].empty()) continue;
+        moments.firsts[b][e][which] = next;
+        std::fill_n(next, run.count, first_moment_value(optimizer));
+        next += room_for(run);
+      }
     }
   }
   return moments;
 }
 
+BucketSlice ShardedUpdate::own_run(const Bucket& bucket, const BucketEntry& entry) const {
+  return common_part({entry.first, entry.count}, own_slice(bucket));
+}
+
 void ShardedUpdate::update(std::size_t index, BucketSlice piece, const float* gradients,
                            std::span<const std::uint8_t> used) {
   const Bucket& bucket = buckets_.layout().buckets[index];
-  const BucketSlice slice = own_slice(bucket);
   for (std::size_t e = 0; e < bucket.entries.size(); ++e) {
     const BucketEntry& entry = bucket.entries[e];
     const BucketSlice run = common_part({entry.first, entry.count}, piece);
     if (run.count == 0 || used[e] == 0) continue;
-    const ParameterUpdate& how = updates_[entry.parameter];
-    std::array<float*, kMostMoments> moments{};
-    for (std::size_t which = 0; which < static_cast<std::size_t>(num_moments(how.optimizer)); ++which) {
-      moments[which] = moments_.firsts[index][which] + (run.first - slice.first);
-    }
-    update_run(how, moments, run, gradients + (run.first - piece.first));
+    std::array<float*, kMostMoments> moments = moments_.firsts[index][e];
+    const std::size_t offset = run.first - own_run(bucket, entry).first;
+    for (float*& moment : moments) moment = moment == nullptr ? nullptr : moment + offset;
+    update_run(updates_[entry.parameter], moments, run, gradients + (run.first - piece.first));
   }
 }
 
@@ -96,20 +107,19 @@ std::vector<Piece> ShardedUpdate::pieces(const BucketLayout& layout, const Momen
                                          std::span<const Tensor> parameters) const {
   std::vector<Piece> all;
   for (std::size_t b = 0; b < layout.buckets.size(); ++b) {
-    const BucketSlice slice = own_slice(layout.buckets[b]);
-    for (const BucketEntry& entry : layout.buckets[b].entries) {
-      const BucketSlice run = common_part({entry.first, entry.count}, slice);
+    for (std::size_t e = 0; e < layout.buckets[b].entries.size(); ++e) {
+      const BucketEntry& entry = layout.buckets[b].entries[e];
+      const BucketSlice run = own_run(layout.buckets[b], entry);
       const Tensor& parameter = parameters[entry.parameter];
       const Shape in_memory = shape_in_memory(parameter.shape, parameter.order);
       const MomentNames names = moment_names(updates_[entry.parameter].optimizer);
       for (std::size_t which = 0; which < kMostMoments; ++which) {
         if (run.count == 0 || names[which].empty()) continue;
-        float* const first = moments.firsts[b][which] + (run.first - slice.first);
         all.push_back({.name = fmt::format("{}/{}", parameter.name, names[which]),
                        .dtype = DType::kF32,
                        .shape = parameter.shape,
                        .mine = flat_range(in_memory, entry.from + (run.first - entry.first), run.count),
-                       .bytes = std::as_writable_bytes(std::span(first, run.count)),
+                       .bytes = std::as_writable_bytes(std::span(moments.firsts[b][e][which], run.count)),
                        .order = parameter.order});
       }
     }

@@ -67,11 +67,11 @@ class ShardedUpdate {
   void visit(std::span<const NamedTensor> parameters, const StateVisitor& visitor);
 
  private:
-  /// The moments of this rank's slices. Null where no optimizer of the bucket keeps the moment.
+  /// The moments of this rank's slices. Null where the optimizer does not keep the moment.
   struct Moments {
     ArenaBlock block{};
     std::size_t size_bytes = 0;
-    std::vector<std::array<float*, kMostMoments>> firsts{};  // per bucket
+    std::vector<std::vector<std::array<float*, kMostMoments>>> firsts{};  // per bucket and entry
   };
   struct Tensor {
     std::string name;
@@ -79,6 +79,8 @@ class ShardedUpdate {
     std::vector<std::size_t> order{};  // as Piece::order
   };
 
+  /// The elements of an entry in this rank's slice of its bucket.
+  BucketSlice own_run(const Bucket& bucket, const BucketEntry& entry) const;
   Moments empty_moments(const BucketLayout& layout, Arena& arena) const;
   std::vector<Piece> pieces(const BucketLayout& layout, const Moments& moments,
                             std::span<const Tensor> parameters) const;

@@ -76,18 +76,20 @@ Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
       .micro_batches = deal(train::slots_of(options, group.size()), group.size(), group.rank()),
       .hash_replica = options.hash_every && report.steps % *options.hash_every == 0,
       .wants_to_stop = options.wants_to_stop && options.wants_to_stop(),
-      .wants_to_save = checkpoints->is_due(report.steps + 1)};
+      .wants_to_save = checkpoints->is_due(report.steps + 1),
+      .precision = train::step_precision(options.precision, course.position)};
   const auto epoch = static_cast<std::uint64_t>(report.epochs);
   const Seconds waited_before = replica.waited(), stalled_before = loader.stall();
   const auto start = std::chrono::steady_clock::now();
   const Verdict verdict = replica.step(info, [&](int slot) {
     return loader.take({epoch, step_in_epoch, slot});
   });
+  train::follow(options.precision, verdict, computation.num_stages(), course.position);
   report.steps = ++course.position.step;
   course.loss.reset();
   ++course.position.step_in_epoch;
   add_to_epoch(verdict);
-  tell(verdict, info.learning_rate,
+  tell(verdict, info,
        {.whole = Seconds(std::chrono::steady_clock::now() - start).count(),
         // A rank that is alone waits for its own updates only.
         .waited = group.size() > 1 ? (Seconds(replica.waited()) - waited_before).count() : 0,
@@ -96,8 +98,9 @@ Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
   return verdict;
 }
 
-void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTimes times) {
+void Trainer::Parts::tell(const Verdict& verdict, const train::StepInfo& info, StepTimes times) {
   report.loss = verdict.loss;
+  report.skipped_steps = course.position.skipped_steps;
   report.seconds += times.whole;
   report.communication_seconds += times.waited;
   report.stall_seconds += times.stalled;
@@ -108,12 +111,14 @@ void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTime
   StepReport step{.step = report.steps,
                   .epoch = report.epochs + 1,
                   .loss = verdict.loss,
-                  .learning_rate = learning_rate,
+                  .learning_rate = info.learning_rate,
                   .samples = static_cast<std::int64_t>(verdict.samples),
                   .seconds = times.whole,
                   .communication_seconds = times.waited,
                   .stall_seconds = times.stalled,
-                  .skipped = verdict.kind == Verdict::Kind::kSkip};
+                  .skipped = verdict.kind == Verdict::Kind::kSkip,
+                  .f32_stages = train::stages_in(info.precision.f32_stages, computation.num_stages())};
+  if (options.precision.loss_scaling != LossScaling::kNone) step.loss_scale = info.precision.loss_scale;
   if (replica.update_time() != UpdateTime::kWhenReduced) step.gradient_norm = verdict.gradient_norm;
   options.on_step(step);
 }
@@ -122,7 +127,8 @@ void Trainer::Parts::tell(const Verdict& verdict, double learning_rate, StepTime
 bool Trainer::Parts::look_at(const Dataset& test) {
   const auto found = train::evaluate(group, *module, computation, test,
                                      {.batch = std::max<std::int64_t>(options.batch_size.value_or(0), 64),
-                                      .wants_to_stop = options.wants_to_stop});
+                                      .wants_to_stop = options.wants_to_stop,
+                                      .compute = options.precision.compute});
   if (!found) {
     report.end = TrainingEnd::kStopped;
     return false;

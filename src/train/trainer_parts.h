@@ -58,7 +58,7 @@ struct Trainer::Parts {
   train::Verdict step(SlotLoader& loader, std::uint64_t step_in_epoch);
   /// The learning rate of the next step; sets those of an optimizer of torch.
   double learning_rate() const;
-  void tell(const train::Verdict& verdict, double learning_rate, StepTimes times);
+  void tell(const train::Verdict& verdict, const train::StepInfo& info, StepTimes times);
   bool look_at(const Dataset& test);
   /// One more loss for a schedule that lowers the learning rate on a plateau of these losses.
   void watch(learning_rate::Plateau::Metric metric, double loss);

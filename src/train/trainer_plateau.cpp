@@ -25,7 +25,8 @@ void Trainer::Parts::end_epoch() {
   state::Position& position = course.position;
   report.epochs = ++position.epoch;
   position.step_in_epoch = 0;
-  if (position.epoch_weight > 0) watch(Plateau::Metric::kTraining, position.epoch_loss / position.epoch_weight);
+  if (position.epoch_weight > 0)
+    watch(Plateau::Metric::kTraining, position.epoch_loss / position.epoch_weight);
   position.epoch_loss = position.epoch_weight = 0;
 }
 

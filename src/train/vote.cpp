@@ -92,6 +92,7 @@ Verdict vote(Communicator& group, const Tally& mine) {
   for (const Tally& tally : all) {
     verdict.stop = verdict.stop || tally.wants_to_stop != 0;
     verdict.save = verdict.save || tally.wants_to_save != 0;
+    verdict.overflow_stages |= tally.overflow_stages;
   }
   verdict.bad_loss = first_bad_loss(group, all);
   return verdict;

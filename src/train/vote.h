@@ -9,7 +9,7 @@
 
 namespace cohort::train {
 
-/// One rank's results of a step: 256 bytes on the wire.
+/// One rank's results of a step: 264 bytes on the wire.
 struct Tally {
   double loss = 0;                 ///< sum over the samples of the rank
   double weight = 0;               ///< sum of the weights of its micro-batches
@@ -23,8 +23,9 @@ struct Tally {
   std::uint32_t has_hash = 0;
   std::uint32_t wants_to_stop = 0;
   std::uint64_t wants_to_save = 0;
+  std::uint64_t overflow_stages = 0;  ///< bits of the stages whose values became infinite or NaN first
 };
-static_assert(sizeof(Tally) == 256);
+static_assert(sizeof(Tally) == 264);
 
 /// The first slot with a loss that is not finite, of the first such rank.
 struct BadLoss {
@@ -41,9 +42,10 @@ struct Verdict {
   double samples = 0;
   double correct = 0;
   double counted = 0;
-  double gradient_norm = 0;  ///< of the mean gradient
-  bool stop = false;         ///< at least one rank wants to stop
-  bool save = false;         ///< at least one rank wants a snapshot
+  double gradient_norm = 0;           ///< of the mean gradient; times the loss scale
+  bool stop = false;                  ///< at least one rank wants to stop
+  bool save = false;                  ///< at least one rank wants a snapshot
+  std::uint64_t overflow_stages = 0;  ///< of all tallies
   std::optional<BadLoss> bad_loss;
 };
 

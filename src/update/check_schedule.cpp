@@ -22,7 +22,8 @@ struct Setting {
 };
 
 std::string limits_text(const Setting& setting) {
-  const std::string least = setting.least == kAboveZero ? "above 0" : fmt::format("at least {}", setting.least);
+  const std::string least =
+      setting.least == kAboveZero ? "above 0" : fmt::format("at least {}", setting.least);
   if (setting.most == kFinite) return fmt::format("a finite number, {}", least);
   if (setting.most == kBelowOne) return fmt::format("a number {} and below 1", least);
   return fmt::format("a number {} and at most {}", least, setting.most);
@@ -122,12 +123,13 @@ Status check(const learning_rate::Plateau& plateau) {
 
 Status check_schedule(const LearningRateSchedule& schedule) {
   const WarmUp& warmup = schedule.warmup;
-  COHORT_RETURN_IF_ERROR(check_all("WarmUp", {{"steps", real(warmup.steps), 0, kFinite},
-                                              {"start_factor", warmup.start_factor.value_or(1), kAboveZero, 1}}));
+  COHORT_RETURN_IF_ERROR(
+      check_all("WarmUp", {{"steps", real(warmup.steps), 0, kFinite},
+                           {"start_factor", warmup.start_factor.value_or(1), kAboveZero, 1}}));
   const BatchScaling& scaling = schedule.scale_with_batch;
   if (scaling.rule != BatchScaling::Rule::kNone) {
-    COHORT_RETURN_IF_ERROR(check_all(
-        "BatchScaling", {{"base_batch_size", real(scaling.base_batch_size), 1, kFinite}}));
+    COHORT_RETURN_IF_ERROR(
+        check_all("BatchScaling", {{"base_batch_size", real(scaling.base_batch_size), 1, kFinite}}));
   }
   return std::visit([](const auto& curve) { return check(curve); }, schedule.curve);
 }

@@ -125,7 +125,8 @@ double rate_of(const Curve& curve, const CurvePoint& at) {
 }
 
 double momentum_of(const OneCycle& cycle, std::int64_t t) {
-  const std::array corners = {cycle.max_momentum, cycle.base_momentum, cycle.max_momentum, cycle.max_momentum};
+  const std::array corners = {cycle.max_momentum, cycle.base_momentum, cycle.max_momentum,
+                              cycle.max_momentum};
   const PlaceInCycle place = place_in(cycle, t);
   return annealed(cycle, corners[place.phase], corners[place.phase + 1], place.part);
 }

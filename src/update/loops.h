@@ -33,6 +33,10 @@ inline float prepared(const Coefficients& c, float gradient, float parameter) {
   return kDecay == Decay::kNone ? cut : cut + c.decay * parameter;
 }
 
+// The loop of a variant whose weight decay joins the gradient, or of one without weight decay.
+#define COHORT_WITH_DECAY(variant, loop) \
+  ((variant).decay == Decay::kNone ? (loop<Decay::kNone>) : (loop<Decay::kOfGradient>))
+
 template <Decay kDecay>
 void sgd(const Coefficients& given, const UpdateSpans& spans) {
   const Coefficients c = given;
@@ -53,28 +57,9 @@ void momentum(const Coefficients& given, const UpdateSpans& spans) {
   const std::size_t count = spans.parameters.count;
   for (std::size_t i = 0; i < count; ++i) {
     const float gradient = prepared<kDecay>(c, g[i], p[i]);
-    const float first = c.momentum * m[i] + gradient;
+    const float first = c.momentum * m[i] + c.undamped * gradient;
     m[i] = first;
     p[i] -= c.rate * (kMomentum == Momentum::kNesterov ? gradient + c.momentum * first : first);
-  }
-}
-
-template <OptimizerKind kKind, Decay kDecay>
-void adam(const Coefficients& given, const UpdateSpans& spans) {
-  const Coefficients c = given;
-  float* __restrict p = parameters_of(spans);
-  const float* __restrict g = gradients_of(spans);
-  float* __restrict m = spans.moments[0];
-  float* __restrict v = spans.moments[1];
-  const std::size_t count = spans.parameters.count;
-  for (std::size_t i = 0; i < count; ++i) {
-    const float gradient = prepared<kDecay>(c, g[i], p[i]);
-    const float first = m[i] + c.first_new * (gradient - m[i]);
-    const float second = c.second_old * v[i] + c.second_new * gradient * gradient;
-    m[i] = first;
-    v[i] = second;
-    const float before = kKind == OptimizerKind::kAdamW ? p[i] * c.shrink : p[i];
-    p[i] = before - c.corrected_rate * first / (__builtin_sqrtf(second) * c.second_factor + c.eps);
   }
 }
 
@@ -96,13 +81,8 @@ inline Kernel sgd_kernel(const Variant& variant) {
                                        : sgd_with_decay<Decay::kOfGradient>(variant.momentum);
 }
 
-inline Kernel adam_kernel(const Variant& variant) {
-  return variant.decay == Decay::kNone ? adam<OptimizerKind::kAdam, Decay::kNone>
-                                       : adam<OptimizerKind::kAdam, Decay::kOfGradient>;
-}
-
-inline Kernel adamw_kernel(const Variant&) {
-  return adam<OptimizerKind::kAdamW, Decay::kNone>;
+inline MomentNames momentum_buffer(const Variant& variant) {
+  return {variant.momentum == Momentum::kNone ? std::string_view() : "momentum_buffer"};
 }
 
 // NOLINTNEXTLINE(misc-definitions-in-headers): one copy for each instruction set is the point

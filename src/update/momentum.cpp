@@ -3,14 +3,17 @@
 namespace cohort {
 
 bool has_momentum(const OptimizerSettings& settings) {
-  return settings.kind != OptimizerKind::kSgd || settings.momentum > 0;
+  const OptimizerSettings known = with_defaults(settings);
+  if (known.kind == OptimizerKind::kNadam) return false;
+  return known.betas || known.momentum.value_or(0) > 0;
 }
 
 void set_momentum(OptimizerSettings& settings, double momentum) {
-  if (settings.kind == OptimizerKind::kSgd) {
-    settings.momentum = momentum;
+  settings = with_defaults(settings);
+  if (settings.betas) {
+    settings.betas->first = momentum;
   } else {
-    settings.betas.first = momentum;
+    settings.momentum = momentum;
   }
 }
 

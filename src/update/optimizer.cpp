@@ -13,13 +13,6 @@ namespace {
 // The smallest number of elements for which another thread pays.
 constexpr std::size_t kGrain = 16384;
 
-const update::OptimizerRule& rule_of(OptimizerKind kind) {
-  const auto rules = update::kernels_of(update::best_set()).rules;
-  const auto index = static_cast<std::size_t>(kind);
-  COHORT_CHECK_LT(index, rules.size(), "no such optimizer");
-  return rules[index];
-}
-
 void check(const OptimizerSettings& settings, const UpdateStep& step, const UpdateSpans& spans) {
   COHORT_CHECK_GE(step.count, 1, "updates count from 1");
   COHORT_CHECK_EQ(spans.parameters.count, spans.gradients.count);
@@ -36,12 +29,50 @@ void check(const OptimizerSettings& settings, const UpdateStep& step, const Upda
 
 }  // namespace
 
+namespace update {
+
+const OptimizerRule& rule_of(OptimizerKind kind) {
+  const auto rules = kernels_of(best_set()).rules;
+  const auto index = static_cast<std::size_t>(kind);
+  COHORT_CHECK_LT(index, rules.size(), "no such optimizer");
+  return rules[index];
+}
+
+bool decouples_decay(const OptimizerSettings& settings) {
+  const OptimizerRule& rule = rule_of(settings.kind);
+  const bool may_choose = rule.uses.find("decoupled_weight_decay") != std::string_view::npos;
+  return rule.decouples_decay || (may_choose && settings.decoupled_weight_decay);
+}
+
+}  // namespace update
+
+using update::rule_of;
+
 std::string_view name(OptimizerKind kind) {
   return rule_of(kind).name;
 }
 
+OptimizerSettings with_defaults(OptimizerSettings settings) {
+  const update::Defaults& defaults = rule_of(settings.kind).defaults;
+  if (!settings.learning_rate) settings.learning_rate = defaults.learning_rate;
+  if (!settings.momentum) settings.momentum = defaults.momentum;
+  if (!settings.nesterov) settings.nesterov = defaults.nesterov;
+  if (!settings.betas) settings.betas = defaults.betas;
+  if (!settings.eps) settings.eps = defaults.eps;
+  return settings;
+}
+
+double learning_rate_of(const OptimizerSettings& settings) {
+  return settings.learning_rate.value_or(rule_of(settings.kind).defaults.learning_rate);
+}
+
 MomentNames moment_names(const OptimizerSettings& settings) {
   return rule_of(settings.kind).moments(update::variant_of(settings));
+}
+
+float first_moment_value(const OptimizerSettings& settings) {
+  const bool has_one = settings.kind == OptimizerKind::kAdagrad;
+  return has_one ? static_cast<float>(settings.initial_accumulator_value) : 0.0f;
 }
 
 int num_moments(const OptimizerSettings& settings) {

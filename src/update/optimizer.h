@@ -25,12 +25,18 @@ struct UpdateStep {
   double clip_value = 0;      ///< largest absolute value of a scaled gradient; 0: no limit
 };
 
-/// The largest number of moments that an optimizer keeps.
-inline constexpr std::size_t kMostMoments = 2;
+/// The learning rate of the settings, or the default of their kind.
+double learning_rate_of(const OptimizerSettings& settings);
 
-/// The names of the moments that an optimizer keeps, as torch.optim calls them; the rest are empty.
+/// The largest number of moments that an optimizer keeps.
+inline constexpr std::size_t kMostMoments = 3;
+
+/// The names of the moments that an optimizer keeps, as torch.optim calls them. Names of those that it does
+/// not keep under its settings are empty.
 using MomentNames = std::array<std::string_view, kMostMoments>;
 MomentNames moment_names(const OptimizerSettings& settings);
+/// The number that a moment is filled with before the first update.
+float first_moment_value(const OptimizerSettings& settings);
 
 /// Spans that do not overlap, each of as many elements as there are parameters. Moments that the optimizer
 /// does not keep are null.

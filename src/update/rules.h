@@ -3,22 +3,86 @@
 // The table of all optimizers. Included by kernels_<set>.cpp, so that each instruction set has a table with
 // its own kernels. docs/adding-an-optimizer.md adds a line.
 
-#include "update/loops.h"
+#include "update/adam_loops.h"
+#include "update/square_loops.h"
 
 namespace cohort::update {
 namespace {
 
-inline MomentNames momentum_buffer(const Variant& variant) {
-  return {variant.momentum == Momentum::kNone ? std::string_view() : "momentum_buffer"};
-}
-inline MomentNames two_averages(const Variant&) {
-  return {"exp_avg", "exp_avg_sq"};
-}
+constexpr std::pair kAdamBetas(0.9, 0.999);
 
 constexpr OptimizerRule kRules[] = {
-    {OptimizerKind::kSgd, "sgd", momentum_buffer, Needs::kElements, sgd_kernel},
-    {OptimizerKind::kAdam, "adam", two_averages, Needs::kElements, adam_kernel},
-    {OptimizerKind::kAdamW, "adamw", two_averages, Needs::kElements, adamw_kernel},
+    {OptimizerKind::kSgd,
+     "sgd",
+     momentum_buffer,
+     Needs::kElements,
+     sgd_kernel,
+     {.learning_rate = 0.05, .momentum = 0.9, .nesterov = false},
+     "dampening"},
+    {OptimizerKind::kAdam,
+     "adam",
+     two_averages,
+     Needs::kElements,
+     adam_kernel,
+     {.learning_rate = 0.001, .betas = kAdamBetas, .eps = 1e-8},
+     "amsgrad"},
+    {OptimizerKind::kAdamW,
+     "adamw",
+     two_averages,
+     Needs::kElements,
+     adam_kernel,
+     {.learning_rate = 0.001, .betas = kAdamBetas, .eps = 1e-8},
+     "amsgrad",
+     true},
+    {OptimizerKind::kAdagrad,
+     "adagrad",
+     sum_of_squares,
+     Needs::kElements,
+     adagrad_kernel,
+     {.learning_rate = 0.01, .eps = 1e-10},
+     "lr_decay initial_accumulator_value"},
+    {OptimizerKind::kRmsprop,
+     "rmsprop",
+     rmsprop_moments,
+     Needs::kElements,
+     rmsprop_kernel,
+     {.learning_rate = 0.01, .momentum = 0, .eps = 1e-8},
+     "alpha centered"},
+    {OptimizerKind::kAdadelta,
+     "adadelta",
+     two_squares,
+     Needs::kElements,
+     adadelta_kernel,
+     {.learning_rate = 1, .eps = 1e-6},
+     "rho"},
+    {OptimizerKind::kAdamax,
+     "adamax",
+     average_and_maximum,
+     Needs::kElements,
+     adamax_kernel,
+     {.learning_rate = 0.002, .betas = kAdamBetas, .eps = 1e-8}},
+    {OptimizerKind::kNadam,
+     "nadam",
+     two_averages,
+     Needs::kElements,
+     nadam_kernel,
+     {.learning_rate = 0.002, .betas = kAdamBetas, .eps = 1e-8},
+     "momentum_decay decoupled_weight_decay"},
+    {OptimizerKind::kRadam,
+     "radam",
+     two_averages,
+     Needs::kElements,
+     radam_kernel,
+     {.learning_rate = 0.001, .betas = kAdamBetas, .eps = 1e-8},
+     "decoupled_weight_decay"},
+    {OptimizerKind::kLion,
+     "lion",
+     one_average,
+     Needs::kElements,
+     lion_kernel,
+     {.learning_rate = 0.0001, .betas = std::pair(0.9, 0.99)},
+     "",
+     true},
 };
 
 constexpr bool is_in_order() {

@@ -71,8 +71,9 @@ std::string text_of(const LearningRateSchedule& schedule) {
   const BatchScaling& scaling = schedule.scale_with_batch;
   return fmt::format(
       "{}, warmup={} warmup_steps={} warmup_start_factor={}, scale_with_batch={} base_batch_size={}",
-      std::visit([](const auto& curve) { return curve_text(curve); }, schedule.curve), number_of(warmup.shape),
-      warmup.steps, warmup.start_factor.value_or(0), number_of(scaling.rule), scaling.base_batch_size);
+      std::visit([](const auto& curve) { return curve_text(curve); }, schedule.curve),
+      number_of(warmup.shape), warmup.steps, warmup.start_factor.value_or(0), number_of(scaling.rule),
+      scaling.base_batch_size);
 }
 
 }  // namespace cohort

@@ -1,7 +1,9 @@
 #include "base/exact_sum.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <gtest/gtest.h>
 #include <limits>
 #include <numeric>
@@ -29,13 +31,57 @@ TEST(ExactSum, AddsWithoutRounding) {
   EXPECT_EQ(sum_of(numbers), 0x1p60 + 0x1p8);
 }
 
+TEST(ExactSum, AddsNumbersOfBothSigns) {
+  EXPECT_EQ(sum_of({-1}), -1);
+  EXPECT_EQ(sum_of({-0x1p-298}), -0x1p-298);
+  EXPECT_EQ(sum_of({3, -3}), 0);
+  EXPECT_EQ(sum_of({0x1p200, 1, -0x1p200}), 1);
+  EXPECT_EQ(sum_of({-0x1p200, -0x1p-100, 0x1p200}), -0x1p-100);
+  EXPECT_EQ(sum_of({-0x1.fffffep127 * 0x1.fffffep127, 0x1p-149 * 0x1p-149}),
+            -0x1.fffffep127 * 0x1.fffffep127);
+}
+
+TEST(ExactSum, NumbersThatAreTooLargeCountAsInfinite) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(sum_of({0x1.fffffffffffffp299}), 0x1.fffffffffffffp299);
+  EXPECT_EQ(sum_of({0x1p300}), kInfinity);
+  EXPECT_EQ(sum_of({-std::numeric_limits<double>::max()}), -kInfinity);
+  EXPECT_TRUE(std::isnan(sum_of({0x1p300, -0x1p1000})));
+}
+
+TEST(ExactSum, IsTheSameAfterPacking) {
+  const auto packed = [](const ExactSum& sum) {
+    std::array<std::byte, ExactSum::kPackedBytes> bytes{};
+    sum.pack(bytes);
+    return ExactSum::unpack(bytes);
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double number : {0.0, 1.0, -1.0, 0x1.fffffffffffffp299, -0x1.fffffffffffffp299, 0x1p-300,
+                              -0x1p-300, kInfinity, -kInfinity}) {
+    ExactSum sum;
+    sum.add(number);
+    EXPECT_EQ(packed(sum).value(), number);
+    ExactSum other = packed(sum);
+    other.add(0x1p60);
+    sum.add(0x1p60);
+    EXPECT_EQ(other.value(), sum.value()) << number;
+  }
+  ExactSum largest;
+  largest.add(0x1.fffffffffffffp299);
+  for (int i = 0; i < 19; ++i) largest.add(ExactSum(largest));
+  EXPECT_EQ(packed(largest).value(), std::ldexp(0x1.fffffffffffffp299, 19));
+  for (int i = 0; i < 10; ++i) largest.add(ExactSum(largest));
+  EXPECT_EQ(packed(largest).value(), kInfinity) << "no room";
+}
+
 TEST(ExactSum, DoesNotDependOnOrderOrParts) {
   std::mt19937_64 random(7);
   std::vector<double> numbers;
   for (int i = 0; i < 5000; ++i) {
     const auto g = static_cast<float>(std::ldexp(static_cast<double>(random() % 1000003) / 1000003.0,
                                                  static_cast<int>(random() % 80) - 60));
-    numbers.push_back(static_cast<double>(g) * static_cast<double>(g));
+    const double sign = random() % 3 == 0 ? -1 : 1;
+    numbers.push_back(sign * static_cast<double>(g) * static_cast<double>(g));
   }
   const double expected = sum_of(numbers);
   const double plain = std::accumulate(numbers.begin(), numbers.end(), 0.0);

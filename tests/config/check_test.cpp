@@ -108,10 +108,14 @@ TEST(Check, MilestonesIncrease) {
 }
 
 TEST(Check, ACycleOfMomentumRequiresMomentum) {
-  EXPECT_TRUE(refuses({"schedule.name=one-cycle", "optimizer.momentum=0"}, "optimizer.momentum is 0"));
+  EXPECT_TRUE(refuses({"schedule.name=one-cycle", "optimizer.momentum=0"},
+                      "optimizer.name = \"sgd\" has none with these"));
+  EXPECT_TRUE(refuses({"schedule.name=one-cycle", "optimizer.name=adagrad"}, "has none with these settings"));
+  EXPECT_TRUE(refuses({"schedule.name=one-cycle", "optimizer.name=nadam"}, "has none with these settings"));
+  EXPECT_EQ(verdict({"schedule.name=one-cycle", "optimizer.name=lion"}), "fine");
   EXPECT_EQ(verdict({"schedule.name=one-cycle", "optimizer.momentum=0", "schedule.cycle_momentum=false"}),
             "fine");
-  EXPECT_EQ(verdict({"schedule.name=one-cycle", "optimizer.momentum=0", "optimizer.name=adam"}), "fine");
+  EXPECT_EQ(verdict({"schedule.name=one-cycle", "optimizer.name=adam"}), "fine");
   EXPECT_TRUE(refuses({"schedule.name=one-cycle", "schedule.max_momentum=0.8"},
                       "schedule.base_momentum = 0.85 is above schedule.max_momentum = 0.8"));
   EXPECT_TRUE(refuses({"schedule.name=one-cycle", "schedule.three_phase=true", "schedule.pct_start=0.6"},
@@ -143,7 +147,16 @@ TEST(Check, NesterovRequiresMomentum) {
       verdict({"optimizer.nesterov=true", "optimizer.momentum=0"}),
       "--set optimizer.nesterov=true: optimizer.nesterov = true requires optimizer.momentum above 0, and "
       "it is 0");
-  EXPECT_EQ(verdict({"optimizer.nesterov=true", "optimizer.momentum=0", "optimizer.name=adam"}), "fine");
+}
+
+TEST(Check, SettingsOfAnotherOptimizerHaveNoEffect) {
+  EXPECT_EQ(verdict({"optimizer.name=rmsprop", "optimizer.momentum=0.5", "optimizer.alpha=0.5"}), "fine");
+  EXPECT_EQ(verdict({"optimizer.name=adam", "optimizer.alpha=0.99"}), "fine") << "the default";
+  EXPECT_EQ(verdict({"optimizer.name=adam", "optimizer.alpha=0.5"}),
+            "--set optimizer.alpha=0.5: optimizer.alpha has no effect on optimizer.name = \"adam\", only on "
+            "rmsprop: leave it out");
+  EXPECT_TRUE(refuses({"optimizer.name=adam", "optimizer.momentum=0.5"}, "optimizer.momentum has no effect"));
+  EXPECT_EQ(verdict({"optimizer.name=lion", "optimizer.maximize=true", "optimizer.weight_decay=1"}), "fine");
 }
 
 TEST(Check, AnyWorldRequiresAFixedNumberOfMicroBatches) {

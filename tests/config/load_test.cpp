@@ -170,7 +170,7 @@ TEST(Load, APairIsTwoNumbersInTheirRange) {
   EXPECT_EQ(refusal("[0.9]"), "job.toml:2: optimizer.betas = [ 0.9 ] has 1 numbers, expected 2" + allowed);
   EXPECT_EQ(refusal("[0.9, 1]"), "job.toml:2: optimizer.betas = [ 0.9, 1 ] is out of range" + allowed);
   EXPECT_EQ(refusal("[-0.1, 0.5]"), "job.toml:2: optimizer.betas = [ -0.1, 0.5 ] is out of range" + allowed);
-  const auto on_the_command_line = load_text("", {"optimizer.betas=[0.8, 0.95]"});
+  const auto on_the_command_line = load_text("", {"optimizer.name=adam", "optimizer.betas=[0.8, 0.95]"});
   ASSERT_TRUE(on_the_command_line);
   EXPECT_EQ(on_the_command_line->config.optimizer.betas, std::pair(0.8, 0.95));
 }

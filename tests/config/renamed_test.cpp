@@ -3,6 +3,9 @@
 #include "all_keys.h"
 #include "config/load.h"
 
+#include "update/optimizer.h"
+
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 namespace cohort::config {
@@ -90,7 +93,8 @@ TEST(Renamed, EveryLineOfAnOldSectionIsListed) {
 }
 
 TEST(Renamed, OldOptimizersAreRefusedWithTheSettingsThatMeanThem) {
-  const std::string allowed = " is not known; allowed: one of sgd, adam, adamw; ";
+  const std::string allowed =
+      fmt::format(" is not known; allowed: one of {}; ", fmt::join(optimizer_names(), ", "));
   EXPECT_EQ(
       refusal("[optimizer]\nname = \"momentum\"\n"),
       "job.toml:2: optimizer.name = \"momentum\"" + allowed + "write name = \"sgd\" and momentum = 0.9");

@@ -25,7 +25,8 @@ Curve curve_from(const std::string& section, std::int64_t run_steps = 1000) {
 
 TEST(MakeLearningRateSchedule, TakesEverySettingOfAJob) {
   EXPECT_EQ(curve_from("name = 'step'\nstep_size = 7\ngamma = 0.25"), Curve(Step{7, 0.25}));
-  EXPECT_EQ(curve_from("name = 'multi-step'\nmilestones = [3, 5]\ngamma = 0.25"), Curve(MultiStep{{3, 5}, 0.25}));
+  EXPECT_EQ(curve_from("name = 'multi-step'\nmilestones = [3, 5]\ngamma = 0.25"),
+            Curve(MultiStep{{3, 5}, 0.25}));
   EXPECT_EQ(curve_from("name = 'exponential'\nstep_size = 7\ngamma = 0.25"), Curve(Exponential{7, 0.25}));
   EXPECT_EQ(curve_from("name = 'inverse-sqrt'\ntimescale = 7"), Curve(InverseSquareRoot{7}));
   EXPECT_EQ(curve_from("name = 'polynomial'\ntotal_steps = 7\npower = 2\neta_min = 0.01"),

@@ -1,7 +1,7 @@
-// Prints the learning rates of schedules. Each line of standard input is one schedule, in fields between tabs: the
-// number of steps, settings KEY=VALUE, and for schedule.name=plateau a last field `losses` of numbers between
-// blanks, of which each is known after its step. The answer is a line for each step: learning rate and momentum, or
-// -1 for a momentum that stays.
+// Prints the learning rates of schedules. Each line of standard input is one schedule, in fields between
+// tabs: the number of steps, settings KEY=VALUE, and for schedule.name=plateau a last field `losses` of
+// numbers between blanks, of which each is known after its step. The answer is a line for each step: learning
+// rate and momentum, or -1 for a momentum that stays.
 
 #include "config/keys.h"
 #include "config/load.h"
@@ -49,9 +49,10 @@ void print_rates(const Case& wanted) {
   const auto* const plateau = std::get_if<learning_rate::Plateau>(&schedule.curve);
   PlateauState state;
   for (std::int64_t step = 0; step < wanted.steps; ++step) {
-    const double rate = learning_rate_at(schedule, config.optimizer.learning_rate, step, state);
+    const double rate = learning_rate_at(schedule, *config.optimizer.learning_rate, step, state);
     std::cout << fmt::format("{} {}\n", rate, momentum_at(schedule, step).value_or(-1));
-    if (plateau != nullptr) state = after_loss(*plateau, state, wanted.losses.at(static_cast<std::size_t>(step)));
+    if (plateau != nullptr)
+      state = after_loss(*plateau, state, wanted.losses.at(static_cast<std::size_t>(step)));
   }
   std::cout << std::flush;
 }

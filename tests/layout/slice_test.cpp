@@ -127,6 +127,20 @@ TEST(Cover, TakesEveryElementFromTheFirstThatHasIt) {
   }
 }
 
+// As the rows of a difference that changed here and there, followed by the whole tensor.
+TEST(Cover, TakesScatteredSlicesOneByOne) {
+  constexpr std::size_t kRows = 200'000;
+  const Shape shape = {kRows, 3};
+  std::vector<Slice> have;
+  for (std::size_t row = 0; row < kRows; row += 2) have.push_back(flat_range(shape, 3 * row, 3));
+  have.push_back(whole(shape));
+  const Cover covered = cover(have, whole(shape));
+  EXPECT_TRUE(covered.missing.empty());
+  ASSERT_EQ(covered.parts.size(), kRows);
+  EXPECT_EQ(covered.parts.front(), (SourceRun{0, {0, 0, 3}}));
+  EXPECT_EQ(covered.parts.back(), (SourceRun{kRows / 2, {3 * (kRows - 1), 3 * (kRows - 1), 3}}));
+}
+
 // The slices of all ranks of any world together cover what any rank of any other world wants, exactly.
 TEST(Cover, LeadsFromAnyWorldToAnyWorld) {
   Dice dice(3);

@@ -20,19 +20,20 @@ TEST(Diagnose, AHealthyMachineIsFineInEveryTopicInAFixedOrder) {
     EXPECT_EQ(finding.severity, Severity::kFine) << finding.topic << ": " << finding.found;
     EXPECT_EQ(finding.remedy, "");
   }
-  EXPECT_EQ(topics,
-            (std::vector<std::string>{"system",        "cores",           "cpu quota",  "instruction sets",
-                                      "thread counts", "waiting threads", "memory",     "swap",
-                                      "shared memory", "/dev/shm",        "overcommit", "huge pages",
-                                      "open files",    "core files",      "network",    "interface",
-                                      "libtorch",      "libtorch folder", "MPI",        "disk"}));
+  EXPECT_EQ(
+      topics,
+      (std::vector<std::string>{
+          "system",          "cores",      "cpu quota",  "instruction sets", "bf16",      "thread counts",
+          "waiting threads", "memory",     "swap",       "shared memory",    "/dev/shm",  "overcommit",
+          "huge pages",      "open files", "core files", "network",          "interface", "libtorch",
+          "libtorch folder", "MPI",        "disk"}));
 }
 
 TEST(Diagnose, WhatIsNotKnownIsSaidAndEveryTextFitsItsCell) {
   Survey blind;
   blind.libtorch = Error(ErrorCode::kUnsupported, std::string(500, 'x') + "\nand more");
   const auto findings = diagnose(blind, {.ranks = 1'000'000, .interfaces = {"eth0", std::string(200, 'e')}});
-  EXPECT_EQ(findings.size(), 20u);
+  EXPECT_EQ(findings.size(), 21u);
   for (const Finding& finding : findings) {
     EXPECT_LE(characters(finding.found), 90) << finding.found;
     EXPECT_EQ(finding.found.find('\n'), std::string::npos);

@@ -67,6 +67,20 @@ TEST(DiagnoseInstructionSets, WithoutAvx2AreAWarning) {
                  "no AVX2: libtorch falls back to its slow kernels");
 }
 
+TEST(DiagnoseBf16, WithoutInstructionsAutoIsF32) {
+  Survey survey = healthy_machine();
+  expect_finding(survey, {}, "bf16", Severity::kFine, "no instructions for it, and the job computes in f32");
+  expect_finding(survey, {.compute = ComputeType::kAuto}, "bf16", Severity::kNote,
+                 "no instructions for it: precision.compute = \"auto\" is f32 here");
+  expect_finding(survey, {.compute = ComputeType::kBF16}, "bf16", Severity::kWarning,
+                 "no instructions for it: precision.compute = \"bf16\" is slower than f32");
+  survey.cores.instruction_sets = std::vector<std::string>{"avx2", "avx512_bf16"};
+  expect_finding(survey, {.compute = ComputeType::kBF16}, "bf16", Severity::kFine,
+                 "computed fast, by AVX512_BF16");
+  survey.cores.instruction_sets = std::vector<std::string>{"avx2", "avx512_bf16", "amx_bf16"};
+  expect_finding(survey, {}, "bf16", Severity::kFine, "computed fast, by AMX");
+}
+
 TEST(DiagnoseThreadCounts, OnlyASensibleNumberIsFine) {
   Survey survey = healthy_machine();
   for (const char* text : {"abc", "-1", "0", "99999999999999999999999"}) {

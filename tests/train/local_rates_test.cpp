@@ -67,7 +67,8 @@ Step expected_step(const Step& done, const std::vector<double>& factors) {
   Step expected{.loss = weighted.item<double>() / weight};
   for (const at::Tensor& parameter : layer->parameters()) {
     const at::Tensor updated = (parameter.detach() - 0.0625 * parameter.grad()).flatten();
-    for (std::int64_t i = 0; i < updated.numel(); ++i) expected.parameters.push_back(updated[i].item<float>());
+    for (std::int64_t i = 0; i < updated.numel(); ++i)
+      expected.parameters.push_back(updated[i].item<float>());
   }
   return expected;
 }
@@ -123,9 +124,12 @@ std::string refused(const TrainerOptions& options) {
 TEST(RankFactors, ThatHaveNoMeanAreRefused) {
   const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
   const std::pair<std::vector<double>, const char*> wrong[] = {
-      {{1}, "has 1 number, expected 2, one for each rank"}, {{1, 1, 1}, "has 3 numbers, expected 2"},
-      {{1, -1}, "has the number -1"},                       {{nan, 1}, "has the number nan"},
-      {{1, infinite}, "has the number inf"},                {{0, 0}, "has no number above 0"}};
+      {{1}, "has 1 number, expected 2, one for each rank"},
+      {{1, 1, 1}, "has 3 numbers, expected 2"},
+      {{1, -1}, "has the number -1"},
+      {{nan, 1}, "has the number nan"},
+      {{1, infinite}, "has the number inf"},
+      {{0, 0}, "has no number above 0"}};
   for (const auto& [factors, text] : wrong) {
     TrainerOptions options = one_step();
     options.rank_factors = factors;

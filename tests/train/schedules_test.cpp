@@ -187,8 +187,10 @@ TEST(Schedules, ScaleWithTheBatch) {
 TEST(Schedules, OneCycleGivesAnOptimizerTheMomentumOfEachStep) {
   for (const auto kind : {OptimizerKind::kSgd, OptimizerKind::kAdamW}) {
     const LearningRateSchedule schedule{.curve = OneCycle{.total_steps = 12, .base_momentum = 0.25}};
-    const TrainerOptions ours{
-        .optimizer = {.kind = kind, .learning_rate = 0.25}, .schedule = schedule, .batch_size = 16, .epochs = 4};
+    const TrainerOptions ours{.optimizer = {.kind = kind, .learning_rate = 0.25},
+                              .schedule = schedule,
+                              .batch_size = 16,
+                              .epochs = 4};
     TrainerOptions theirs = ours;
     theirs.optimizer = {};
     std::vector<float> expected, found, constant;
@@ -199,8 +201,8 @@ TEST(Schedules, OneCycleGivesAnOptimizerTheMomentumOfEachStep) {
         optimizer = std::make_unique<torch::optim::SGD>(model->parameters(),
                                                         torch::optim::SGDOptions(0.25).momentum(0.9));
       } else {
-        optimizer = std::make_unique<torch::optim::AdamW>(
-            model->parameters(), torch::optim::AdamWOptions(0.25).weight_decay(0));
+        optimizer = std::make_unique<torch::optim::AdamW>(model->parameters(),
+                                                          torch::optim::AdamWOptions(0.25).weight_decay(0));
       }
       Trainer trainer(group, arena, model.ptr(), cross_entropy(model), by_torch ? optimizer.get() : nullptr,
                       options);

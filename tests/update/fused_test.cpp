@@ -17,7 +17,7 @@ at::Tensor copy_of(const std::vector<float>& values) {
 class Fused {
  public:
   Fused(const OptimizerSettings& settings, const Arrays& start)
-      : settings_(settings),
+      : settings_(with_defaults(settings)),
         parameters_(copy_of(start.parameters)),
         first_(at::zeros_like(parameters_)),
         second_(at::zeros_like(parameters_)),
@@ -30,15 +30,15 @@ class Fused {
     const double rate = step.learning_rate;
     const double decay = settings_.weight_decay;
     if (settings_.kind == OptimizerKind::kAdam) {
-      at::_fused_adam_(p, g, m, v, {}, n, rate, settings_.betas.first, settings_.betas.second, decay,
-                       settings_.eps, false, false);
+      at::_fused_adam_(p, g, m, v, {}, n, rate, settings_.betas->first, settings_.betas->second, decay,
+                       *settings_.eps, false, false);
     } else if (settings_.kind == OptimizerKind::kAdamW) {
-      at::_fused_adamw_(p, g, m, v, {}, n, rate, settings_.betas.first, settings_.betas.second, decay,
-                        settings_.eps, false, false);
+      at::_fused_adamw_(p, g, m, v, {}, n, rate, settings_.betas->first, settings_.betas->second, decay,
+                        *settings_.eps, false, false);
     } else {
       const bool has_momentum = settings_.momentum != 0;
-      at::_fused_sgd_(p, g, has_momentum ? m : std::vector<at::Tensor>{}, decay, settings_.momentum, rate,
-                      /*dampening=*/0, settings_.nesterov, /*maximize=*/false,
+      at::_fused_sgd_(p, g, has_momentum ? m : std::vector<at::Tensor>{}, decay, *settings_.momentum, rate,
+                      /*dampening=*/0, *settings_.nesterov, /*maximize=*/false,
                       /*is_first_step=*/step.count == 1);
     }
   }
@@ -52,7 +52,10 @@ class Fused {
 
 std::vector<OptimizerCase> those_of_libtorch() {
   std::vector<OptimizerCase> cases = all_optimizers();
-  std::erase_if(cases, [](const OptimizerCase& each) { return each.settings.kind > OptimizerKind::kAdamW; });
+  std::erase_if(cases, [](const OptimizerCase& each) {
+    return each.settings.kind > OptimizerKind::kAdamW || each.settings.amsgrad ||
+           each.settings.dampening != 0 || each.settings.maximize;
+  });
   return cases;
 }
 

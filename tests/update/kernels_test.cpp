@@ -25,11 +25,14 @@ Arrays special_arrays(const OptimizerSettings& settings, std::size_t count) {
   Arrays arrays(settings, count, 3);
   constexpr std::size_t kNumSpecial = std::size(kSpecial);
   for (std::size_t i = 0; i < count; i += 3) arrays.gradients[i] = kSpecial[(i / 3) % kNumSpecial];
-  for (std::size_t i = 0; i < arrays.moments[0].size(); ++i) {
-    arrays.moments[0][i] = static_cast<float>(RandomStream(3, 8).normal(i));
-  }
-  for (std::size_t i = 0; i < arrays.moments[1].size(); ++i) {
-    arrays.moments[1][i] = static_cast<float>(RandomStream(3, 9).uniform(i));
+  const MomentNames names = moment_names(settings);
+  for (std::size_t which = 0; which < kMostMoments; ++which) {
+    const bool has_signs =
+        names[which] == "exp_avg" || names[which] == "momentum_buffer" || names[which] == "grad_avg";
+    for (std::size_t i = 0; i < arrays.moments[which].size(); ++i) {
+      const RandomStream random(3, 8 + which);
+      arrays.moments[which][i] = static_cast<float>(has_signs ? random.normal(i) : random.uniform(i));
+    }
   }
   return arrays;
 }

@@ -2,6 +2,7 @@
 
 #include "spans.h"
 #include "update/kernels.h"
+#include "update/settings.h"
 #include <cohort/random.h>
 
 #include <algorithm>
@@ -16,22 +17,26 @@ namespace {
 class Reference {
  public:
   Reference(const OptimizerCase& each, const Arrays& start)
-      : settings_(each.settings),
+      : settings_(with_defaults(each.settings)),
         decay_(each.decay),
         p(start.parameters.begin(), start.parameters.end()),
         m_(p.size()),
-        v_(p.size()) {}
+        v_(p.size(), settings_.initial_accumulator_value),
+        w_(p.size()) {}
 
   void apply(const UpdateStep& step, const std::vector<float>& gradients) {
+    const auto t = static_cast<double>(step.count);
+    mu_product_ *= mu(t);
     for (std::size_t i = 0; i < p.size(); ++i) {
       double g = gradients[i] * step.gradient_scale;
       if (step.clip_value > 0) g = std::min(std::max(g, -step.clip_value), step.clip_value);
+      if (settings_.maximize) g = -g;
       if (decay_ == WeightDecay::kDecoupled) {
         p[i] -= step.learning_rate * settings_.weight_decay * p[i];
       } else {
         g += settings_.weight_decay * p[i];
       }
-      p[i] -= step.learning_rate * change(i, g, static_cast<double>(step.count));
+      p[i] -= step.learning_rate * change(i, g, t);
     }
   }
 
@@ -45,20 +50,74 @@ class Reference {
  private:
   double change(std::size_t i, double g, double t) {
     switch (settings_.kind) {
-      case OptimizerKind::kSgd:
-        m_[i] = settings_.momentum * m_[i] + g;
-        return settings_.nesterov ? g + settings_.momentum * m_[i] : m_[i];
       case OptimizerKind::kAdam:
       case OptimizerKind::kAdamW:
-        m_[i] = settings_.betas.first * m_[i] + (1 - settings_.betas.first) * g;
-        v_[i] = settings_.betas.second * v_[i] + (1 - settings_.betas.second) * g * g;
-        return m_[i] / (1 - std::pow(settings_.betas.first, t)) /
-               (std::sqrt(v_[i] / (1 - std::pow(settings_.betas.second, t))) + settings_.eps);
+        average(i, g);
+        w_[i] = std::max(w_[i], v_[i]);
+        return m_[i] / bias(settings_.betas->first, t) /
+               (root(settings_.amsgrad ? w_[i] : v_[i], t) + *settings_.eps);
+      case OptimizerKind::kAdagrad:
+        v_[i] += g * g;
+        return g / (std::sqrt(v_[i]) + *settings_.eps) / (1 + (t - 1) * settings_.lr_decay);
+      case OptimizerKind::kRmsprop: {
+        v_[i] = settings_.alpha * v_[i] + (1 - settings_.alpha) * g * g;
+        w_[i] = settings_.alpha * w_[i] + (1 - settings_.alpha) * g;
+        const double square = settings_.centered ? v_[i] - w_[i] * w_[i] : v_[i];
+        m_[i] = *settings_.momentum * m_[i] + g / (std::sqrt(square) + *settings_.eps);
+        return m_[i];
+      }
+      case OptimizerKind::kAdadelta: {
+        v_[i] = settings_.rho * v_[i] + (1 - settings_.rho) * g * g;
+        const double d = g * std::sqrt(w_[i] + *settings_.eps) / std::sqrt(v_[i] + *settings_.eps);
+        w_[i] = settings_.rho * w_[i] + (1 - settings_.rho) * d * d;
+        return d;
+      }
+      case OptimizerKind::kAdamax:
+        average(i, g);
+        w_[i] = std::max(settings_.betas->second * w_[i], std::abs(g) + *settings_.eps);
+        return m_[i] / bias(settings_.betas->first, t) / w_[i];
+      case OptimizerKind::kNadam: {
+        average(i, g);
+        const double mixed =
+            g * (1 - mu(t)) / (1 - mu_product_) + m_[i] * mu(t + 1) / (1 - mu_product_ * mu(t + 1));
+        return mixed / (root(v_[i], t) + *settings_.eps);
+      }
+      case OptimizerKind::kRadam: {
+        average(i, g);
+        const double b = settings_.betas->second, most = 2 / (1 - b) - 1;
+        const double length = most - 2 * t * std::pow(b, t) / bias(b, t);
+        const double plain = m_[i] / bias(settings_.betas->first, t);
+        if (length <= 5) return plain;
+        const double r = std::sqrt((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length));
+        return plain * r * std::sqrt(bias(b, t)) / (std::sqrt(v_[i]) + *settings_.eps);
+      }
+      case OptimizerKind::kLion: {
+        const double direction = m_[i] + (1 - settings_.betas->first) * (g - m_[i]);
+        m_[i] += (1 - settings_.betas->second) * (g - m_[i]);
+        return direction > 0 ? 1 : direction < 0 ? -1 : 0;
+      }
+      case OptimizerKind::kSgd:
+        m_[i] = t == 1 ? g : *settings_.momentum * m_[i] + (1 - settings_.dampening) * g;
+        if (*settings_.momentum == 0) return g;
+        return *settings_.nesterov ? g + *settings_.momentum * m_[i] : m_[i];
     }
     return 0;
   }
 
-  std::vector<double> m_, v_;
+  void average(std::size_t i, double g) {
+    const auto [first, second] = *settings_.betas;
+    m_[i] = first * m_[i] + (1 - first) * g;
+    v_[i] = second * v_[i] + (1 - second) * g * g;
+  }
+  static double bias(double beta, double t) { return 1 - std::pow(beta, t); }
+  double root(double square, double t) const { return std::sqrt(square / bias(settings_.betas->second, t)); }
+  double mu(double t) const {
+    return settings_.betas.value_or(std::pair(0.0, 0.0)).first *
+           (1 - 0.5 * std::pow(0.96, t * settings_.momentum_decay));
+  }
+
+  std::vector<double> m_, v_, w_;
+  double mu_product_ = 1;
 };
 
 void expect_the_formula(const OptimizerCase& each, const UpdateStep& like) {
@@ -95,9 +154,10 @@ TEST_P(EveryOptimizer, FollowsItsFormula) {
 
 TEST_P(EveryOptimizer, FollowsItsFormulaWithOtherSettings) {
   OptimizerCase other = GetParam();
-  if (other.settings.momentum > 0) other.settings.momentum = 0.5;
-  other.settings.betas = {0.3, 0.9};
-  other.settings.eps = 0.01;
+  const OptimizerSettings usual = with_defaults(other.settings);
+  if (usual.momentum.value_or(0) > 0) other.settings.momentum = 0.5;
+  if (usual.betas) other.settings.betas = {0.3, 0.9};
+  if (usual.eps) other.settings.eps = 0.01;
   other.settings.weight_decay = 0.25;
   expect_the_formula(other, {});
 }
@@ -154,12 +214,46 @@ TEST_P(EveryOptimizer, RefusesSpansThatAreNotIts) {
   EXPECT_THROW(apply(GetParam().settings, {.count = 0, .learning_rate = 0.1}, arrays.spans()), BugError);
 }
 
-TEST(NumMoments, FollowsFromKindAndMomentum) {
+TEST(NumMoments, FollowsFromTheSettings) {
   EXPECT_EQ(num_moments({.kind = OptimizerKind::kSgd, .momentum = 0}), 0);
   EXPECT_EQ(num_moments({.kind = OptimizerKind::kSgd, .momentum = 0.5}), 1);
   EXPECT_EQ(num_moments({.kind = OptimizerKind::kSgd, .momentum = 0.5, .nesterov = true}), 1);
-  EXPECT_EQ(num_moments({.kind = OptimizerKind::kAdam, .momentum = 0}), 2);
-  EXPECT_EQ(num_moments({.kind = OptimizerKind::kAdamW}), 2);
+  EXPECT_EQ(num_moments({.kind = OptimizerKind::kAdam}), 2);
+  EXPECT_EQ(num_moments({.kind = OptimizerKind::kAdamW, .amsgrad = true}), 3);
+  EXPECT_EQ(num_moments({.kind = OptimizerKind::kRmsprop}), 1);
+  EXPECT_EQ(num_moments({.kind = OptimizerKind::kRmsprop, .momentum = 0.5, .centered = true}), 3);
+  EXPECT_EQ(num_moments({.kind = OptimizerKind::kLion}), 1);
+}
+
+TEST(WithDefaults, FillsInTheSettingsThatTheKindUses) {
+  const OptimizerSettings rmsprop = with_defaults({.kind = OptimizerKind::kRmsprop});
+  EXPECT_EQ(rmsprop.momentum, 0);
+  EXPECT_EQ(rmsprop.eps, 1e-8);
+  EXPECT_EQ(rmsprop.betas, std::nullopt);
+  EXPECT_EQ(with_defaults({.kind = OptimizerKind::kLion}).betas, std::pair(0.9, 0.99));
+  EXPECT_EQ(with_defaults({.learning_rate = 0.5}).learning_rate, 0.5);
+}
+
+TEST(CheckSettings, RefusesThoseWithoutUseAndThoseOutOfRange) {
+  const auto mistake = [](const OptimizerSettings& settings) {
+    const Status status = check_settings(settings);
+    return status ? std::string() : status.error().text();
+  };
+  for (const OptimizerCase& each : all_optimizers()) EXPECT_EQ(mistake(each.settings), "") << each;
+  EXPECT_NE(
+      mistake({.kind = OptimizerKind::kAdam, .momentum = 0.9}).find("momentum is set, but adam has no use"),
+      std::string::npos);
+  EXPECT_NE(mistake({.kind = OptimizerKind::kSgd, .rho = 0.5}).find("it is for adadelta"), std::string::npos);
+  EXPECT_NE(mistake({.kind = OptimizerKind::kAdam, .betas = std::pair(0.9, 1.0)}).find("betas.second is 1"),
+            std::string::npos);
+  EXPECT_NE(mistake({.weight_decay = std::nan("")}).find("weight_decay is nan"), std::string::npos);
+  EXPECT_NE(mistake({.learning_rate = -1}).find("learning_rate is -1"), std::string::npos);
+}
+
+TEST(UsedSettings, AreThoseOfTheFormulaUnderTheNamesOfTorch) {
+  const std::vector<OptimizerSetting> expected = {{"momentum", 0.0},   {"eps", 1e-8},  {"weight_decay", 0.0},
+                                                  {"maximize", false}, {"alpha", 0.5}, {"centered", true}};
+  EXPECT_EQ(used_settings({.kind = OptimizerKind::kRmsprop, .alpha = 0.5, .centered = true}), expected);
 }
 
 TEST(OptimizerTable, KnowsEveryOptimizerByItsName) {
@@ -176,10 +270,11 @@ TEST(OptimizerTable, KnowsEveryOptimizerByItsName) {
 }
 
 TEST(OptimizerTable, NamesMomentsAsTorchDoes) {
-  EXPECT_EQ(moment_names({.kind = OptimizerKind::kSgd, .momentum = 0}), (MomentNames{"", ""}));
-  EXPECT_EQ(moment_names({.kind = OptimizerKind::kSgd}), (MomentNames{"momentum_buffer", ""}));
-  EXPECT_EQ(moment_names({.kind = OptimizerKind::kAdam, .momentum = 0}),
-            (MomentNames{"exp_avg", "exp_avg_sq"}));
+  EXPECT_EQ(moment_names({.kind = OptimizerKind::kSgd, .momentum = 0}), (MomentNames{}));
+  EXPECT_EQ(moment_names({.kind = OptimizerKind::kSgd}), (MomentNames{"momentum_buffer"}));
+  EXPECT_EQ(moment_names({.kind = OptimizerKind::kAdam}), (MomentNames{"exp_avg", "exp_avg_sq"}));
+  EXPECT_EQ(moment_names({.kind = OptimizerKind::kRmsprop, .centered = true}),
+            (MomentNames{"square_avg", "", "grad_avg"}));
 }
 
 TEST(CheckUpdate, RefusesTypesWithoutAKernel) {

@@ -43,7 +43,8 @@ TEST(Plateau, DoesNotCountLossesOfTheCooldown) {
 }
 
 TEST(Plateau, StaysAtItsLowestRate) {
-  EXPECT_EQ(rates_after({.factor = 0.5, .patience = 0, .min_lr = 0.4}, {4, 4, 4, 4}), (Rates{1, 0.5, 0.4, 0.4}));
+  EXPECT_EQ(rates_after({.factor = 0.5, .patience = 0, .min_lr = 0.4}, {4, 4, 4, 4}),
+            (Rates{1, 0.5, 0.4, 0.4}));
   EXPECT_EQ(rates_after({.factor = 0.5, .patience = 0, .min_lr = 2}, {4, 4, 4}), (Rates{1, 1, 1}))
       << "never raises it";
   EXPECT_EQ(rates_after({.factor = 0.5, .patience = 0, .eps = 0.3}, {4, 4, 4}), (Rates{1, 0.5, 0.5}));
@@ -51,7 +52,8 @@ TEST(Plateau, StaysAtItsLowestRate) {
 
 TEST(Plateau, ALossThatIsNoNumberIsNotBetter) {
   const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(rates_after({.factor = 0.5, .patience = 0}, {nan, infinite, 4, nan}), (Rates{0.5, 0.25, 0.25, 0.125}));
+  EXPECT_EQ(rates_after({.factor = 0.5, .patience = 0}, {nan, infinite, 4, nan}),
+            (Rates{0.5, 0.25, 0.25, 0.125}));
 }
 
 TEST(Plateau, TheRateFollowsFromAnyNumberOfReductions) {

@@ -27,8 +27,32 @@ inline std::vector<OptimizerCase> all_optimizers() {
       {"sgd", {.kind = OptimizerKind::kSgd, .momentum = 0}},
       {"momentum", {.kind = OptimizerKind::kSgd}},
       {"nesterov", {.kind = OptimizerKind::kSgd, .nesterov = true}},
+      {"dampened", {.kind = OptimizerKind::kSgd, .dampening = 0.25}},
+      {"maximized", {.kind = OptimizerKind::kSgd, .maximize = true}},
       {"adam", {.kind = OptimizerKind::kAdam}},
+      {"adam_maximized", {.kind = OptimizerKind::kAdam, .maximize = true}},
+      {"amsgrad", {.kind = OptimizerKind::kAdam, .amsgrad = true}},
       {"adamw", {.kind = OptimizerKind::kAdamW}, WeightDecay::kDecoupled},
+      {"adamw_amsgrad", {.kind = OptimizerKind::kAdamW, .amsgrad = true}, WeightDecay::kDecoupled},
+      {"adagrad", {.kind = OptimizerKind::kAdagrad}},
+      {"adagrad_falling",
+       {.kind = OptimizerKind::kAdagrad, .lr_decay = 0.5, .initial_accumulator_value = 0.25}},
+      {"rmsprop", {.kind = OptimizerKind::kRmsprop}},
+      {"rmsprop_centered", {.kind = OptimizerKind::kRmsprop, .centered = true}},
+      {"rmsprop_momentum", {.kind = OptimizerKind::kRmsprop, .momentum = 0.5}},
+      {"rmsprop_both", {.kind = OptimizerKind::kRmsprop, .momentum = 0.5, .alpha = 0.75, .centered = true}},
+      {"adadelta", {.kind = OptimizerKind::kAdadelta}},
+      {"adadelta_slow", {.kind = OptimizerKind::kAdadelta, .rho = 0.5}},
+      {"adamax", {.kind = OptimizerKind::kAdamax}},
+      {"nadam", {.kind = OptimizerKind::kNadam}},
+      {"nadam_decoupled",
+       {.kind = OptimizerKind::kNadam, .momentum_decay = 0.5, .decoupled_weight_decay = true},
+       WeightDecay::kDecoupled},
+      {"radam", {.kind = OptimizerKind::kRadam}},
+      {"radam_decoupled",
+       {.kind = OptimizerKind::kRadam, .decoupled_weight_decay = true},
+       WeightDecay::kDecoupled},
+      {"lion", {.kind = OptimizerKind::kLion}, WeightDecay::kDecoupled},
   };
 }
 
@@ -46,7 +70,9 @@ struct Arrays {
   Arrays(const OptimizerSettings& settings, std::size_t count, std::uint64_t seed)
       : parameters(count), gradients(count) {
     const MomentNames names = moment_names(settings);
-    for (std::size_t i = 0; i < kMostMoments; ++i) moments[i].resize(names[i].empty() ? 0 : count);
+    for (std::size_t i = 0; i < kMostMoments; ++i) {
+      moments[i].assign(names[i].empty() ? 0 : count, first_moment_value(settings));
+    }
     for (std::size_t i = 0; i < count; ++i) {
       parameters[i] = static_cast<float>(RandomStream(seed, 0).normal(i));
     }

@@ -15,13 +15,9 @@ OptimizerKind optimizer_of(std::string_view word) {
 }  // namespace
 
 OptimizerSettings make_optimizer(const OptimizerConfig& config) {
-  return {.kind = optimizer_of(config.name),
-          .learning_rate = config.learning_rate,
-          .momentum = config.momentum,
-          .nesterov = config.nesterov,
-          .betas = config.betas,
-          .eps = config.eps,
-          .weight_decay = config.weight_decay};
+  OptimizerSettings settings = config;
+  settings.kind = optimizer_of(config.name);
+  return with_defaults(settings);
 }
 
 }  // namespace cohort::job

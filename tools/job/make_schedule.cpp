@@ -56,8 +56,8 @@ Curve make_exponential(const Planned& job) {
 
 Curve make_inverse_square_root(const Planned& job) {
   const std::int64_t warmup = job.config.warmup_steps;
-  return InverseSquareRoot{
-      .timescale = job.unless_set(job.config.timescale > 0 ? job.config.timescale : warmup, 10)};
+  return InverseSquareRoot{.timescale =
+                               job.unless_set(job.config.timescale > 0 ? job.config.timescale : warmup, 10)};
 }
 
 Curve make_polynomial(const Planned& job) {
@@ -71,9 +71,8 @@ Curve make_cosine(const Planned& job) {
 }
 
 Curve make_cosine_restarts(const Planned& job) {
-  return CosineRestarts{.t_0 = job.unless_set(job.config.t_0, 4),
-                        .t_mult = job.config.t_mult,
-                        .eta_min = job.config.eta_min};
+  return CosineRestarts{
+      .t_0 = job.unless_set(job.config.t_0, 4), .t_mult = job.config.t_mult, .eta_min = job.config.eta_min};
 }
 
 Curve make_one_cycle(const Planned& job) {
@@ -143,9 +142,9 @@ LearningRateSchedule make_learning_rate_schedule(const ScheduleConfig& config, s
           .warmup = {.steps = config.warmup_steps,
                      .shape = word_of<WarmUp::Shape>(config.warmup, {"linear", "constant", "exponential"}),
                      .start_factor = config.warmup_start_factor},
-          .scale_with_batch = {.rule = word_of<BatchScaling::Rule>(config.scale_with_batch,
-                                                                   {"none", "linear", "sqrt"}),
-                               .base_batch_size = config.base_batch_size}};
+          .scale_with_batch = {
+              .rule = word_of<BatchScaling::Rule>(config.scale_with_batch, {"none", "linear", "sqrt"}),
+              .base_batch_size = config.base_batch_size}};
 }
 
 }  // namespace cohort::job

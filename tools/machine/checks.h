@@ -21,6 +21,7 @@ void judge_system(const Survey& survey, const JobNeeds& needs, Findings& finding
 void judge_cores(const Survey& survey, const JobNeeds& needs, Findings& findings);
 void judge_quota(const Survey& survey, const JobNeeds& needs, Findings& findings);
 void judge_instruction_sets(const Survey& survey, const JobNeeds& needs, Findings& findings);
+void judge_bf16(const Survey& survey, const JobNeeds& needs, Findings& findings);
 void judge_thread_counts(const Survey& survey, const JobNeeds& needs, Findings& findings);
 void judge_waiting(const Survey& survey, const JobNeeds& needs, Findings& findings);
 void judge_memory(const Survey& survey, const JobNeeds& needs, Findings& findings);

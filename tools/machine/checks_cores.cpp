@@ -68,4 +68,27 @@ void judge_instruction_sets(const Survey& survey, const JobNeeds&, Findings& fin
   findings.fine("instruction sets", fmt::format("{}", fmt::join(*sets, " ")));
 }
 
+// As has_fast_bf16(): every processor with AMX for bf16 has AVX512_BF16 as well.
+void judge_bf16(const Survey& survey, const JobNeeds& needs, Findings& findings) {
+  const auto& sets = survey.cores.instruction_sets;
+  if (!sets) return findings.unknown("bf16", sets.error());
+  const auto has = [&](std::string_view set) {
+    return std::find(sets->begin(), sets->end(), set) != sets->end();
+  };
+  if (has("avx512_bf16")) {
+    return findings.fine("bf16", has("amx_bf16") ? "computed fast, by AMX" : "computed fast, by AVX512_BF16");
+  }
+  switch (needs.compute) {
+    case ComputeType::kF32:
+      return findings.fine("bf16", "no instructions for it, and the job computes in f32");
+    case ComputeType::kAuto:
+      return findings.note("bf16", "no instructions for it: precision.compute = \"auto\" is f32 here",
+                           "Use a machine with AVX512_BF16 or AMX to compute in bf16.");
+    case ComputeType::kBF16:
+      break;
+  }
+  findings.warning("bf16", "no instructions for it: precision.compute = \"bf16\" is slower than f32",
+                   "Set precision.compute to \"auto\", or use a machine with AVX512_BF16 or AMX.");
+}
+
 }  // namespace cohort::machine

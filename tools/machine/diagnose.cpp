@@ -13,11 +13,11 @@ constexpr std::string_view kSeverityNames[] = {"fine", "note", "warning", "probl
 using Rule = void (*)(const Survey&, const JobNeeds&, Findings&);
 
 // The order of the findings.
-constexpr Rule kRules[] = {judge_system,        judge_cores,      judge_quota,      judge_instruction_sets,
-                           judge_thread_counts, judge_waiting,    judge_memory,     judge_swap,
-                           judge_memfd,         judge_dev_shm,    judge_overcommit, judge_huge_pages,
-                           judge_open_files,    judge_core_files, judge_network,    judge_interfaces,
-                           judge_libtorch,      judge_mpi,        judge_disk};
+constexpr Rule kRules[] = {judge_system,     judge_cores,         judge_quota,      judge_instruction_sets,
+                           judge_bf16,       judge_thread_counts, judge_waiting,    judge_memory,
+                           judge_swap,       judge_memfd,         judge_dev_shm,    judge_overcommit,
+                           judge_huge_pages, judge_open_files,    judge_core_files, judge_network,
+                           judge_interfaces, judge_libtorch,      judge_mpi,        judge_disk};
 
 Error refused(std::string message, std::string remedy) {
   return Error(ErrorCode::kUsage, std::move(message)).with_remedy(std::move(remedy));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "machine/survey.h"
+#include <cohort/precision.h>
 
 #include <cstdint>
 #include <optional>
@@ -37,6 +38,7 @@ struct JobNeeds {
   std::uint64_t memory_per_rank_bytes = 0;
   std::uint64_t shared_memory_per_rank_bytes = 0;  ///< in addition to memory_per_rank_bytes
   double memory_headroom = 0.1;                    ///< fraction of the memory left free, 0 to 0.9
+  ComputeType compute = ComputeType::kF32;         ///< of forward and backward
   std::vector<std::string> interfaces{};           ///< must exist and be up
   int open_files_per_rank = 64;  ///< at least 0; the launcher also holds those of all its ranks
 };

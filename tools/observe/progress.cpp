@@ -36,6 +36,7 @@ Progress::Progress(const Clock& clock, Write write, ProgressOptions options)
 void Progress::step(const StepReport& record) {
   recent_.add(record);
   last_step_ = record.step;
+  if (record.skipped) ++num_skipped_;
   const TimePoint now = clock_.now();
   const auto pause = options_.terminal_columns ? options_.rewrite_every : options_.line_every;
   if (written_at_ && now - *written_at_ < pause) return;
@@ -72,13 +73,17 @@ void Progress::close() {
 
 std::vector<std::string> Progress::parts(const StepReport& record) const {
   const double left = static_cast<double>(options_.steps - record.step) * recent_.seconds_per_step();
-  return {fmt::format("epoch {}/{}", record.epoch, options_.epochs),
-          fmt::format("step {}/{}", record.step, options_.steps),
-          fmt::format("loss {}", format_number(record.loss)),
-          fmt::format("{} samples/s", format_amount(recent_.samples_per_second())),
-          fmt::format("comm {}", format_share(recent_.communication_share())),
-          fmt::format("data {}", format_share(recent_.stall_share())),
-          fmt::format("left {}", format_time_left(left))};
+  std::vector<std::string> parts{fmt::format("epoch {}/{}", record.epoch, options_.epochs),
+                                 fmt::format("step {}/{}", record.step, options_.steps),
+                                 fmt::format("loss {}", format_number(record.loss)),
+                                 fmt::format("{} samples/s", format_amount(recent_.samples_per_second())),
+                                 fmt::format("comm {}", format_share(recent_.communication_share())),
+                                 fmt::format("data {}", format_share(recent_.stall_share())),
+                                 fmt::format("left {}", format_time_left(left))};
+  if (record.loss_scale) parts.push_back(fmt::format("scale {}", format_number(*record.loss_scale)));
+  if (num_skipped_ > 0) parts.push_back(fmt::format("skipped {}", num_skipped_));
+  if (!record.f32_stages.empty()) parts.push_back(fmt::format("f32 {}", fmt::join(record.f32_stages, ",")));
+  return parts;
 }
 
 // The last column stays free: a terminal would wrap the line.

@@ -26,6 +26,9 @@ struct ProgressOptions {
 ///
 ///     epoch 2/10  step 340/2000  loss 0.1234  12.3k samples/s  comm 3 %  data 0 %  left 1m20s
 ///
+/// The loss scale, the number of skipped steps and the stages that fell back to f32 follow, where there are
+/// any.
+///
 /// Threads: one at a time.
 /// Lifetime: the clock must outlive the progress. Call close() before other text follows.
 /// Cost: between two lines, one reading of the clock.
@@ -52,6 +55,7 @@ class Progress {
   ProgressOptions options_;
   RecentSteps recent_;
   std::int64_t last_step_ = 0;
+  std::int64_t num_skipped_ = 0;
   std::optional<TimePoint> written_at_;
   bool line_is_open_ = false;
 };

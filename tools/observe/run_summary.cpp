@@ -59,6 +59,7 @@ void RunSummary::add(const StepReport& record) {
   epochs = std::max(epochs, record.epoch);
   samples += record.samples;
   loss = record.loss;
+  loss_scale = record.loss_scale;
   step_seconds += record.seconds;
   communication_seconds += record.communication_seconds;
   stall_seconds += record.stall_seconds;
@@ -84,6 +85,7 @@ std::string summary_table(const RunSummary& summary, const Screen& screen) {
   row("steps", steps_text(summary));
   row("epochs", std::to_string(summary.epochs));
   if (summary.loss) row("loss", format_number(*summary.loss));
+  if (summary.loss_scale) row("loss scale", format_number(*summary.loss_scale));
   if (summary.best_loss) row("best loss", format_number(*summary.best_loss));
   for (const auto& [what, value] : summary.metrics) row(what, format_number(value));
   row("speed", fmt::format("{} samples/s on {} {}", format_amount(summary.samples_per_second()),
@@ -106,6 +108,7 @@ std::string summary_json(const RunSummary& summary) {
                     {"skipped_steps", summary.skipped_steps},
                     {"epochs", summary.epochs},
                     {"loss", or_null(summary.loss)},
+                    {"loss_scale", or_null(summary.loss_scale)},
                     {"best_loss", or_null(summary.best_loss)},
                     {"metrics", metrics},
                     {"samples", summary.samples},

@@ -26,16 +26,17 @@ struct RunSummary {
   int ranks = 1;
   std::int64_t steps = 0;
   std::int64_t skipped_steps = 0;
-  std::int64_t epochs = 0;            ///< number of epochs begun
-  std::int64_t samples = 0;           ///< number of samples trained on, counted again in each epoch
-  std::optional<double> loss{};       ///< of the last step, unless the caller sets another
-  std::optional<double> best_loss{};  ///< the lowest of all evaluations
-  Metrics metrics{};                  ///< of the last evaluation
-  double seconds = 0;                 ///< from start to end, with evaluations
-  double step_seconds = 0;            ///< the part of `seconds` spent in steps
-  double communication_seconds = 0;   ///< the part of step_seconds spent in communication
-  double stall_seconds = 0;           ///< the part of step_seconds spent waiting for data
-  std::vector<MemoryPart> memory{};   ///< of this rank, for parameters, gradients and optimizer state
+  std::int64_t epochs = 0;             ///< number of epochs begun
+  std::int64_t samples = 0;            ///< number of samples trained on, counted again in each epoch
+  std::optional<double> loss{};        ///< of the last step, unless the caller sets another
+  std::optional<double> loss_scale{};  ///< of the last step
+  std::optional<double> best_loss{};   ///< the lowest of all evaluations
+  Metrics metrics{};                   ///< of the last evaluation
+  double seconds = 0;                  ///< from start to end, with evaluations
+  double step_seconds = 0;             ///< the part of `seconds` spent in steps
+  double communication_seconds = 0;    ///< the part of step_seconds spent in communication
+  double stall_seconds = 0;            ///< the part of step_seconds spent waiting for data
+  std::vector<MemoryPart> memory{};    ///< of this rank, for parameters, gradients and optimizer state
   std::string parameters_hash{};
   std::string run_directory{};
 

@@ -20,6 +20,8 @@ std::string json_line(const StepReport& step) {
                                 {"stall_seconds", step.stall_seconds}};
   if (step.gradient_norm) object["gradient_norm"] = *step.gradient_norm;
   object["skipped"] = step.skipped;
+  if (step.loss_scale) object["loss_scale"] = *step.loss_scale;
+  if (!step.f32_stages.empty()) object["f32_stages"] = step.f32_stages;
   return object.dump() + '\n';
 }
 

@@ -19,7 +19,8 @@ struct BenchStepOrder {
   std::string optimizer = "sgd";  ///< sgd or adamw
   double momentum = 0;            ///< of sgd
   double learning_rate = 0.001;
-  std::int64_t batch = 8;  ///< samples of this rank
+  std::int64_t batch = 8;         ///< samples of this rank
+  std::string precision = "f32";  ///< or bf16: of forward and backward
 };
 
 /// Builds the model and a batch, connects to the controller that COHORT_BENCH_CONTROL names, and takes as

@@ -23,12 +23,14 @@ namespace {
 using observe::PlanReport;
 
 // `sgd with momentum 0.9, learning rate 0.02`
-std::string optimizer_text(const OptimizerSettings& settings) {
+std::string optimizer_text(const OptimizerSettings& given) {
+  const OptimizerSettings settings = with_defaults(given);
   std::string text(name(settings.kind));
-  if (settings.kind == OptimizerKind::kSgd && settings.momentum > 0) {
-    text += fmt::format(" with {}momentum {}", settings.nesterov ? "Nesterov " : "", settings.momentum);
+  if (settings.momentum.value_or(0) > 0) {
+    text += fmt::format(" with {}momentum {}", settings.nesterov.value_or(false) ? "Nesterov " : "",
+                        *settings.momentum);
   }
-  return fmt::format("{}, learning rate {}", text, settings.learning_rate);
+  return fmt::format("{}, learning rate {}", text, *settings.learning_rate);
 }
 
 void add_slots(PlanReport& plan, const Job& job, int world) {

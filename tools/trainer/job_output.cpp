@@ -5,6 +5,7 @@
 #include "storage/path.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <iostream>
 
 namespace cohort::tool {
@@ -95,9 +96,21 @@ void JobOutput::step(const StepReport& step) {
     std::cerr << fmt::format("rank {}: the first step is done\n", rank_) << std::flush;
   }
   summary_.add(step);
+  say_fallback(step);
   check(log_->add(step));
   if (has_snapshots_) check(log_->flush());
   progress_->step(step);
+}
+
+// Stages that fell back to f32, or returned from it, since the step before.
+void JobOutput::say_fallback(const StepReport& step) {
+  if (step.f32_stages == f32_stages_) return;
+  f32_stages_ = step.f32_stages;
+  progress_->say(f32_stages_.empty()
+                     ? fmt::format("step {}: all of the model computes in bf16 again", step.step)
+                     : fmt::format("step {}: values of the model were not finite in bf16; stage {} "
+                                   "computes in f32 for a while",
+                                   step.step, fmt::join(f32_stages_, ", ")));
 }
 
 void JobOutput::evaluated(const EvaluationReport& seen) {

@@ -47,6 +47,7 @@ class JobOutput {
  private:
   void check(const Status& status);
   void open_log(std::int64_t steps_before);
+  void say_fallback(const StepReport& step);
 
   const JobOrder& order_;
   const int rank_;
@@ -59,6 +60,7 @@ class JobOutput {
   bool has_snapshots_ = false;  // no line of the log may be missing if training goes on from one
   std::optional<observe::Progress> progress_;
   observe::RunSummary summary_;
+  std::vector<int> f32_stages_{};  // of the last step
 };
 
 }  // namespace cohort::tool

@@ -5,6 +5,7 @@
 #include "train/replica.h"
 #include "train/settings.h"
 #include "train/sync_plan.h"
+#include <cohort/autocast.h>
 #include <cohort/data_parallel.h>
 #include <cohort/trainer.h>
 
@@ -16,6 +17,12 @@ namespace cohort::tool {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
+
+ComputeType compute_of(const BenchStepOrder& order) {
+  const auto type = compute_type_named(order.precision);
+  if (type) return *type;
+  throw UsageError(fmt::format("--precision {}: expected f32 or bf16", order.precision));
+}
 
 // The model and its batch: the same for every implementation of the step.
 struct Task {
@@ -64,9 +71,10 @@ class TrainerWay final : public StepWay {
 
  private:
   static TrainerOptions options_of(const BenchStepOrder& order) {
-    return {.optimizer = {.kind = optimizer_of(order),
-                          .learning_rate = order.learning_rate,
-                          .momentum = order.momentum}};
+    TrainerOptions options{.optimizer = {.kind = optimizer_of(order), .learning_rate = order.learning_rate},
+                           .precision = {.compute = compute_of(order)}};
+    if (options.optimizer.kind == OptimizerKind::kSgd) options.optimizer.momentum = order.momentum;
+    return options;
   }
 
   const Task task_;
@@ -96,7 +104,10 @@ enum class LoopGradients { kOwn, kMean };
 class LoopWay final : public StepWay {
  public:
   LoopWay(Context& context, const BenchStepOrder& order, LoopUpdate update, LoopGradients gradients)
-      : task_(make_task(order, context.rank())), optimizer_(make_optimizer(order)), update_(update) {
+      : task_(make_task(order, context.rank())),
+        optimizer_(make_optimizer(order)),
+        update_(update),
+        compute_(compute_of(order)) {
     if (gradients == LoopGradients::kMean) {
       parallel_ = std::make_unique<DataParallel>(context, *task_.model);
     }
@@ -104,12 +115,17 @@ class LoopWay final : public StepWay {
 
   void step() override {
     optimizer_->zero_grad();
-    const Evaluation evaluation = task_.evaluate();
+    const Evaluation evaluation = forward();
     (evaluation.loss / evaluation.weight).backward();
     if (update_ == LoopUpdate::kOptimizer) optimizer_->step();
   }
 
  private:
+  Evaluation forward() const {
+    const Autocast mixed = autocast(compute_);
+    return task_.evaluate();
+  }
+
   std::unique_ptr<torch::optim::Optimizer> make_optimizer(const BenchStepOrder& order) const {
     if (optimizer_of(order) == OptimizerKind::kAdamW) {
       return std::make_unique<torch::optim::AdamW>(
@@ -122,6 +138,7 @@ class LoopWay final : public StepWay {
   const Task task_;
   const std::unique_ptr<torch::optim::Optimizer> optimizer_;
   const LoopUpdate update_;
+  const ComputeType compute_;
   std::unique_ptr<DataParallel> parallel_;
 };
 

@@ -17,6 +17,8 @@ namespace cohort::tool {
 namespace {
 
 constexpr const char* kTrainerWay = "trainer";
+constexpr const char* kF32 = "f32";
+constexpr const char* kBf16 = "bf16";
 constexpr const char* kAgainstTorch = "torch";
 constexpr const char* kAgainstDdp = "torch-ddp";
 
@@ -82,6 +84,10 @@ class BenchStepCommand final : public Command {
                    "Variants of ours: trainer, data_parallel, trainer_without_update, "
                    "data_parallel_without_update, loop_without_update")
         ->delimiter(',');
+    app.add_option("--precision", precisions_,
+                   "Types that forward and backward compute in: f32, bf16. bf16 adds ours_bf16 and "
+                   "data_parallel_bf16, and the peers in bf16 by autocast")
+        ->delimiter(',');
     app.add_option("--against", against_,
                    "Peers to compare with: torch (one process), torch-ddp (that, and one process per rank)")
         ->delimiter(',');
@@ -99,6 +105,7 @@ class BenchStepCommand final : public Command {
   std::vector<std::string> candidates(const std::string& option) const override {
     if (option == "--models") return model_names();
     if (option == "--ways") return way_names();
+    if (option == "--precision") return {kF32, kBf16};
     if (option == "--against") return {kAgainstTorch, kAgainstDdp};
     return {};
   }
@@ -126,6 +133,7 @@ class BenchStepCommand final : public Command {
   Status check() const {
     COHORT_RETURN_IF_ERROR(check_words("model", models_, model_names()));
     COHORT_RETURN_IF_ERROR(check_words("way", ways_, way_names()));
+    COHORT_RETURN_IF_ERROR(check_words("precision", precisions_, {kF32, kBf16}));
     COHORT_RETURN_IF_ERROR(check_words("peer", against_, {kAgainstTorch, kAgainstDdp}));
     const auto refuse = [](std::string message) { return Error(ErrorCode::kUsage, std::move(message)); };
     if (rounds_ < 1) return refuse(fmt::format("--rounds {}: at least one round is needed", rounds_));
@@ -150,6 +158,20 @@ class BenchStepCommand final : public Command {
   }
 
   std::vector<std::string> contenders() const {
+    std::vector<std::string> all;
+    if (contains(precisions_, kF32)) all = f32_contenders();
+    if (!contains(precisions_, kBf16)) return all;
+    const auto add = [&](bool is_asked, const char* contender) {
+      if (is_asked) all.push_back(std::string(contender) + kBf16Suffix);
+    };
+    add(contains(ways_, kTrainerWay), kOurs);
+    add(contains(ways_, kDataParallel), kDataParallel);
+    add(!against_.empty(), kTorchAlone);
+    add(contains(against_, kAgainstDdp), kTorchDdp);
+    return all;
+  }
+
+  std::vector<std::string> f32_contenders() const {
     std::vector<std::string> all;
     if (contains(ways_, kTrainerWay)) all = {kOurs, kOursAlone, kOursApart};
     for (const std::string& way : step_ways()) {
@@ -210,6 +232,7 @@ class BenchStepCommand final : public Command {
 
   std::vector<std::string> models_ = {"mlp", "gpt", "resnet18"};
   std::vector<std::string> ways_ = {kTrainerWay};
+  std::vector<std::string> precisions_ = {kF32};
   std::vector<std::string> against_;
   std::optional<int> batch_;
   int ranks_ = 2;

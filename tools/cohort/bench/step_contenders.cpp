@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <span>
+#include <string_view>
 
 namespace cohort::tool {
 namespace {
@@ -25,7 +26,18 @@ std::string hidden_text(int layers, int width) {
   return fmt::format("[{}]", fmt::join(std::vector<int>(static_cast<std::size_t>(layers), width), ", "));
 }
 
-std::string way_of(const std::string& contender) {
+bool is_bf16(const std::string& contender) {
+  return contender.ends_with(kBf16Suffix);
+}
+
+// The contender that computes in f32.
+std::string without_precision(const std::string& contender) {
+  return is_bf16(contender) ? contender.substr(0, contender.size() - std::string_view(kBf16Suffix).size())
+                            : contender;
+}
+
+std::string way_of(const std::string& given) {
+  const std::string contender = without_precision(given);
   if (contender == kOurs || contender == kOursAlone || contender == kTrainerWithoutUpdate) return "trainer";
   return contender == kOursApart ? "apart" : contender;
 }
@@ -40,6 +52,8 @@ std::vector<std::string> ours_line(const std::string& contender, const StepCell&
           contender,
           "--way",
           way_of(contender),
+          "--precision",
+          is_bf16(contender) ? "bf16" : "f32",
           "--batch",
           std::to_string(cell.batch),
           "--optimizer",
@@ -68,14 +82,15 @@ Result<GroupStart> ours(const std::string& contender, const StepCell& cell, cons
 Result<GroupStart> torch(const std::string& contender, const StepCell& cell, const StepPeers& peers,
                          const std::string& folder) {
   COHORT_RETURN_IF_ERROR(write_peer_scripts(folder));
-  const int ranks = contender == kTorchAlone ? 1 : cell.ranks;
+  const int ranks = without_precision(contender) == kTorchAlone ? 1 : cell.ranks;
   GroupStart start{.name = contender, .ranks = ranks, .remedy = kPeerSetUp, .limit = kStartLimit};
   std::vector<std::string> line{peer_python(peers.python), folder + "/torch_step.py", "--serve", contender};
   const std::vector<std::string> told = torch_step_arguments(cell, peers);
   line.insert(line.end(), told.begin(), told.end());
-  if (contender == kTorchDdp) {
-    line.insert(line.end(),
-                {"--ddp", "--meeting", fmt::format("{}/{}-{}", folder, cell.model.name, cell.batch)});
+  if (is_bf16(contender)) line.insert(line.end(), {"--precision", "bf16"});
+  if (without_precision(contender) == kTorchDdp) {
+    const std::string meeting = fmt::format("{}/{}-{}-{}", folder, contender, cell.model.name, cell.batch);
+    line.insert(line.end(), {"--ddp", "--meeting", meeting});
   }
   for (int rank = 0; rank < ranks; ++rank) {
     start.members.push_back(
@@ -151,7 +166,8 @@ Status write_peer_scripts(const std::string& folder) {
 
 Result<GroupStart> start_of(const std::string& contender, const StepCell& cell, const Session& session,
                             const StepPeers& peers, const std::string& folder) {
-  if (contender == kTorchAlone || contender == kTorchDdp) return torch(contender, cell, peers, folder);
+  const std::string kind = without_precision(contender);
+  if (kind == kTorchAlone || kind == kTorchDdp) return torch(contender, cell, peers, folder);
   return ours(contender, cell, session);
 }
 

@@ -31,6 +31,9 @@ struct StepCell {
   int ranks = 2;
 };
 
+/// The end of the name of a contender that computes in bf16: `ours_bf16`.
+inline constexpr const char* kBf16Suffix = "_bf16";
+
 /// The contenders. The name of a contender is that of its group.
 inline constexpr const char* kOurs = "ours";
 inline constexpr const char* kOursAlone = "ours_alone";

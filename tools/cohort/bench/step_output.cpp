@@ -18,10 +18,17 @@ using nlohmann::ordered_json;
 using observe::Cell;
 using Number = std::optional<double>;
 
+std::string bf16(const char* contender) {
+  return std::string(contender) + kBf16Suffix;
+}
+
 // All contenders, in the order of the columns.
 std::vector<std::string> all_contenders() {
   std::vector<std::string> contenders{kOurs, kOursAlone, kOursApart, kTorchAlone, kTorchDdp};
   for (const std::string& way : step_ways()) contenders.push_back(way);
+  for (const char* contender : {kOurs, kDataParallel, kTorchAlone, kTorchDdp}) {
+    contenders.push_back(bf16(contender));
+  }
   return contenders;
 }
 
@@ -73,6 +80,15 @@ std::vector<Comparison> comparisons() {
        [](const StepRow& row) { return ratio(row, kDataParallelWithoutUpdate, kLoopWithoutUpdate); }},
       {"torch_ddp_by_data_parallel", "ddp / data_parallel",
        [](const StepRow& row) { return ratio(row, kTorchDdp, kDataParallel); }},
+      {"ours_by_ours_bf16", "f32 / bf16", [](const StepRow& row) { return ratio(row, kOurs, bf16(kOurs)); }},
+      {"data_parallel_by_data_parallel_bf16", "data_parallel f32 / bf16",
+       [](const StepRow& row) { return ratio(row, kDataParallel, bf16(kDataParallel)); }},
+      {"torch_ddp_by_torch_ddp_bf16", "ddp f32 / bf16",
+       [](const StepRow& row) { return ratio(row, kTorchDdp, bf16(kTorchDdp)); }},
+      {"torch_ddp_bf16_by_ours_bf16", "ddp / ours, bf16",
+       [](const StepRow& row) { return ratio(row, bf16(kTorchDdp), bf16(kOurs)); }},
+      {"ours_bf16_by_torch_alone_bf16", "ours / torch, bf16",
+       [](const StepRow& row) { return ratio(row, bf16(kOurs), bf16(kTorchAlone)); }},
       {"ours_peak_by_ddp_peak", "memory / ddp",
        [](const StepRow& row) { return ratio_of(peak_of(row, kOurs), peak_of(row, kTorchDdp)); }},
       {"ours_pss_by_ddp_pss", "share of memory / ddp",
@@ -98,7 +114,11 @@ ordered_json row_json(const StepRow& row) {
   for (const char* contender : {kOurs, kOursAlone, kOursApart, kTorchAlone, kTorchDdp}) {
     object[std::string(contender) + "_ms"] = milliseconds(time_of(row, contender));
   }
-  for (const std::string& way : step_ways()) {
+  std::vector<std::string> others = step_ways();
+  for (const char* contender : {kOurs, kDataParallel, kTorchAlone, kTorchDdp}) {
+    others.push_back(bf16(contender));
+  }
+  for (const std::string& way : others) {
     if (time_of(row, way)) object[way + "_ms"] = milliseconds(time_of(row, way));
   }
   ordered_json ratios = ordered_json::object();

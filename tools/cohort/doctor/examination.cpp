@@ -40,6 +40,7 @@ machine::JobNeeds wishes_of(const Config& config) {
           .memory_per_rank_bytes = config.launch.memory_per_rank,
           .shared_memory_per_rank_bytes = config.launch.shared_memory_per_rank,
           .memory_headroom = config.doctor.memory_headroom,
+          .compute = config.precision.compute,
           .interfaces = config.launch.interfaces,
           .open_files_per_rank = config.launch.open_files_per_rank};
 }
