@@ -64,7 +64,7 @@ int main() try {
   cohort::Trainer trainer(
       context, net, [&](const cohort::Batch& batch) { return evaluate(*net, batch); },
       {.optimizer = {.kind = cohort::OptimizerKind::kAdamW, .learning_rate = 0.01, .weight_decay = 0.01},
-       .schedule = {.kind = cohort::LearningRateScheduleKind::kCosine, .warmup_steps = 10, .t_max = 240},
+       .schedule = {.curve = cohort::learning_rate::Cosine{.t_max = 240}, .warmup = {.steps = 10}},
        .groups = {{.patterns = {"*.bias"}, .weight_decay = 0}},
        .clip_grad_norm = 1,
        .batch_size = 64,

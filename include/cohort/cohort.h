@@ -18,6 +18,7 @@
 #include <cohort/export.h>
 #include <cohort/grad_scaler.h>
 #include <cohort/group.h>
+#include <cohort/learning_rate_curves.h>
 #include <cohort/learning_rate_schedule.h>
 #include <cohort/link_settings.h>
 #include <cohort/log.h>

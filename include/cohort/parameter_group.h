@@ -15,6 +15,8 @@ struct ParameterGroup {
   std::vector<std::string> patterns{};
   // If not set, the setting of the optimizer.
   std::optional<double> learning_rate{};
+  /// A factor of the learning rate of the optimizer, in place of `learning_rate`.
+  std::optional<double> learning_rate_factor{};
   std::optional<double> weight_decay{};
   bool frozen = false;  ///< no gradient is computed and no update is made
   /// How the gradients of the ranks are added: `dense`, in the order of ranks, or `tree`, in the order of a

@@ -104,6 +104,10 @@ struct TrainerOptions {
   /// All ranks of a host share one copy of the parameters, and each rank updates its slices of it. Set this
   /// to false if your code changes parameters between steps: every rank would change the same copy.
   bool one_copy = true;
+  /// The weight of the losses of each rank, one number per rank, at least 0 and not all 0: the gradient of a
+  /// step is the sum of rank_factors[r] times the gradients of rank r over the sum of rank_factors[r] times
+  /// the weights of its samples, and so is the loss of the step. Empty: 1 for every rank.
+  std::vector<double> rank_factors{};
   int loader_threads = 1;
   int prefetch = 4;
   /// Records the times of this many actions of each lane and of as many calls, the newest; see
@@ -158,9 +162,9 @@ struct TrainerMemory {
 /// have with an objective, but random layers of torch draw anew in each stage, and sums of a parameter that
 /// several stages share may be rounded otherwise.
 ///
-/// SyncBatchNorm layers of the module (<cohort/batch_norm.h>) get the group. With them every rank makes equally
-/// many forwards and backwards: a rank that has no samples left makes one of a single sample, which adds
-/// nothing.
+/// SyncBatchNorm layers of the module (<cohort/batch_norm.h>) get the group. With them every rank makes
+/// equally many forwards and backwards: a rank that has no samples left makes one of a single sample, which
+/// adds nothing.
 ///
 /// Threads: one thread at a time.
 /// Lifetime: the trainer keeps what it needs of its group alive. While the trainer lives, the parameters of

@@ -209,6 +209,7 @@ constexpr PositionField kPositionFields[] = {{"skipped_steps", &state::Position:
                                              {"f32_stages", &state::Position::f32_stages},
                                              {"f32_until", &state::Position::f32_until}};
 
+// The plateau is left out at its beginning, where most trainings stay.
 OrderedJson encode_position(const state::Position& position) {
   OrderedJson json{{"step", position.step},
                    {"epoch", position.epoch},
@@ -220,21 +221,37 @@ OrderedJson encode_position(const state::Position& position) {
   for (const PositionField& field : kPositionFields) {
     if (position.*field.number != 0) json[field.name] = position.*field.number;
   }
+  const PlateauState& plateau = position.plateau;
+  if (plateau == PlateauState() && position.epoch_weight == 0) return json;
+  json["plateau"] = {{"best", number_or_null(plateau.best)},
+                     {"num_bad", plateau.num_bad},
+                     {"cooldown_left", plateau.cooldown_left},
+                     {"reductions", plateau.reductions},
+                     {"epoch_loss", number_or_null(position.epoch_loss)},
+                     {"epoch_weight", number_or_null(position.epoch_weight)}};
   return json;
 }
 
 state::Position decode_position(JsonFields fields) {
-  state::Position position{
-      .step = fields.whole_number("step", 0),
-      .epoch = fields.whole_number("epoch", 0),
-      .step_in_epoch = fields.whole_number("step_in_epoch", 0),
-      .samples = fields.whole_number("samples", 0),
-      .evaluations_since_best = fields.whole_number("evaluations_since_best", 0),
-      .best_loss = fields.number("best_loss").value_or(std::numeric_limits<double>::infinity())};
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  state::Position position{.step = fields.whole_number("step", 0),
+                           .epoch = fields.whole_number("epoch", 0),
+                           .step_in_epoch = fields.whole_number("step_in_epoch", 0),
+                           .samples = fields.whole_number("samples", 0),
+                           .evaluations_since_best = fields.whole_number("evaluations_since_best", 0),
+                           .best_loss = fields.number("best_loss").value_or(kNone)};
   if (fields.has("loss_scale")) position.loss_scale = fields.number("loss_scale").value_or(0);
   for (const PositionField& field : kPositionFields) {
     if (fields.has(field.name)) position.*field.number = fields.whole_number(field.name, 0);
   }
+  if (!fields.has("plateau")) return position;
+  JsonFields plateau = fields.object("plateau");
+  position.plateau = {.best = plateau.number("best").value_or(kNone),
+                      .num_bad = plateau.whole_number("num_bad", 0),
+                      .cooldown_left = plateau.whole_number("cooldown_left", 0),
+                      .reductions = plateau.whole_number("reductions", 0)};
+  position.epoch_loss = plateau.number("epoch_loss").value_or(kNone);
+  position.epoch_weight = plateau.number("epoch_weight").value_or(kNone);
   return position;
 }
 

@@ -1,9 +1,12 @@
 #include "config/load.h"
+#include "update/momentum.h"
 #include "update/optimizer.h"
 #include "update/settings.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <functional>
 #include <initializer_list>
 #include <string_view>
 
@@ -104,21 +107,109 @@ void check_optimizer(Checker& checker) {
   }
 }
 
-void check_schedule(Checker& checker) {
-  const ScheduleConfig& schedule = checker.config().schedule;
-  if (is_one_of(schedule.name, {"step", "exponential"}) && schedule.step_size == 0) {
-    checker.add({"schedule.name"},
-                fmt::format("schedule.name = \"{}\" requires schedule.step_size: the number of steps after "
-                            "which the learning rate is multiplied by {}",
-                            schedule.name, schedule.gamma));
-  }
+OptimizerSettings settings_of_optimizer(const Checker& checker) {
   OptimizerSettings optimizer = checker.config().optimizer;
   optimizer.kind = optimizer_named(checker.config().optimizer.name).value_or(optimizer.kind);
-  const double learning_rate = *with_defaults(optimizer).learning_rate;
-  if (schedule.name == "cosine" && schedule.eta_min > learning_rate) {
-    checker.add({"schedule.eta_min", "optimizer.learning_rate"},
-                fmt::format("schedule.eta_min = {} is above optimizer.learning_rate = {}; a cosine goes down",
-                            schedule.eta_min, learning_rate));
+  return optimizer;
+}
+
+// Schedules that end lower than they begin must not end higher.
+void check_end_of_schedule(Checker& checker) {
+  const ScheduleConfig& schedule = checker.config().schedule;
+  const double learning_rate = learning_rate_of(settings_of_optimizer(checker));
+  const bool has_end = is_one_of(schedule.name, {"polynomial", "cosine", "cosine-restarts", "wsd"});
+  if (has_end && schedule.eta_min > learning_rate) {
+    checker.add(
+        {"schedule.eta_min", "optimizer.learning_rate"},
+        fmt::format("schedule.eta_min = {} is above optimizer.learning_rate = {}; schedule.name = \"{}\" "
+                    "goes down",
+                    schedule.eta_min, learning_rate, schedule.name));
+  }
+  if (schedule.name == "plateau" && schedule.min_lr > learning_rate) {
+    checker.add({"schedule.min_lr", "optimizer.learning_rate"},
+                fmt::format("schedule.min_lr = {} is above optimizer.learning_rate = {}; plateau goes down",
+                            schedule.min_lr, learning_rate));
+  }
+  if (schedule.decay_steps > schedule.total_steps && schedule.total_steps > 0 && schedule.name == "wsd") {
+    checker.add(
+        {"schedule.decay_steps", "schedule.total_steps"},
+        fmt::format("schedule.decay_steps = {} is above schedule.total_steps = {}, of which it is a part",
+                    schedule.decay_steps, schedule.total_steps));
+  }
+}
+
+void check_cycle(Checker& checker) {
+  const ScheduleConfig& schedule = checker.config().schedule;
+  if (schedule.name != "one-cycle") return;
+  if (schedule.three_phase && schedule.pct_start > 0.5) {
+    checker.add(
+        {"schedule.pct_start"},
+        fmt::format("schedule.pct_start = {} is above 0.5, and schedule.three_phase = true goes up and "
+                    "down in twice that part of the steps",
+                    schedule.pct_start));
+  }
+  if (!schedule.cycle_momentum) return;
+  if (schedule.base_momentum > schedule.max_momentum) {
+    checker.add({"schedule.base_momentum", "schedule.max_momentum"},
+                fmt::format("schedule.base_momentum = {} is above schedule.max_momentum = {}",
+                            schedule.base_momentum, schedule.max_momentum));
+  }
+  if (!has_momentum(settings_of_optimizer(checker))) {
+    checker.add(
+        {"schedule.cycle_momentum", "schedule.name"},
+        fmt::format("schedule.cycle_momentum = true requires an optimizer with a momentum, or betas, that "
+                    "may change, and optimizer.name = \"{}\" has none with these settings: set "
+                    "schedule.cycle_momentum to false",
+                    checker.config().optimizer.name));
+  }
+}
+
+void check_plateau(Checker& checker) {
+  const ScheduleConfig& schedule = checker.config().schedule;
+  if (schedule.name != "plateau") return;
+  if (schedule.threshold_mode == "rel" && schedule.threshold > 1) {
+    checker.add(
+        {"schedule.threshold"},
+        fmt::format("schedule.threshold = {} is above 1, and with schedule.threshold_mode = \"rel\" it "
+                    "is a part of the best loss",
+                    schedule.threshold));
+  }
+  if (schedule.metric == "evaluation" && checker.config().train.evaluate_every == 0) {
+    checker.add(
+        {"schedule.name"},
+        "schedule.name = \"plateau\" watches evaluations, and train.evaluate_every = 0 evaluates only "
+        "at the end: set it to 1 or more, or schedule.metric to \"training\"");
+  }
+}
+
+void check_schedule(Checker& checker) {
+  const ScheduleConfig& schedule = checker.config().schedule;
+  check_end_of_schedule(checker);
+  check_cycle(checker);
+  check_plateau(checker);
+  const std::vector<int>& milestones = schedule.milestones;
+  if (std::adjacent_find(milestones.begin(), milestones.end(), std::greater_equal<>()) != milestones.end()) {
+    checker.add({"schedule.milestones"},
+                fmt::format("schedule.milestones = [{}] must increase", fmt::join(milestones, ", ")));
+  }
+  if (schedule.scale_with_batch != "none" && schedule.base_batch_size == 0) {
+    checker.add({"schedule.scale_with_batch"},
+                fmt::format("schedule.scale_with_batch = \"{}\" requires schedule.base_batch_size: the batch "
+                            "size that optimizer.learning_rate is right for",
+                            schedule.scale_with_batch));
+  }
+}
+
+void check_rank_factors(Checker& checker) {
+  const TrainConfig& train = checker.config().train;
+  if (train.rank_factors.empty()) return;
+  if (std::all_of(train.rank_factors.begin(), train.rank_factors.end(), [](double f) { return f == 0; })) {
+    checker.add({"train.rank_factors"}, "train.rank_factors has no number above 0");
+  }
+  if (train.deterministic == "any-world") {
+    checker.add({"train.rank_factors"},
+                "train.rank_factors depends on the number of ranks, and train.deterministic = \"any-world\" "
+                "does not: leave one out");
   }
 }
 
@@ -169,7 +260,7 @@ void check_loop(Checker& checker) {
 std::vector<std::string> check_together(const Loaded& loaded) {
   Checker checker(loaded);
   for (const auto check : {check_source, check_model_for_data, check_model, check_optimizer, check_schedule,
-                           check_precision, check_loop}) {
+                           check_precision, check_rank_factors, check_loop}) {
     check(checker);
   }
   return checker.take();

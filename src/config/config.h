@@ -99,14 +99,43 @@ struct OptimizerConfig : OptimizerSettings {
   bool skip_non_finite{};
 };
 
-/// [schedule]: how the learning rate changes with the step.
+/// [schedule]: how the learning rate changes with the step. Steps that are 0 follow from the length of the
+/// run.
 struct ScheduleConfig {
-  std::string name;  ///< constant step exponential cosine
+  std::string name;  ///< constant step multi-step … as in learning_rate_curves.h
   int warmup_steps{};
-  int step_size{};  ///< step and exponential; 0: not set
-  double gamma{};   ///< step and exponential
-  int t_max{};      ///< cosine; 0: the rest of the run
+  std::string warmup;  ///< linear constant exponential
+  std::optional<double> warmup_start_factor;
+  int step_size{};
+  std::vector<int> milestones;  ///< empty: half and three quarters of the run
+  double gamma{};
+  int timescale{};
+  int total_steps{};
+  double power{};
+  int t_max{};
+  int t_0{};
+  int t_mult{};
   double eta_min{};
+  double pct_start{};
+  std::string anneal_strategy;  ///< cos linear
+  bool three_phase{};
+  double div_factor{};
+  double final_div_factor{};
+  bool cycle_momentum{};
+  double base_momentum{};
+  double max_momentum{};
+  int decay_steps{};
+  std::string decay;   ///< linear cosine 1-sqrt
+  std::string metric;  ///< evaluation training
+  double factor{};
+  int patience{};
+  double threshold{};
+  std::string threshold_mode;  ///< rel abs
+  int cooldown{};
+  double min_lr{};
+  double eps{};
+  std::string scale_with_batch;  ///< none linear sqrt
+  int base_batch_size{};         ///< 0: not set
 };
 
 /// [precision]: the types of numbers, and the scale of the loss.
@@ -137,7 +166,8 @@ struct TrainConfig {
   std::string directory;      ///< if not set, load() makes it runs/<name of the job>
   std::uint64_t bucket_bytes{};
   bool one_copy{};
-  int hash_every{};  ///< steps between comparisons of the replicas; 0: never
+  int hash_every{};                  ///< steps between comparisons of the replicas; 0: never
+  std::vector<double> rank_factors;  ///< empty: 1 for every rank
   std::optional<std::chrono::nanoseconds> time_limit{};
 };
 

@@ -9,14 +9,14 @@
 namespace cohort::config {
 namespace {
 
-// The kinds of data that a key of [data] has an effect on. Keys that are not listed have an effect on all
-// kinds.
+// The values of another key with which a key has an effect. Keys that are not listed have an effect with all
+// values.
 struct Effect {
   std::string_view key;
-  std::vector<std::string_view> kinds;
+  std::vector<std::string_view> values;
 };
 
-std::vector<Effect> effects() {
+std::vector<Effect> effects_of_data_kind() {
   return {{"data.path", {"idx", "csv", "text"}},
           {"data.test_path", {"idx", "csv", "text"}},
           {"data.tokens", {"text"}},
@@ -35,6 +35,32 @@ std::vector<Effect> effects() {
           {"data.normalize", {"idx", "csv", "digits"}}};
 }
 
+std::vector<Effect> effects_of_schedule_name() {
+  std::vector<Effect> effects = {{"schedule.step_size", {"step", "exponential"}},
+                                 {"schedule.milestones", {"multi-step"}},
+                                 {"schedule.gamma", {"step", "multi-step", "exponential"}},
+                                 {"schedule.timescale", {"inverse-sqrt"}},
+                                 {"schedule.total_steps", {"polynomial", "one-cycle", "wsd"}},
+                                 {"schedule.power", {"polynomial"}},
+                                 {"schedule.t_max", {"cosine"}},
+                                 {"schedule.t_0", {"cosine-restarts"}},
+                                 {"schedule.t_mult", {"cosine-restarts"}},
+                                 {"schedule.eta_min", {"polynomial", "cosine", "cosine-restarts", "wsd"}},
+                                 {"schedule.decay_steps", {"wsd"}},
+                                 {"schedule.decay", {"wsd"}}};
+  for (const char* const key : {"schedule.pct_start", "schedule.anneal_strategy", "schedule.three_phase",
+                                "schedule.div_factor", "schedule.final_div_factor", "schedule.cycle_momentum",
+                                "schedule.base_momentum", "schedule.max_momentum"}) {
+    effects.push_back({key, {"one-cycle"}});
+  }
+  for (const char* const key :
+       {"schedule.metric", "schedule.factor", "schedule.patience", "schedule.threshold",
+        "schedule.threshold_mode", "schedule.cooldown", "schedule.min_lr", "schedule.eps"}) {
+    effects.push_back({key, {"plateau"}});
+  }
+  return effects;
+}
+
 // Nothing if the key has its default value, be it written or not.
 const std::string* location_if_changed(std::span<const Key> keys, const Loaded& loaded,
                                        std::string_view name) {
@@ -44,15 +70,43 @@ const std::string* location_if_changed(std::span<const Key> keys, const Loaded& 
   return &location->second;
 }
 
-void check_kind(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
-  const std::string& kind = loaded.config.data.kind;
-  for (const Effect& effect : effects()) {
-    if (std::find(effect.kinds.begin(), effect.kinds.end(), kind) != effect.kinds.end()) continue;
+/// A key that chooses, and its value.
+struct Chosen {
+  std::string_view key;
+  std::string_view value;
+};
+
+void check_choice(std::span<const Key> keys, const Loaded& loaded, const Chosen& chosen,
+                  const std::vector<Effect>& effects, std::vector<std::string>& mistakes) {
+  for (const Effect& effect : effects) {
+    if (std::find(effect.values.begin(), effect.values.end(), chosen.value) != effect.values.end()) continue;
     if (const std::string* location = location_if_changed(keys, loaded, effect.key)) {
-      mistakes.push_back(fmt::format("{}: {} has no effect on data.kind = \"{}\", only on {}: leave it out",
-                                     *location, effect.key, kind, fmt::join(effect.kinds, ", ")));
+      mistakes.push_back(fmt::format("{}: {} has no effect on {} = \"{}\", only on {}: leave it out",
+                                     *location, effect.key, chosen.key, chosen.value,
+                                     fmt::join(effect.values, ", ")));
     }
   }
+}
+
+// Keys of the schedule that another key of it switches off.
+void check_schedule_keys(std::span<const Key> keys, const Loaded& loaded,
+                         std::vector<std::string>& mistakes) {
+  const ScheduleConfig& schedule = loaded.config.schedule;
+  const auto refuse = [&](bool is_off, std::initializer_list<const char*> names, std::string_view reason) {
+    for (const char* const name : names) {
+      const std::string* const location = is_off ? location_if_changed(keys, loaded, name) : nullptr;
+      if (location != nullptr) {
+        mistakes.push_back(
+            fmt::format("{}: {} has no effect with {}: leave it out", *location, name, reason));
+      }
+    }
+  };
+  refuse(schedule.warmup_steps == 0, {"schedule.warmup", "schedule.warmup_start_factor"},
+         "schedule.warmup_steps = 0");
+  refuse(schedule.name == "one-cycle" && !schedule.cycle_momentum,
+         {"schedule.base_momentum", "schedule.max_momentum"}, "schedule.cycle_momentum = false");
+  refuse(schedule.scale_with_batch == "none", {"schedule.base_batch_size"},
+         "schedule.scale_with_batch = \"none\"");
 }
 
 // The settings of a split, where no split is made.
@@ -98,9 +152,12 @@ void check_optimizer_effect(std::span<const Key> keys, const Loaded& loaded,
 
 std::vector<std::string> check_effect(std::span<const Key> keys, const Loaded& loaded) {
   std::vector<std::string> mistakes;
-  check_kind(keys, loaded, mistakes);
+  check_choice(keys, loaded, {"data.kind", loaded.config.data.kind}, effects_of_data_kind(), mistakes);
   check_split(keys, loaded, mistakes);
   check_optimizer_effect(keys, loaded, mistakes);
+  check_choice(keys, loaded, {"schedule.name", loaded.config.schedule.name}, effects_of_schedule_name(),
+               mistakes);
+  check_schedule_keys(keys, loaded, mistakes);
   return mistakes;
 }
 

@@ -86,6 +86,9 @@ Key optional_number_pair(std::string name, const Field<std::optional<std::pair<d
                          Range<double> range, const std::string& example, std::string help);
 Key whole_number_list(std::string name, const Field<std::vector<int>>& field,
                       const std::vector<int>& fallback, Range<int> range, std::string help);
+/// The default is the empty list; `example` is written as in TOML.
+Key number_list(std::string name, const Field<std::vector<double>>& field, Range<double> range,
+                const std::string& example, std::string help);
 
 struct TextHelp {
   std::string sentence;

@@ -10,7 +10,6 @@ namespace cohort::config {
 namespace {
 
 constexpr double kMostRate = 1000.0;
-constexpr int kMostSteps = 1'000'000'000;
 constexpr Range<double> kBelowOne{0.0, 0.999999};
 constexpr Range<double> kFraction{0.0, 1.0};
 constexpr Range<double> kThousand{0.0, 1000.0};
@@ -99,11 +98,11 @@ std::vector<Key> moment_keys() {
 
 std::vector<Key> group_keys() {
   return {
-      text_list("optimizer.groups", COHORT_FIELD(optimizer.groups),
-                R"(["*.bias: weight_decay=0, learning_rate=1e-4"])",
-                "Other settings (learning_rate, weight_decay, frozen, reducer, synchronizer) for parameters "
-                "whose names match a "
-                "pattern; the first matching group counts."),
+      text_list(
+          "optimizer.groups", COHORT_FIELD(optimizer.groups),
+          R"(["*.bias: weight_decay=0, learning_rate=1e-4"])",
+          "Other settings (learning_rate, learning_rate_factor, weight_decay, frozen, reducer, synchronizer) "
+          "for parameters whose names match a pattern; the first matching group counts."),
   };
 }
 
@@ -127,28 +126,6 @@ std::vector<Key> optimizer_keys() {
     for (Key& key : part()) keys.push_back(std::move(key));
   }
   return keys;
-}
-
-std::vector<Key> schedule_keys() {
-  return {
-      word("schedule.name", COHORT_FIELD(schedule.name), {"constant", "step", "exponential", "cosine"},
-           "constant", "How the learning rate changes after the warm-up."),
-      whole_number(
-          "schedule.warmup_steps", COHORT_FIELD(schedule.warmup_steps), 0, {0, kMostSteps},
-          "The number of steps in which the learning rate rises linearly from 0, before the schedule "
-          "begins."),
-      whole_number(
-          "schedule.step_size", COHORT_FIELD(schedule.step_size), 0, {0, kMostSteps},
-          "The number of steps after which step and exponential have multiplied the learning rate by "
-          "schedule.gamma; they require it."),
-      real_number(
-          "schedule.gamma", COHORT_FIELD(schedule.gamma), 0.1, {1e-9, 1.0},
-          "The factor of the learning rate in each schedule.step_size steps, for step and exponential."),
-      whole_number("schedule.t_max", COHORT_FIELD(schedule.t_max), 0, {0, kMostSteps},
-                   "The number of steps in which cosine falls to schedule.eta_min; 0: the rest of the run."),
-      real_number("schedule.eta_min", COHORT_FIELD(schedule.eta_min), 0.0, {0.0, kMostRate},
-                  "The learning rate at the end of cosine."),
-  };
 }
 
 }  // namespace cohort::config

@@ -46,6 +46,10 @@ std::vector<Key> train_keys() {
            "Let all ranks of a host share one copy of the parameters, instead of one copy per rank."),
       whole_number("train.hash_every", COHORT_FIELD(train.hash_every), 100, {0, kMost},
                    "Steps between comparisons of the ranks' copies of the parameters; 0: never."),
+      number_list(
+          "train.rank_factors", COHORT_FIELD(train.rank_factors), {0.0, 1e6}, "[1, 0.5]",
+          "The weight of the gradients and losses of each rank, one number per rank, in the means over "
+          "all ranks; empty: 1 for every rank."),
       optional_duration("train.time_limit", COHORT_FIELD(train.time_limit),
                         {std::chrono::seconds(1), std::chrono::hours(24 * 365)}, "\"3 h\"",
                         "Stop training after this time as SIGTERM does; unset: no limit."),

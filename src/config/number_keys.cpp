@@ -159,14 +159,18 @@ Key whole_number_list(std::string name, const Field<std::vector<int>>& field,
 
 namespace {
 
+// Nothing for a value that is no list of numbers.
+std::optional<Value::RealList> numbers_in(const Value& value) {
+  if (const auto* reals = std::get_if<Value::RealList>(&value.data)) return *reals;
+  const auto* whole = std::get_if<Value::WholeList>(&value.data);
+  if (whole == nullptr) return std::nullopt;
+  return Value::RealList(whole->begin(), whole->end());
+}
+
 using Pair = std::pair<double, double>;
 
 Result<Pair> read_pair(const Value& value, Range<double> range) {
-  Value::RealList numbers;
-  if (const auto* reals = std::get_if<Value::RealList>(&value.data)) numbers = *reals;
-  if (const auto* whole = std::get_if<Value::WholeList>(&value.data)) {
-    numbers.assign(whole->begin(), whole->end());
-  }
+  const Value::RealList numbers = numbers_in(value).value_or(Value::RealList());
   if (numbers.empty()) return wrong_kind(value);
   if (numbers.size() != 2) {
     return Error(ErrorCode::kUsage, fmt::format("has {} numbers, expected 2", numbers.size()));
@@ -180,6 +184,30 @@ std::string text_of(const Pair& pair) {
 }
 
 }  // namespace
+
+Key number_list(std::string name, const Field<std::vector<double>>& field, Range<double> range,
+                const std::string& example, std::string help) {
+  const auto parse = [range](const Value& value) -> Result<std::vector<double>> {
+    const auto* texts = std::get_if<Value::TextList>(&value.data);
+    if (texts != nullptr && texts->empty()) return std::vector<double>();
+    const std::optional<Value::RealList> numbers = numbers_in(value);
+    if (!numbers) return wrong_kind(value);
+    for (const double number : *numbers) {
+      if (!is_inside(number, range)) return out_of_range();
+    }
+    return std::vector<double>(numbers->begin(), numbers->end());
+  };
+  return {
+      .name = std::move(name),
+      .type = "list of numbers",
+      .allowed = fmt::format("a list of numbers from {} to {} like {}", range.least, range.most, example),
+      .fallback = "[]",
+      .help = std::move(help),
+      .choices = {},
+      .read = reader<std::vector<double>>(field, parse),
+      .show = [field](const Config& config) { return fmt::format("[{}]", fmt::join(field(config), ", ")); },
+      .example = example};
+}
 
 Key number_pair(std::string name, const Field<Pair>& field, Pair fallback, Range<double> range,
                 std::string help) {

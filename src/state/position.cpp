@@ -30,6 +30,12 @@ void visit(Position& position, const StateVisitor& visitor) {
   visitor(field("position/overflows_in_row", position.overflows_in_row));
   visitor(field("position/f32_stages", position.f32_stages));
   visitor(field("position/f32_until", position.f32_until));
+  visitor(field("position/plateau_best", position.plateau.best));
+  visitor(field("position/plateau_num_bad", position.plateau.num_bad));
+  visitor(field("position/plateau_cooldown_left", position.plateau.cooldown_left));
+  visitor(field("position/plateau_reductions", position.plateau.reductions));
+  visitor(field("position/epoch_loss", position.epoch_loss));
+  visitor(field("position/epoch_weight", position.epoch_weight));
 }
 
 }  // namespace cohort::state

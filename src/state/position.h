@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cohort/learning_rate_curves.h>
 #include <cohort/state.h>
 
 #include <cstdint>
@@ -22,6 +23,10 @@ struct Position {
   std::int64_t overflows_in_row = 0;
   std::int64_t f32_stages = 0;  ///< a bit for each stage that computes in f32 for a while
   std::int64_t f32_until = 0;   ///< the step before which they do
+  // For a learning rate that falls on a plateau of the loss:
+  PlateauState plateau{};
+  double epoch_loss = 0;    ///< the losses of the steps of the next epoch so far, times their weights
+  double epoch_weight = 0;  ///< the sum of these weights
 };
 
 /// Visits the fields as numbers that all ranks have: `position/step`, …

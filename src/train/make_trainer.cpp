@@ -77,10 +77,16 @@ Trainer::Trainer(Communicator& group, Arena& arena, Order order) {
     std::vector<train::ParameterUpdate> updates = train::updates_of(options, module);
     train::ReplicaSettings settings = train::replica_settings(options);
     settings.sync = train::sync_plan(options, module);
+    if (!options.rank_factors.empty()) {
+      settings.loss_factor = options.rank_factors[static_cast<std::size_t>(group.rank())];
+    }
     std::unique_ptr<train::TorchOptimizer> torch_optimizer;
-    if (order.optimizer != nullptr) {
+    if (order.optimizer == nullptr) {
+      train::check_momentum(options);
+    } else {
       train::check_torch_options(options);
       torch_optimizer = std::make_unique<train::TorchOptimizer>(*order.optimizer, train::tensors_of(module));
+      if (momentum_at(options.schedule, 0)) torch_optimizer->check_momentum();
       settings.torch_optimizer = torch_optimizer.get();
       settings.sharing = train::Sharing::kNone;                        // every rank updates a copy of its own
       updates.assign(updates.size(), {.optimizer = {.momentum = 0}});  // without moments
@@ -117,6 +123,7 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   parts_->report = {};
   const train::Checkpoints::Turn turn(parts_->checkpoints, parts_->group, parts_->replica, parts_->options);
   train::or_abort(parts_->replica.lanes(), [&] {
+    train::check_test_data(parts_->options, test.get());
     train::check_same_training(parts_->group, parts_->options, *data, test.get(),
                                parts_->torch_optimizer.get());
     train::or_abort(parts_->checkpoints->copies(), [&] {
@@ -140,8 +147,14 @@ EvaluationReport Trainer::evaluate(const Dataset& data) {
 }
 
 double Trainer::Parts::learning_rate() const {
-  if (torch_optimizer != nullptr) return torch_optimizer->set_learning_rates(options.schedule, report.steps);
-  return learning_rate_at(options.schedule, learning_rate_of(options.optimizer), report.steps);
+  const double factor = batch_factor(options.schedule.scale_with_batch, course.ledger.batch_size);
+  const auto scheduled = [&](double rate) {
+    return learning_rate_at(options.schedule, rate * factor, report.steps, course.position.plateau);
+  };
+  if (torch_optimizer == nullptr) return scheduled(learning_rate_of(options.optimizer));
+  if (const auto momentum = momentum_at(options.schedule, report.steps))
+    torch_optimizer->set_momentum(*momentum);
+  return torch_optimizer->set_learning_rates(scheduled);
 }
 
 void Trainer::visit_state(const StateVisitor& visitor) {

@@ -119,12 +119,16 @@ void MicroBatches::hand_on(Key key) {
 
 void MicroBatches::judge(Key key) {
   Carried& here = carried_[key];
-  const Evaluation evaluation =
+  Evaluation evaluation =
       parts_.computation.loss(fitted(key.first, here.output), here.batch, compute_of(key.first));
   check_loss(evaluation.loss);
   if (here.standing == nn::Standing::kStandIn) {
     here.output = evaluation.loss * 0;
     return;
+  }
+  if (parts_.loss_factor != 1) {
+    evaluation.loss = evaluation.loss * parts_.loss_factor;
+    evaluation.weight *= parts_.loss_factor;
   }
   const double loss = evaluation.loss.item<double>();
   if (!std::isfinite(loss)) note_overflow(key);

@@ -55,6 +55,7 @@ class MicroBatches {
     nn::SynchronisedLayers& layers;
     std::uint64_t seed = 0;
     Summation summation = Summation::kByRank;  ///< kByTree: also of the gradients of micro-batches
+    double loss_factor = 1;                    ///< of losses and weights
     Precision precision{};
   };
   explicit MicroBatches(const Parts& parts);

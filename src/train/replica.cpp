@@ -66,6 +66,7 @@ void Replica::make_parts(std::vector<ParameterUpdate> updates) {
                                                                       .layers = *layers_,
                                                                       .seed = settings_.seed,
                                                                       .summation = settings_.summation,
+                                                                      .loss_factor = settings_.loss_factor,
                                                                       .precision = settings_.precision});
   engine_ =
       std::make_unique<Engine>(lanes_.num_lanes(), [this](const Action& action) { perform_for_all(action); });
@@ -144,7 +145,7 @@ void Replica::open(const StepInfo& info, const Load& load) {
   if (trace_ != nullptr) trace_->begin_step(info.step);
   micro_batches_->open(info.step, info.micro_batches.size(), load, info.precision);
   for (const at::Tensor& parameter : buckets_->parameters()) parameter.mutable_grad() = at::Tensor();
-  synchronizers_->open({.learning_rate = info.learning_rate, .clip_value = settings_.clip_value});
+  synchronizers_->open(terms(/*scale=*/1));
   verdict_ = {};
   replica_hash_ = 0;
   if (info.hash_replica &&
@@ -194,7 +195,8 @@ void Replica::perform(const Action& action) {
 StepTerms Replica::terms(double scale) const {
   return {.learning_rate = info_.learning_rate,
           .gradient_scale = scale / info_.precision.loss_scale,
-          .clip_value = settings_.clip_value};
+          .clip_value = settings_.clip_value,
+          .momentum = info_.momentum};
 }
 
 // Every sample counts as much as any other: the sum of all gradients is divided by the sum of all weights.

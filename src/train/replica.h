@@ -14,6 +14,7 @@
 #include <cohort/trainer.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace cohort::train {
@@ -22,7 +23,8 @@ namespace cohort::train {
 struct StepInfo {
   std::int64_t step = 0;  ///< from 0
   double learning_rate = 0;
-  std::vector<int> micro_batches;  ///< of this rank, in order
+  std::optional<double> momentum{};  ///< or β₁; not set: that of the optimizer
+  std::vector<int> micro_batches;    ///< of this rank, in order
   bool hash_replica = false;
   bool wants_to_stop = false;
   bool wants_to_save = false;
@@ -38,6 +40,7 @@ struct ReplicaSettings {
   Precision precision{};
   std::size_t bucket_bytes = std::size_t{4} << 20;
   Sharing sharing = Sharing::kWherePossible;
+  double loss_factor = 1;  ///< the weight of the losses of this rank, and so of its gradients
   /// Updates the parameters instead of Cohort's optimizers. Must outlive the replica.
   TorchOptimizer* torch_optimizer = nullptr;
   SyncPlan sync{};

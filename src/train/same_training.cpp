@@ -3,6 +3,7 @@
 #include "base/checksum.h"
 #include "train/same_on_all.h"
 #include "update/groups.h"
+#include "update/schedule.h"
 #include "update/settings.h"
 
 #include <ATen/ATen.h>
@@ -32,12 +33,6 @@ Values of_optimizer(const OptimizerSettings& settings) {
     }
   }
   return values;
-}
-
-Values of_schedule(const LearningRateSchedule& schedule) {
-  return {{"schedule.kind", as_number(schedule.kind)}, {"schedule.warmup_steps", schedule.warmup_steps},
-          {"schedule.step_size", schedule.step_size},  {"schedule.gamma", schedule.gamma},
-          {"schedule.t_max", schedule.t_max},          {"schedule.eta_min", schedule.eta_min}};
 }
 
 std::string text_of(const std::vector<ParameterGroup>& groups) {
@@ -73,7 +68,9 @@ Values of_precision(const Precision& precision) {
 }
 
 Values of_options(const TrainerOptions& options) {
-  return {{"groups", text_of(options.groups)},
+  return {{"schedule", cohort::text_of(options.schedule)},
+          {"groups", text_of(options.groups)},
+          {"rank_factors", fmt::format("[{}]", fmt::join(options.rank_factors, ", "))},
           {"clip_grad_norm", options.clip_grad_norm.value_or(0)},
           {"clip_grad_value", options.clip_grad_value.value_or(0)},
           {"skip_non_finite", as_number(options.skip_non_finite)},
@@ -131,9 +128,9 @@ void check_same_training(Communicator& group, const TrainerOptions& options, con
   Values values{{"the checksum of the optimizer's settings and state",
                  torch_optimizer != nullptr ? as_number(torch_optimizer->hash()) : 0}};
   for (const Values& part :
-       {with_prefix(of_optimizer(options.optimizer)), with_prefix(of_schedule(options.schedule)),
-        with_prefix(of_options(options)), with_prefix(of_precision(options.precision)),
-        with_prefix(of_checkpoints(options)), of_data("train", &train), of_data("test", test)}) {
+       {with_prefix(of_optimizer(options.optimizer)), with_prefix(of_options(options)),
+        with_prefix(of_precision(options.precision)), with_prefix(of_checkpoints(options)),
+        of_data("train", &train), of_data("test", test)}) {
     values.insert(values.end(), part.begin(), part.end());
   }
   values.push_back({"whether TrainerOptions::directory is set", as_number(!options.directory.empty())});

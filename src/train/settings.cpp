@@ -4,10 +4,13 @@
 
 #include "train/snapshots.h"
 #include "update/groups.h"
+#include "update/momentum.h"
+#include "update/schedule.h"
 #include "update/settings.h"
 
 #include <ATen/Parallel.h>
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <malloc.h>
@@ -107,9 +110,64 @@ void check_precision(const Precision& precision) {
 
 }  // namespace
 
+namespace {
+
+void check_rank_factors(const TrainerOptions& options, int world) {
+  const std::vector<double>& factors = options.rank_factors;
+  if (factors.empty()) return;
+  constexpr const char* kRemedy = "Give one finite number of at least 0 for each rank, one of them above 0.";
+  if (factors.size() != static_cast<std::size_t>(world)) {
+    refuse(fmt::format("TrainerOptions::rank_factors has {} number{}, expected {}, one for each rank",
+                       factors.size(), factors.size() == 1 ? "" : "s", world),
+           kRemedy);
+  }
+  for (const double factor : factors) {
+    if (std::isfinite(factor) && factor >= 0) continue;
+    refuse(fmt::format("TrainerOptions::rank_factors has the number {}", factor), kRemedy);
+  }
+  if (*std::max_element(factors.begin(), factors.end()) == 0) {
+    refuse("TrainerOptions::rank_factors has no number above 0", kRemedy);
+  }
+  if (options.deterministic == Deterministic::kAnyWorld) {
+    refuse(
+        "TrainerOptions::rank_factors depends on the number of ranks, and Deterministic::kAnyWorld does not",
+        "Leave one of them out.");
+  }
+}
+
+void check_learning_rates(const TrainerOptions& options) {
+  value_or_throw(check_schedule(options.schedule));
+  const auto* const plateau = std::get_if<learning_rate::Plateau>(&options.schedule.curve);
+  const bool watches_evaluations =
+      plateau != nullptr && plateau->metric == learning_rate::Plateau::Metric::kEvaluation;
+  if (watches_evaluations && !options.evaluate_every) {
+    refuse("learning_rate::Plateau watches evaluations, and TrainerOptions::evaluate_every is not set",
+           "Set TrainerOptions::evaluate_every, or the metric of the Plateau to kTraining.");
+  }
+}
+
+}  // namespace
+
+void check_momentum(const TrainerOptions& options) {
+  if (!momentum_at(options.schedule, 0) || has_momentum(options.optimizer)) return;
+  refuse("learning_rate::OneCycle::cycle_momentum is set, but the optimizer has no momentum that may change",
+         "Set TrainerOptions::optimizer.momentum above 0, or cycle_momentum to false.");
+}
+
+void check_test_data(const TrainerOptions& options, const Dataset* test) {
+  const auto* const plateau = std::get_if<learning_rate::Plateau>(&options.schedule.curve);
+  if (test != nullptr || plateau == nullptr) return;
+  if (plateau->metric == learning_rate::Plateau::Metric::kTraining) return;
+  refuse(
+      "learning_rate::Plateau watches evaluations, and there is no data to evaluate with",
+      "Give fit() test data, or set the metric of the Plateau to kTraining: schedule.metric in a job file.");
+}
+
 void check_options(const TrainerOptions& options, int world) {
   check_bounds(options);
   check_precision(options.precision);
+  check_learning_rates(options);
+  check_rank_factors(options, world);
   const int slots = slots_of(options, world);
   const OptimizerSettings optimizer = with_defaults(options.optimizer);
   if (optimizer.nesterov.value_or(false) && optimizer.momentum.value_or(0) == 0) {
@@ -216,9 +274,9 @@ std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const tor
     const GroupSettings settings = settings_of(options.groups, name);
     ParameterUpdate& update = updates.emplace_back(ParameterUpdate{.optimizer = options.optimizer});
     update.optimizer.weight_decay = settings.weight_decay.value_or(options.optimizer.weight_decay);
-    if (settings.learning_rate) {
-      update.rate_factor = *settings.learning_rate / learning_rate_of(options.optimizer);
-    }
+    update.rate_factor = settings.learning_rate
+                             ? *settings.learning_rate / learning_rate_of(options.optimizer)
+                             : settings.learning_rate_factor.value_or(1);
   }
   return updates;
 }

@@ -14,6 +14,12 @@ namespace cohort::train {
 /// `TrainerOptions::batch_size`; config::with_keys() makes keys of a job file from such names.
 void check_options(const TrainerOptions& options, int world);
 
+/// Failure: throws UsageError for a schedule that changes the momentum of an optimizer of Cohort without one.
+void check_momentum(const TrainerOptions& options);
+
+/// Failure: throws UsageError for a schedule that needs evaluations, without test data. `test` may be null.
+void check_test_data(const TrainerOptions& options, const Dataset* test);
+
 /// Failure: throws UsageError for options that have no effect beside an optimizer of torch.
 void check_torch_options(const TrainerOptions& options);
 

@@ -7,6 +7,7 @@
 #include "state/peer_source.h"
 #include "train/tensor_pieces.h"
 #include "update/bf16.h"
+#include "update/momentum.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -110,7 +111,9 @@ void ShardedUpdate::update(std::size_t index, BucketSlice piece, const float* gr
     const std::size_t offset = run.first - own_run(bucket, entry).first;
     for (float*& moment : spans.moments) moment = moment == nullptr ? nullptr : moment + offset;
     if (spans.master != nullptr) spans.master += offset;
-    cohort::apply(how.optimizer,
+    OptimizerSettings optimizer = how.optimizer;
+    if (terms_.momentum) set_momentum(optimizer, *terms_.momentum);
+    cohort::apply(optimizer,
                   {.count = how.count + 1,
                    .learning_rate = terms_.learning_rate * how.rate_factor,
                    .gradient_scale = terms_.gradient_scale,

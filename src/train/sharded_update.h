@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct StepTerms {
   double learning_rate = 0;
   double gradient_scale = 1;  ///< one over the weight of the batch, times the factor of clipping by norm
   double clip_value = 0;      ///< 0: no clipping by value
+  /// Momentum or β₁ of this step; not set: that of the optimizer.
+  std::optional<double> momentum{};
 };
 
 /// The optimizer of one rank: updates its slice of every bucket, and keeps the moments of these slices in the

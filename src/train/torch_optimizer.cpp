@@ -2,6 +2,7 @@
 
 #include "base/checksum.h"
 #include "train/optimizer_state.h"
+#include "train/torch_momentum.h"
 #include <cohort/error.h>
 
 #include <ATen/ATen.h>
@@ -54,22 +55,40 @@ TorchOptimizer::TorchOptimizer(torch::optim::Optimizer& optimizer, const ModuleT
             .with_remedy("Use another optimizer, or a loop of your own with DataParallel."));
   }
   check_parameters(optimizer, tensors);
-  for (const auto& group : optimizer_.param_groups()) first_rates_.push_back(group.options().get_lr());
+  for (const auto& group : optimizer_.param_groups()) {
+    first_rates_.push_back(group.options().get_lr());
+    first_momentums_.push_back(torch_momentum(group.options()));
+  }
 }
 
 TorchOptimizer::~TorchOptimizer() {
   auto& groups = optimizer_.param_groups();
   for (std::size_t g = 0; g < groups.size() && g < first_rates_.size(); ++g) {
     groups[g].options().set_lr(first_rates_[g]);
+    if (first_momentums_[g]) set_torch_momentum(groups[g].options(), *first_momentums_[g]);
   }
 }
 
-double TorchOptimizer::set_learning_rates(const LearningRateSchedule& schedule, std::int64_t step) {
+double TorchOptimizer::set_learning_rates(const std::function<double(double)>& scheduled) {
   auto& groups = optimizer_.param_groups();
   for (std::size_t g = 0; g < groups.size() && g < first_rates_.size(); ++g) {
-    groups[g].options().set_lr(learning_rate_at(schedule, first_rates_[g], step));
+    groups[g].options().set_lr(scheduled(first_rates_[g]));
   }
   return groups.front().options().get_lr();
+}
+
+void TorchOptimizer::set_momentum(double momentum) {
+  for (auto& group : optimizer_.param_groups()) set_torch_momentum(group.options(), momentum);
+}
+
+void TorchOptimizer::check_momentum() const {
+  for (const auto& group : optimizer_.param_groups()) {
+    if (torch_momentum(group.options())) continue;
+    throw UsageError(
+        UsageError(
+            "learning_rate::OneCycle::cycle_momentum is set, but the optimizer has no momentum and no betas")
+            .with_remedy("Set cycle_momentum to false."));
+  }
 }
 
 void TorchOptimizer::step(const BucketSet& buckets, const std::vector<bool>& used, const StepTerms& terms) {

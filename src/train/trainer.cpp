@@ -25,8 +25,7 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
   while (report.epochs < options.epochs && report.end == TrainingEnd::kDone) {
     if (!epoch(loader, plan)) break;
     const state::Position before_evaluation = course.position;
-    report.epochs = ++course.position.epoch;
-    course.position.step_in_epoch = 0;
+    end_epoch();
     const bool due = options.evaluate_every && report.epochs % *options.evaluate_every == 0;
     if (test != nullptr && due && !look_at(*test)) {
       if (report.end == TrainingEnd::kStopped) course.position = before_evaluation;
@@ -70,14 +69,14 @@ bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
 }
 
 Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
-  const train::StepInfo info{
-      .step = report.steps,
-      .learning_rate = learning_rate(),
-      .micro_batches = turns(),
-      .hash_replica = options.hash_every && report.steps % *options.hash_every == 0,
-      .wants_to_stop = options.wants_to_stop && options.wants_to_stop(),
-      .wants_to_save = checkpoints->is_due(report.steps + 1),
-      .precision = train::step_precision(options.precision, course.position)};
+  const train::StepInfo info{.step = report.steps,
+                             .learning_rate = learning_rate(),
+                             .momentum = momentum_at(options.schedule, report.steps),
+                             .micro_batches = turns(),
+                             .hash_replica = options.hash_every && report.steps % *options.hash_every == 0,
+                             .wants_to_stop = options.wants_to_stop && options.wants_to_stop(),
+                             .wants_to_save = checkpoints->is_due(report.steps + 1),
+                             .precision = train::step_precision(options.precision, course.position)};
   const auto epoch = static_cast<std::uint64_t>(report.epochs);
   const Seconds waited_before = replica.waited(), stalled_before = loader.stall();
   const auto start = std::chrono::steady_clock::now();
@@ -88,6 +87,7 @@ Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
   report.steps = ++course.position.step;
   course.loss.reset();
   ++course.position.step_in_epoch;
+  add_to_epoch(verdict);
   tell(verdict, info,
        {.whole = Seconds(std::chrono::steady_clock::now() - start).count(),
         // A rank that is alone waits for its own updates only.
@@ -147,6 +147,7 @@ bool Trainer::Parts::look_at(const Dataset& test) {
   }
   EvaluationReport seen = *found;
   course.loss = seen.loss;
+  watch(learning_rate::Plateau::Metric::kEvaluation, seen.loss);
   seen.epoch = report.epochs + (course.position.step_in_epoch > 0 ? 1 : 0);
   seen.step = report.steps;
   seen.is_best = seen.loss < course.position.best_loss && std::isfinite(seen.loss);

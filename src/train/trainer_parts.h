@@ -58,10 +58,15 @@ struct Trainer::Parts {
   train::Verdict step(SlotLoader& loader, std::uint64_t step_in_epoch);
   std::vector<int> turns() const;
   train::Loaded load(SlotLoader& loader, const SlotAddress& address) const;
-  /// The learning rate of the next step.
+  /// The learning rate of the next step; sets those of an optimizer of torch.
   double learning_rate() const;
   void tell(const train::Verdict& verdict, const train::StepInfo& info, StepTimes times);
   bool look_at(const Dataset& test);
+  /// One more loss for a schedule that lowers the learning rate on a plateau of these losses.
+  void watch(learning_rate::Plateau::Metric metric, double loss);
+  /// Adds a step to the mean training loss of the epoch, if the schedule watches it.
+  void add_to_epoch(const train::Verdict& verdict);
+  void end_epoch();
   void keep(std::string_view name);
 };
 

@@ -43,7 +43,8 @@ namespace cohort {
 namespace {
 
 constexpr std::string_view kForm =
-    "'pattern, pattern: learning_rate=NUMBER, weight_decay=NUMBER, frozen, reducer=NAME, synchronizer=NAME'";
+    "'pattern, pattern: learning_rate=NUMBER, learning_rate_factor=NUMBER, weight_decay=NUMBER, frozen, "
+    "reducer=NAME, synchronizer=NAME'";
 
 Error mistake(const std::string& text, const std::string& reason) {
   return Error(ErrorCode::kUsage, fmt::format("group '{}' of optimizer.groups {}", text, reason))
@@ -85,6 +86,8 @@ Result<bool> truth(const std::string& key, const std::string& value) {
 Status set(ParameterGroup& settings, const std::string& key, const std::string& value) {
   if (key == "learning_rate") {
     COHORT_ASSIGN_OR_RETURN(settings.learning_rate, number(key, value));
+  } else if (key == "learning_rate_factor") {
+    COHORT_ASSIGN_OR_RETURN(settings.learning_rate_factor, number(key, value));
   } else if (key == "weight_decay") {
     COHORT_ASSIGN_OR_RETURN(settings.weight_decay, number(key, value));
   } else if (key == "frozen") {
@@ -94,8 +97,8 @@ Status set(ParameterGroup& settings, const std::string& key, const std::string& 
   } else if (key == "synchronizer") {
     settings.synchronizer = value;
   } else {
-    const std::vector<std::string> known = {"learning_rate", "weight_decay", "frozen", "reducer",
-                                            "synchronizer"};
+    const std::vector<std::string> known = {"learning_rate", "learning_rate_factor", "weight_decay", "frozen",
+                                            "reducer",       "synchronizer"};
     const auto meant = nearest(key, known);
     return Error(
         ErrorCode::kUsage,
@@ -175,16 +178,24 @@ GroupSettings settings_in(const ParameterGroup& group) {
           .weight_decay = group.weight_decay,
           .is_frozen = group.frozen,
           .reducer = group.reducer,
-          .synchronizer = group.synchronizer};
+          .synchronizer = group.synchronizer,
+          .learning_rate_factor = group.learning_rate_factor};
 }
 
 Status check_numbers(const ParameterGroup& group) {
   for (const auto& [name, value] :
-       {std::pair("learning_rate", group.learning_rate), std::pair("weight_decay", group.weight_decay)}) {
+       {std::pair("learning_rate", group.learning_rate), std::pair("weight_decay", group.weight_decay),
+        std::pair("learning_rate_factor", group.learning_rate_factor)}) {
     if (!value || (std::isfinite(*value) && *value >= 0)) continue;
     return Error(ErrorCode::kUsage,
                  fmt::format("the parameter group '{}' has {} {}; expected a number of at least 0",
                              fmt::join(group.patterns, ", "), name, *value));
+  }
+  if (group.learning_rate && group.learning_rate_factor) {
+    return Error(ErrorCode::kUsage,
+                 fmt::format("the parameter group '{}' has a learning_rate and a learning_rate_factor",
+                             fmt::join(group.patterns, ", ")))
+        .with_remedy("Give one of them: learning_rate_factor is a multiple of the optimizer's.");
   }
   return {};
 }
@@ -224,6 +235,9 @@ Result<std::vector<ParameterGroup>> parse_groups(std::span<const std::string> te
 std::string text_of(const ParameterGroup& group) {
   std::vector<std::string> settings;
   if (group.learning_rate) settings.push_back(fmt::format("learning_rate={}", *group.learning_rate));
+  if (group.learning_rate_factor) {
+    settings.push_back(fmt::format("learning_rate_factor={}", *group.learning_rate_factor));
+  }
   if (group.weight_decay) settings.push_back(fmt::format("weight_decay={}", *group.weight_decay));
   if (group.reducer) settings.push_back(fmt::format("reducer={}", *group.reducer));
   if (group.synchronizer) settings.push_back(fmt::format("synchronizer={}", *group.synchronizer));

@@ -25,13 +25,14 @@ struct GroupSettings {
   bool is_frozen = false;  ///< no gradient is computed and no update is made
   std::optional<std::string> reducer{};
   std::optional<std::string> synchronizer{};
+  std::optional<double> learning_rate_factor{};
 
   bool operator==(const GroupSettings&) const = default;
 };
 
 /// Parses a group: patterns, a colon, settings, as in `*.bias, norm?.*: weight_decay=0, learning_rate=1e-4`
-/// or `embedding.*: frozen`. The settings are learning_rate, weight_decay, frozen (alone, or =true, =false),
-/// reducer and synchronizer.
+/// or `embedding.*: frozen`. The settings are learning_rate or learning_rate_factor, weight_decay, frozen
+/// (alone, or =true, =false), reducer and synchronizer.
 ///
 /// Failure: kUsage, quoting the group.
 Result<ParameterGroup> parse_group(const std::string& text);

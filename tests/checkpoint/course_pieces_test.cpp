@@ -8,7 +8,14 @@ namespace cohort::checkpoint {
 namespace {
 
 Course course_at(std::int64_t step) {
-  return {.position = {.step = step, .epoch = 2, .step_in_epoch = 3, .samples = 99, .best_loss = 0.5},
+  return {.position = {.step = step,
+                       .epoch = 2,
+                       .step_in_epoch = 3,
+                       .samples = 99,
+                       .best_loss = 0.5,
+                       .plateau = {.best = 0.25, .num_bad = 2, .cooldown_left = 3, .reductions = 4},
+                       .epoch_loss = 7,
+                       .epoch_weight = 8},
           .ledger = {.samples = 101, .batch_size = 16, .micro_batches = 4},
           .settings = {{"seed", "7"}, {"shuffle", "true"}},
           .bucket_order = {2, 0, 1}};
@@ -28,6 +35,10 @@ TEST(CoursePieces, HaveAllOfACourse) {
   EXPECT_EQ(found.position.step, 41);
   EXPECT_EQ(found.position.samples, 99);
   EXPECT_EQ(found.position.best_loss, 0.5);
+  EXPECT_EQ(found.position.plateau,
+            (PlateauState{.best = 0.25, .num_bad = 2, .cooldown_left = 3, .reductions = 4}));
+  EXPECT_EQ(found.position.epoch_loss, 7);
+  EXPECT_EQ(found.position.epoch_weight, 8);
   EXPECT_EQ(found.ledger, course.ledger);
   EXPECT_EQ(found.settings, course.settings);
   EXPECT_EQ(found.bucket_order, course.bucket_order);

@@ -33,7 +33,10 @@ Manifest example() {
                    .step_in_epoch = 3,
                    .samples = 4,
                    .evaluations_since_best = 5,
-                   .best_loss = 0.1},
+                   .best_loss = 0.1,
+                   .plateau = {.best = 0.3, .num_bad = 2, .cooldown_left = 3, .reductions = 4},
+                   .epoch_loss = 1.0 / 3,
+                   .epoch_weight = 48},
       .ledger = {.samples = 60000, .batch_size = 64, .micro_batches = 8},
       .loss = -1e-300,
       .settings = {{"seed", "1"}, {"optimizer", "adamw \"quoted\"\n\x01 ü"}},
@@ -101,6 +104,9 @@ void expect_same(const Course& a, const Course& b) {
   EXPECT_EQ(a.position.samples, b.position.samples);
   EXPECT_EQ(a.position.evaluations_since_best, b.position.evaluations_since_best);
   EXPECT_EQ(a.position.best_loss, b.position.best_loss);
+  EXPECT_EQ(a.position.plateau, b.position.plateau);
+  EXPECT_EQ(a.position.epoch_loss, b.position.epoch_loss);
+  EXPECT_EQ(a.position.epoch_weight, b.position.epoch_weight);
   EXPECT_EQ(a.ledger, b.ledger);
   EXPECT_EQ(a.loss, b.loss);
   EXPECT_EQ(a.settings, b.settings);

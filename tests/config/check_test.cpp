@@ -79,16 +79,66 @@ TEST(Check, ClassesFitTheGeneratorAndTheModel) {
 }
 
 TEST(Check, SchedulesHaveWhatTheyNeed) {
-  EXPECT_EQ(verdict({"schedule.name=step"}),
-            "--set schedule.name=step: schedule.name = \"step\" requires schedule.step_size: the number of "
-            "steps after which the learning rate is multiplied by 0.1");
-  EXPECT_TRUE(refuses({"schedule.name=exponential"}, "requires schedule.step_size"));
-  EXPECT_EQ(verdict({"schedule.name=step", "schedule.step_size=10"}), "fine");
-  EXPECT_EQ(verdict({"schedule.name=cosine"}), "fine") << "over the whole run";
-  EXPECT_EQ(
-      verdict({"schedule.name=cosine", "schedule.eta_min=1"}),
-      "--set schedule.eta_min=1: schedule.eta_min = 1 is above optimizer.learning_rate = 0.05; a cosine "
-      "goes down");
+  for (const std::string& name : find_key(kKeys, "schedule.name")->choices) {
+    EXPECT_EQ(verdict({"schedule.name=" + name}), "fine");
+  }
+  EXPECT_EQ(verdict({"schedule.scale_with_batch=sqrt"}),
+            "--set schedule.scale_with_batch=sqrt: schedule.scale_with_batch = \"sqrt\" requires "
+            "schedule.base_batch_size: the batch size that optimizer.learning_rate is right for");
+  EXPECT_EQ(verdict({"schedule.scale_with_batch=sqrt", "schedule.base_batch_size=64"}), "fine");
+}
+
+TEST(Check, SchedulesGoDown) {
+  for (const std::string name : {"cosine", "cosine-restarts", "polynomial", "wsd"}) {
+    EXPECT_EQ(verdict({"schedule.name=" + name, "schedule.eta_min=1"}),
+              "--set schedule.eta_min=1: schedule.eta_min = 1 is above optimizer.learning_rate = 0.05; "
+              "schedule.name = \"" +
+                  name + "\" goes down");
+  }
+  EXPECT_TRUE(refuses({"schedule.name=plateau", "schedule.min_lr=1"}, "schedule.min_lr = 1 is above"));
+  EXPECT_TRUE(refuses({"schedule.name=wsd", "schedule.total_steps=9", "schedule.decay_steps=10"},
+                      "schedule.decay_steps = 10 is above schedule.total_steps = 9"));
+  EXPECT_EQ(verdict({"schedule.name=wsd", "schedule.decay_steps=10"}), "fine");
+}
+
+TEST(Check, MilestonesIncrease) {
+  EXPECT_EQ(verdict({"schedule.name=multi-step", "schedule.milestones=[3, 5]"}), "fine");
+  EXPECT_TRUE(refuses({"schedule.name=multi-step", "schedule.milestones=[3, 3]"}, "[3, 3] must increase"));
+  EXPECT_TRUE(refuses({"schedule.name=multi-step", "schedule.milestones=[5, 3]"}, "[5, 3] must increase"));
+}
+
+TEST(Check, ACycleOfMomentumRequiresMomentum) {
+  EXPECT_TRUE(refuses({"schedule.name=one-cycle", "optimizer.momentum=0"},
+                      "optimizer.name = \"sgd\" has none with these"));
+  EXPECT_TRUE(refuses({"schedule.name=one-cycle", "optimizer.name=adagrad"}, "has none with these settings"));
+  EXPECT_TRUE(refuses({"schedule.name=one-cycle", "optimizer.name=nadam"}, "has none with these settings"));
+  EXPECT_EQ(verdict({"schedule.name=one-cycle", "optimizer.name=lion"}), "fine");
+  EXPECT_EQ(verdict({"schedule.name=one-cycle", "optimizer.momentum=0", "schedule.cycle_momentum=false"}),
+            "fine");
+  EXPECT_EQ(verdict({"schedule.name=one-cycle", "optimizer.name=adam"}), "fine");
+  EXPECT_TRUE(refuses({"schedule.name=one-cycle", "schedule.max_momentum=0.8"},
+                      "schedule.base_momentum = 0.85 is above schedule.max_momentum = 0.8"));
+  EXPECT_TRUE(refuses({"schedule.name=one-cycle", "schedule.three_phase=true", "schedule.pct_start=0.6"},
+                      "schedule.pct_start = 0.6 is above 0.5"));
+}
+
+TEST(Check, APlateauHasLossesToWatch) {
+  EXPECT_TRUE(refuses({"schedule.name=plateau", "train.evaluate_every=0"}, "evaluates only at the end"));
+  EXPECT_EQ(verdict({"schedule.name=plateau", "train.evaluate_every=0", "schedule.metric=training"}), "fine");
+  EXPECT_TRUE(
+      refuses({"schedule.name=plateau", "schedule.threshold=2"}, "schedule.threshold = 2 is above 1"));
+  EXPECT_EQ(verdict({"schedule.name=plateau", "schedule.threshold=2", "schedule.threshold_mode=abs"}),
+            "fine");
+}
+
+TEST(Check, FactorsOfRanksHaveAMean) {
+  EXPECT_EQ(verdict({"train.rank_factors=[1, 0.5]"}), "fine");
+  EXPECT_EQ(verdict({"train.rank_factors=[]"}), "fine");
+  EXPECT_TRUE(refuses({"train.rank_factors=[0, 0]"}, "has no number above 0"));
+  EXPECT_TRUE(refuses({"train.rank_factors=[1, -1]"}, "a list of numbers from 0 to 1000000 like [1, 0.5]"));
+  EXPECT_TRUE(refuses({"train.rank_factors=1"}, "a list of numbers"));
+  EXPECT_TRUE(refuses({"train.rank_factors=[1, 2]", "train.deterministic=any-world", "train.micro_batches=4"},
+                      "train.rank_factors depends on the number of ranks"));
 }
 
 TEST(Check, NesterovRequiresMomentum) {

@@ -48,6 +48,62 @@ TEST(Effect, AKeyThatChangesNothingIsRefused) {
   }
 }
 
+// x: the key has an effect on the schedule.
+TEST(Effect, AKeyOfAnotherScheduleIsRefused) {
+  const std::vector<std::string> names{"constant",     "step",       "multi-step", "exponential",
+                                       "inverse-sqrt", "polynomial", "cosine",     "cosine-restarts",
+                                       "one-cycle",    "wsd",        "plateau"};
+  const std::map<std::string, std::string> table{{"step_size=5", ".x.x......."},
+                                                 {"milestones=[5]", "..x........"},
+                                                 {"gamma=0.5", ".xxx......."},
+                                                 {"timescale=5", "....x......"},
+                                                 {"total_steps=5", ".....x..xx."},
+                                                 {"power=2", ".....x....."},
+                                                 {"t_max=5", "......x...."},
+                                                 {"t_0=5", ".......x..."},
+                                                 {"t_mult=2", ".......x..."},
+                                                 {"eta_min=0.01", ".....xxx.x."},
+                                                 {"pct_start=0.2", "........x.."},
+                                                 {"anneal_strategy=linear", "........x.."},
+                                                 {"three_phase=true", "........x.."},
+                                                 {"div_factor=5", "........x.."},
+                                                 {"final_div_factor=5", "........x.."},
+                                                 {"cycle_momentum=false", "........x.."},
+                                                 {"base_momentum=0.5", "........x.."},
+                                                 {"max_momentum=0.96", "........x.."},
+                                                 {"decay_steps=5", ".........x."},
+                                                 {"decay=cosine", ".........x."},
+                                                 {"metric=training", "..........x"},
+                                                 {"factor=0.5", "..........x"},
+                                                 {"patience=5", "..........x"},
+                                                 {"threshold=0.5", "..........x"},
+                                                 {"threshold_mode=abs", "..........x"},
+                                                 {"cooldown=5", "..........x"},
+                                                 {"min_lr=0.01", "..........x"},
+                                                 {"eps=0.5", "..........x"},
+                                                 {"warmup_steps=5", "xxxxxxxxxxx"}};
+  EXPECT_EQ(find_key(kKeys, "schedule.name")->choices, names);
+  for (const auto& [setting, row] : table) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string found = verdict({"schedule.name=" + names[i], "schedule." + setting});
+      EXPECT_EQ(found == "fine", row[i] == 'x') << setting << " on " << names[i] << ": " << found;
+    }
+  }
+}
+
+TEST(Effect, AKeyThatAnotherKeySwitchesOffIsRefused) {
+  EXPECT_EQ(
+      verdict({"schedule.warmup=constant"}),
+      "--set schedule.warmup=constant: schedule.warmup has no effect with schedule.warmup_steps = 0: leave "
+      "it out");
+  EXPECT_EQ(verdict({"schedule.warmup=constant", "schedule.warmup_steps=1"}), "fine");
+  EXPECT_NE(verdict({"schedule.warmup_start_factor=0.5"}).find("has no effect with"), std::string::npos);
+  EXPECT_NE(verdict({"schedule.base_batch_size=5"}).find("scale_with_batch = \"none\""), std::string::npos);
+  const std::vector<std::string> cycle{"schedule.name=one-cycle", "schedule.cycle_momentum=false",
+                                       "schedule.base_momentum=0.5"};
+  EXPECT_NE(verdict(cycle).find("has no effect with schedule.cycle_momentum = false"), std::string::npos);
+}
+
 TEST(Effect, TheMessageNamesTheKinds) {
   EXPECT_EQ(
       verdict({"data.stride=4"}),

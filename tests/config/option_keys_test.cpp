@@ -33,12 +33,6 @@ TEST(OptionKeys, TheKeysExist) {
                                    "optimizer.nesterov",
                                    "optimizer.eps",
                                    "optimizer.weight_decay",
-                                   "schedule.kind",
-                                   "schedule.warmup_steps",
-                                   "schedule.step_size",
-                                   "schedule.gamma",
-                                   "schedule.t_max",
-                                   "schedule.eta_min",
                                    "groups",
                                    "clip_grad_norm",
                                    "clip_grad_value",
@@ -66,6 +60,7 @@ TEST(OptionKeys, TheKeysExist) {
                                    "bucket_bytes",
                                    "hash_every",
                                    "one_copy",
+                                   "rank_factors",
                                    "loader_threads",
                                    "prefetch"}) {
     const std::string key = with_keys(std::string("TrainerOptions::") + member);

@@ -74,46 +74,5 @@ TEST(MakeOptimizer, HasTheDefaultsOfTheLibrary) {
   }
 }
 
-TEST(MakeLearningRateSchedule, TakesEverySettingOfAJob) {
-  const Config job = loaded(R"(
-[optimizer]
-learning_rate = 0.5
-[schedule]
-name = "step"
-warmup_steps = 3
-step_size = 7
-gamma = 0.25
-t_max = 11
-eta_min = 0.125
-)");
-  const LearningRateSchedule made = make_learning_rate_schedule(job.schedule, 1000);
-  EXPECT_EQ(made.kind, LearningRateScheduleKind::kStep);
-  EXPECT_EQ(made.warmup_steps, 3);
-  EXPECT_EQ(made.step_size, 7);
-  EXPECT_EQ(made.gamma, 0.25);
-  EXPECT_EQ(made.t_max, 11);
-  EXPECT_EQ(made.eta_min, 0.125);
-}
-
-TEST(MakeLearningRateSchedule, KnowsEveryScheduleOfTheTable) {
-  const auto kind_of = [](const std::string& name) {
-    return make_learning_rate_schedule(loaded("[schedule]\nstep_size = 1\nname = \"" + name + "\"").schedule,
-                                       10)
-        .kind;
-  };
-  EXPECT_EQ(kind_of("constant"), LearningRateScheduleKind::kConstant);
-  EXPECT_EQ(kind_of("step"), LearningRateScheduleKind::kStep);
-  EXPECT_EQ(kind_of("exponential"), LearningRateScheduleKind::kExponential);
-  EXPECT_EQ(kind_of("cosine"), LearningRateScheduleKind::kCosine);
-}
-
-TEST(MakeLearningRateSchedule, ACosineEndsWithTheRunUnlessTMaxSaysOtherwise) {
-  ScheduleConfig cosine = loaded("[schedule]\nname = \"cosine\"\nwarmup_steps = 20").schedule;
-  EXPECT_EQ(make_learning_rate_schedule(cosine, 100).t_max, 80);
-  EXPECT_EQ(make_learning_rate_schedule(cosine, 20).t_max, 1) << "nothing is left after the warm-up";
-  cosine.t_max = 50;
-  EXPECT_EQ(make_learning_rate_schedule(cosine, 100).t_max, 50);
-}
-
 }  // namespace
 }  // namespace cohort::job

@@ -33,7 +33,7 @@ torch::nn::Sequential net() {
 
 TrainerOptions options(const std::string& folder) {
   return {.optimizer = {.kind = OptimizerKind::kAdamW, .learning_rate = 0.01, .weight_decay = 0.01},
-          .schedule = {.warmup_steps = 4},
+          .schedule = {.warmup = {.steps = 4}},
           .clip_grad_norm = 0.1,
           .batch_size = 16,
           .micro_batches = 4,

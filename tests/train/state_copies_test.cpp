@@ -39,7 +39,7 @@ struct Crossed : torch::nn::Module {
 
 TrainerOptions options_with(StateCopies* copies) {
   return {.optimizer = {.kind = OptimizerKind::kAdamW, .learning_rate = 0.05, .weight_decay = 0.01},
-          .schedule = {.kind = LearningRateScheduleKind::kCosine, .t_max = 20},
+          .schedule = {.curve = learning_rate::Cosine{.t_max = 20}},
           .clip_grad_norm = 0.5,
           .batch_size = 32,
           .micro_batches = 4,

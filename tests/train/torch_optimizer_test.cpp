@@ -56,8 +56,7 @@ TEST(TorchOptimizer, TrainsAsTheSameOptimizerOfCohort) {
 
 TEST(TorchOptimizer, ObeysScheduleClippingAndMicroBatches) {
   TrainerOptions options = torch_options();
-  options.schedule = {
-      .kind = LearningRateScheduleKind::kStep, .warmup_steps = 2, .step_size = 1, .gamma = 0.5};
+  options.schedule = {.curve = learning_rate::Step{.step_size = 1, .gamma = 0.5}, .warmup = {.steps = 2}};
   options.clip_grad_norm = 0.5;
   options.clip_grad_value = 0.25;
   options.micro_batches = 5;
@@ -79,7 +78,7 @@ TEST(TorchOptimizer, LeavesUnusedParametersAndItsLearningRatesAsTheyWere) {
     SGD optimizer(net->parameters(), SGDOptions(0.0625).weight_decay(0.5));
     {
       TrainerOptions options = torch_options();
-      options.schedule.warmup_steps = 100;
+      options.schedule.warmup.steps = 100;
       Trainer trainer(group, arena, net, squared_error(net->used), &optimizer, options);
       trainer.fit(std::make_shared<WholeNumbers>(32));
     }

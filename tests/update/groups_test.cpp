@@ -62,6 +62,18 @@ TEST(Groups, AreReadFromText) {
   }
 }
 
+TEST(Groups, HaveALearningRateOrAFactorOfIt) {
+  const ParameterGroup group = value_or_throw(parse_group("*.bias: learning_rate_factor=2.5"));
+  EXPECT_EQ(group, (ParameterGroup{.patterns = {"*.bias"}, .learning_rate_factor = 2.5}));
+  EXPECT_EQ(value_or_throw(parse_group(text_of(group))), group);
+  EXPECT_EQ(value_or_throw(settings_of({"*.bias: learning_rate_factor=2.5"}))[2].learning_rate_factor, 2.5);
+  EXPECT_NE(refusal(parse_group("a: learning_rate_factor=-1")).find("learning_rate_factor to '-1'"),
+            std::string::npos);
+  EXPECT_NE(refusal(settings_of({"*.bias: learning_rate_factor=2, learning_rate=1"}))
+                .find("has a learning_rate and a learning_rate_factor"),
+            std::string::npos);
+}
+
 TEST(Groups, ThatAreMadeInCodeAreCheckedToo) {
   const std::vector<ParameterGroup> groups = {{.patterns = {"a"}, .learning_rate = -1}};
   const auto settings = settings_by_name(groups, Names{"a"});
@@ -124,7 +136,8 @@ TEST(Groups, SayWhatIsWrong) {
   EXPECT_EQ(reason("a: weight_deacy=0"),
             "has an unknown setting 'weight_deacy'; did you mean 'weight_decay'?");
   EXPECT_EQ(reason("a: x=0"),
-            "has an unknown setting 'x'; the settings are learning_rate, weight_decay, frozen, "
+            "has an unknown setting 'x'; the settings are learning_rate, learning_rate_factor, weight_decay, "
+            "frozen, "
             "reducer, synchronizer");
 }
 

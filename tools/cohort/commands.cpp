@@ -5,6 +5,7 @@ namespace cohort::tool {
 std::vector<std::unique_ptr<Command>> make_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_train_command());
+  commands.push_back(make_lr_range_command());
   commands.push_back(make_evaluate_command());
   commands.push_back(make_predict_command());
   commands.push_back(make_run_command());

@@ -12,6 +12,7 @@ std::vector<std::unique_ptr<Command>> make_commands();
 
 std::unique_ptr<Command> make_version_command();
 std::unique_ptr<Command> make_train_command();
+std::unique_ptr<Command> make_lr_range_command();
 std::unique_ptr<Command> make_evaluate_command();
 std::unique_ptr<Command> make_predict_command();
 std::unique_ptr<Command> make_run_command();

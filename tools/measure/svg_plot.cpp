@@ -82,7 +82,7 @@ Axis axis_of(std::vector<double> values, double base, double from, double to) {
   return axis;
 }
 
-void append_ticks(std::string& svg, const Axis& x, const Axis& y) {
+void append_ticks(std::string& svg, const Plot& plot, const Axis& x, const Axis& y) {
   const auto line = [&](double x1, double y1, double x2, double y2) {
     svg += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#d8d8d8\"/>\n",
                        x1, y1, x2, y2);
@@ -94,15 +94,12 @@ void append_ticks(std::string& svg, const Axis& x, const Axis& y) {
   for (double step = x.low; step <= x.high; ++step) {
     const double value = std::pow(x.base, step);
     line(x.position(value), y.from, x.position(value), y.to);
-    text(x.position(value), y.from + 20, "middle",
-         format_bytes(static_cast<std::uint64_t>(std::llround(value))));
+    text(x.position(value), y.from + 20, "middle", svg_text(plot.x.label(value)));
   }
   for (double step = y.low; step <= y.high; ++step) {
     const double value = std::pow(y.base, step);
     line(x.from, y.position(value), x.to, y.position(value));
-    const auto shown = value < 1 ? fmt::format("{:g} ns", value)
-                                 : format_duration(std::chrono::nanoseconds(std::llround(value)));
-    text(x.from - 8, y.position(value) + 4, "end", shown);
+    text(x.from - 8, y.position(value) + 4, "end", svg_text(plot.y.label(value)));
   }
 }
 
@@ -135,32 +132,43 @@ double height_of(const Plot& plot) {
 }
 
 void append_plot(std::string& svg, const Plot& plot, double top) {
-  std::vector<double> sizes;
-  std::vector<double> times;
+  std::vector<double> xs;
+  std::vector<double> ys;
   for (const PlotLine& line : plot.lines) {
     for (const PlotPoint& point : line.points) {
       if (!is_visible(point)) continue;
-      sizes.push_back(point.x);
-      times.push_back(point.y);
+      xs.push_back(point.x);
+      ys.push_back(point.y);
     }
   }
-  const Axis x = axis_of(sizes, 16, kLeft, kWidth - kRight);
-  const Axis y = axis_of(times, 10, height_of(plot) - kBottom, kTop);
+  const Axis x = axis_of(xs, plot.x.base, kLeft, kWidth - kRight);
+  const Axis y = axis_of(ys, plot.y.base, height_of(plot) - kBottom, kTop);
   svg += fmt::format("<g transform=\"translate(0 {:.1f})\">\n", top);
   svg += fmt::format("<text x=\"{:.1f}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">{}</text>\n", kLeft,
                      svg_text(plot.title));
-  append_ticks(svg, x, y);
+  append_ticks(svg, plot, x, y);
   for (std::size_t i = 0; i < plot.lines.size(); ++i) append_line(svg, plot.lines[i], i, x, y);
+  svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
+                     (x.from + x.to) / 2, y.from + 42, svg_text(plot.x.title));
   svg += fmt::format(
-      "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">size of the buffer of one rank</text>\n",
-      (x.from + x.to) / 2, y.from + 42);
-  svg += fmt::format(
-      "<text transform=\"translate(16 {:.1f}) rotate(-90)\" text-anchor=\"middle\">time (best "
-      "decile)</text>\n</g>\n",
-      (y.from + y.to) / 2);
+      "<text transform=\"translate(16 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n</g>\n",
+      (y.from + y.to) / 2, svg_text(plot.y.title));
 }
 
 }  // namespace
+
+PlotAxis size_axis() {
+  return {.title = "size of the buffer of one rank", .base = 16, .label = [](double value) {
+            return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
+          }};
+}
+
+PlotAxis time_axis() {
+  return {.title = "time (best decile)", .base = 10, .label = [](double value) {
+            return value < 1 ? fmt::format("{:g} ns", value)
+                             : format_duration(std::chrono::nanoseconds(std::llround(value)));
+          }};
+}
 
 std::string_view svg_colour(std::size_t number) {
   return kColours[number % kColours.size()];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,11 +17,23 @@ struct PlotLine {
   std::vector<PlotPoint> points{};
 };
 
-/// A plot of time over size, both logarithmic: sizes in bytes with ticks at powers of 16, times in
-/// nanoseconds with ticks at powers of ten. Points that are not positive are left out.
+/// A logarithmic axis, with ticks at powers of `base`.
+struct PlotAxis {
+  std::string title{};
+  double base = 10;
+  std::function<std::string(double value)> label{};  ///< of a tick
+};
+/// Sizes in bytes.
+PlotAxis size_axis();
+/// Times in nanoseconds.
+PlotAxis time_axis();
+
+/// A plot, of time over size unless its axes are others. Points that are not positive are left out.
 struct Plot {
   std::string title{};
   std::vector<PlotLine> lines{};
+  PlotAxis x = size_axis();
+  PlotAxis y = time_axis();
 };
 
 /// The plots below each other as one SVG file.

@@ -1,20 +1,15 @@
 #include "job.h"
 
-#include "base/clock.h"
 #include "base/error_codes.h"
-#include "base/log_sink.h"
 #include "base/units.h"
-#include "comm/group/communicator.h"
 #include "config/keys.h"
 #include "config/load.h"
 #include "job/make_optimizer.h"
+#include "job/make_schedule.h"
 #include "job_output.h"
-#include "launch/environment.h"
-#include "launch/variables.h"
 #include "layout/batch_plan.h"
 #include "model/job_facts.h"
-#include "observe/log.h"
-#include "stop_signal.h"
+#include "rank_of_job.h"
 #include "storage/local_file_system.h"
 #include "storage/whole_file.h"
 #include "train/model_file.h"
@@ -23,12 +18,8 @@
 #include "write_trace.h"
 #include <cohort/context.h>
 
-#include <ATen/Parallel.h>
 #include <algorithm>
-#include <array>
-#include <c10/util/Exception.h>
 #include <filesystem>
-#include <unistd.h>
 
 namespace cohort::tool {
 namespace {
@@ -104,6 +95,7 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
       .bucket_bytes = train.bucket_bytes,
       .hash_every = unless_zero<std::int64_t>(train.hash_every),
       .one_copy = train.one_copy,
+      .rank_factors = train.rank_factors,
       .loader_threads = config.data.loader_threads,
       .prefetch = config.data.prefetch};
   if (train.steps) options.steps = *train.steps;
@@ -113,77 +105,6 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
   }
   if (!config.trace.file.empty()) options.trace = static_cast<std::size_t>(config.trace.capacity);
   return options;
-}
-
-// The number that the launcher has set. A job whose bits must not depend on the number of ranks gets one
-// thread unless it asks for more, since more threads sum in another order.
-int threads_of(const Config& config) {
-  const bool any_world = config.train.deterministic == "any-world";
-  return any_world ? config.launch.threads_per_rank.value_or(1) : at::get_num_threads();
-}
-
-// Settings that the job does not have come from the environment.
-ContextOptions context_options(const config::Loaded& job, LogSink& sink) {
-  const LaunchConfig& launch = job.config.launch;
-  ContextOptions options{.log = &sink, .log_level = job.config.log.level};
-  const auto around = value_or_throw(launch::read_limits(launch::VariableReader(own_environment())));
-  if (job.locations.contains("launch.wait_limit") || !around.call) options.limit = launch.wait_limit;
-  if (job.locations.contains("launch.liveness")) options.liveness = launch.liveness;
-  options.links = config::links_of(job, {});
-  options.arena_bytes = std::max<std::size_t>(options.arena_bytes, launch.shared_memory_per_rank);
-  return options;
-}
-
-// Launchers of Cohort pass over a rank that exits with kFollowedExitCode. Other launchers report the code of
-// the rank that ends first: there this rank exits as the failed one does.
-FailedElsewhere failed_elsewhere(int rank, int exit_code) {
-  const LaunchFacts facts = value_or_throw(launch_facts(own_environment()));
-  return {.rank = rank, .exit_code = facts.launcher == Launcher::kCohort ? kFollowedExitCode : exit_code};
-}
-
-int exit_code_of(const std::exception_ptr& exception) {
-  try {
-    std::rethrow_exception(exception);
-  } catch (const Error& error) {
-    return cohort::exit_code_of(error.code());
-  } catch (const c10::Error&) {
-    return cohort::exit_code_of(ErrorCode::kIo);
-  } catch (...) {
-    return cohort::exit_code_of(ErrorCode::kBug);
-  }
-}
-
-// Most mistakes are the same on all ranks: only the first rank that failed reports its error.
-void on_all_ranks(Context& context, const std::function<void()>& prepare) {
-  std::exception_ptr mine;
-  try {
-    prepare();
-  } catch (...) {
-    mine = std::current_exception();
-  }
-  std::vector<std::uint8_t> exit_codes(static_cast<std::size_t>(context.size()));
-  const std::array own{static_cast<std::uint8_t>(mine ? exit_code_of(mine) : 0)};
-  // Reading data may take one rank longer than a call may take: ranks wait for it as long as it is alive.
-  value_or_throw(context.communicator().run(
-      all_gather(std::span<const std::uint8_t>(own), std::span(exit_codes)).within(std::chrono::hours(24))));
-  const auto failed = std::find_if(exit_codes.begin(), exit_codes.end(), [](auto code) { return code != 0; });
-  if (failed == exit_codes.end()) return;
-  const auto first = static_cast<int>(failed - exit_codes.begin());
-  if (first == context.rank()) std::rethrow_exception(mine);
-  throw failed_elsewhere(first, *failed);
-}
-
-// One rank reports each failure. A rank that another rank aborted leaves the report to that rank. All ranks
-// know of a divergence: the rank with the loss reports it, or rank 0. A lost or late peer cannot report
-// itself: rank 0 does, or rank 1 if the peer is rank 0.
-void leave_the_report_to_others(const Context& context, const Error& error) {
-  const FailedElsewhere elsewhere =
-      failed_elsewhere(error.rank().value_or(0), cohort::exit_code_of(error.code()));
-  if (error.root().code() == ErrorCode::kAborted) throw elsewhere;
-  if (error.code() == ErrorCode::kDiverged && elsewhere.rank != context.rank()) throw elsewhere;
-  const bool about_a_peer = error.code() == ErrorCode::kPeerLost || error.code() == ErrorCode::kTimedOut;
-  const int reporter = error.rank() == 0 ? 1 : 0;
-  if (about_a_peer && context.rank() != reporter) throw elsewhere;
 }
 
 constexpr int kInterruptedExitCode = 130;
@@ -203,20 +124,6 @@ void tell_of(const CheckpointReport& report, const observe::Log& log) {
   }
   log.debug("wrote the snapshot of step {}: {} in {:.3f} s, for which training waited {:.3f} s", report.step,
             format_bytes(report.size_bytes), report.write_seconds, report.stall_seconds);
-}
-
-// The time at which training must stop: by its own limit, or a minute before Slurm ends the job.
-std::optional<std::chrono::system_clock::time_point> deadline_of(const TrainConfig& train) {
-  using Clock = std::chrono::system_clock;
-  std::optional<Clock::time_point> deadline;
-  if (train.time_limit)
-    deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(*train.time_limit);
-  const EnvironmentVariables variables = own_environment();
-  const auto end = value_or_throw(launch::end_of_job(launch::VariableReader(variables)));
-  if (end && (!deadline || *end - std::chrono::minutes(1) < *deadline)) {
-    deadline = *end - std::chrono::minutes(1);
-  }
-  return deadline;
 }
 
 }  // namespace
@@ -270,30 +177,25 @@ Job make_job(const JobOrder& order) {
 }
 
 int run_job(const JobOrder& order) {
-  StopSignal::install();
-  const config::Loaded loaded = load_job(order);
-  const std::string settings = train::settle_in(threads_of(loaded.config));
-  DescriptorSink sink(STDERR_FILENO, loaded.config.log.format);
-  Context context(context_options(loaded, sink));
-  RealClock clock;
-  const observe::Log log(sink, clock, {.level = loaded.config.log.level, .rank = context.rank()});
-  log.debug("joined {} ranks: {}", context.size(), context.communicator().traits().kind);
+  RankOfJob rank(order);
+  const Context& context = rank.context();
+  const observe::Log& log = rank.log();
   Job job;
   std::optional<JobOutput> output;
-  on_all_ranks(context, [&] {
+  rank.on_all_ranks([&] {
     job = make_job(order);
     train::check_options(job.options, context.size());
+    train::check_momentum(job.options);
+    train::check_test_data(job.options, job.data.test.get());
     train::check_groups(job.options, *job.model);
     output.emplace(order, job, context.rank(), context.size());
     if (job.options.trace && context.rank() == 0) check_trace_file(job.config.trace.file);
   });
-  output->say_settings(settings);
+  output->say_settings(rank.settings());
   log.debug("training with {} of {} samples, {} parameters, testing with {}",
             job.options.batch_size.value_or(job.data.train->size()), job.data.train->size(),
             job.model->parameters().size(), job.data.test ? job.data.test->size() : 0);
-  job.options.wants_to_stop = [deadline = deadline_of(loaded.config.train)] {
-    return StopSignal::is_raised() || (deadline && std::chrono::system_clock::now() >= *deadline);
-  };
+  job.options.wants_to_stop = [&] { return rank.wants_to_stop(); };
   job.options.on_checkpoint = [&](const CheckpointReport& report) {
     if (context.rank() == 0) tell_of(report, log);
   };
@@ -307,16 +209,13 @@ int run_job(const JobOrder& order) {
     log.debug("evaluated after step {}: loss {}", seen.step, seen.loss);
     output->evaluated(seen);
   };
-  try {
-    Trainer trainer(context, job.model, job.objective(), job.options);
+  return rank.run([&] {
+    Trainer trainer(rank.context(), job.model, job.objective(), job.options);
     const TrainingReport report = trainer.fit(job.data.train, job.data.test);
     output->close(report, trainer.memory());
-    if (job.options.trace) write_trace(context, trainer.trace(), job.config.trace.file);
+    if (job.options.trace) write_trace(rank.context(), trainer.trace(), job.config.trace.file);
     return exit_code_of(report, job.options.checkpoint.has_value());
-  } catch (const Error& error) {
-    leave_the_report_to_others(context, error);
-    throw;
-  }
+  });
 }
 
 }  // namespace cohort::tool

@@ -2,6 +2,7 @@
 #include "bench_step.h"
 #include "config/option_keys.h"
 #include "job.h"
+#include "lr_range.h"
 #include "use_model.h"
 
 #include <CLI/CLI.hpp>
@@ -62,6 +63,15 @@ CLI::Option* add_predict_options(CLI::App& app, cohort::tool::PredictOrder& orde
   return model;
 }
 
+// Options that `cohort lr-range` passes.
+CLI::Option* add_range_options(CLI::App& app, cohort::tool::LrRangeOrder& order) {
+  CLI::Option* steps = app.add_option("--lr-range", order.steps)->group("");
+  app.add_option("--from", order.from)->group("");
+  app.add_option("--to", order.to)->group("");
+  app.add_option("--plot", order.plot)->group("");
+  return steps;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -69,11 +79,13 @@ int main(int argc, char** argv) {
   cohort::tool::BenchStepOrder bench;
   cohort::tool::EvaluateOrder evaluation;
   cohort::tool::PredictOrder prediction;
+  cohort::tool::LrRangeOrder range;
   CLI::App app("One rank of a training job; started by `cohort train`", "cohort-trainer");
   CLI::Option* job = app.add_option("job", order.file, "The job file");
   CLI::Option* bench_step = add_bench_options(app, bench);
   CLI::Option* evaluate = add_evaluate_options(app, evaluation);
   CLI::Option* predict = add_predict_options(app, prediction);
+  CLI::Option* lr_range = add_range_options(app, range);
   app.add_option("--set", order.overrides, "A key and its value")->take_all()->allow_extra_args(false);
   app.add_flag("--resume{newest}", order.resume, "Go on from a snapshot");
   app.add_flag("--json", order.json, "One JSON object at the end");
@@ -95,6 +107,7 @@ int main(int argc, char** argv) {
     if (!evaluate->empty()) return evaluate_model(evaluation, order), 0;
     if (!predict->empty()) return predict_with_model(prediction), 0;
     if (!bench_step->empty()) return serve_bench_steps(bench), 0;
+    if (!lr_range->empty()) return run_lr_range(range, order);
     if (order.dry_run) return show_plan(order), 0;
     return run_job(order);
   });
