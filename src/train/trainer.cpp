@@ -70,14 +70,13 @@ bool Trainer::Parts::epoch(SlotLoader& loader, const BatchPlan& plan) {
 }
 
 Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
-  const train::StepInfo info{
-      .step = report.steps,
-      .learning_rate = learning_rate(),
-      .micro_batches = turns(),
-      .hash_replica = options.hash_every && report.steps % *options.hash_every == 0,
-      .wants_to_stop = options.wants_to_stop && options.wants_to_stop(),
-      .wants_to_save = checkpoints->is_due(report.steps + 1),
-      .precision = train::step_precision(options.precision, course.position)};
+  const train::StepInfo info{.step = report.steps,
+                             .learning_rate = learning_rate(),
+                             .micro_batches = turns(),
+                             .hash_replica = options.hash_every && report.steps % *options.hash_every == 0,
+                             .wants_to_stop = options.wants_to_stop && options.wants_to_stop(),
+                             .wants_to_save = checkpoints->is_due(report.steps + 1),
+                             .precision = train::step_precision(options.precision, course.position)};
   const auto epoch = static_cast<std::uint64_t>(report.epochs);
   const Seconds waited_before = replica.waited(), stalled_before = loader.stall();
   const auto start = std::chrono::steady_clock::now();
