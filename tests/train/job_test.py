@@ -279,6 +279,50 @@ class AnyWorld(TrainJob):
         self.assertEqual(len({self.train(sections, ranks=ranks)["parameters_hash"] for ranks in (1, 2, 4)}), 1)
 
 
+class BatchNorm(TrainJob):
+    NET = {"data": {"kind": "digits", "image_size": 8, "samples": 16, "test_samples": 3},
+           "model": {"kind": "resnet18"}, "optimizer": {"momentum": 0.0, "learning_rate": 0.01},
+           "train": {"batch_size": 7, "epochs": 1}}
+
+    def losses(self, batch_norm, ranks):
+        self.train(changed(self.NET, model={"batch_norm": batch_norm}), ranks=ranks)
+        return [line["loss"] for line in self.steps()]
+
+    def test_ranks_that_normalise_together_have_the_losses_of_one(self):
+        alone = self.losses("local", 1)
+        self.assertEqual(len(alone), 3)  # of 7, 7 and 2 samples: one of three ranks has none in the last
+        apart = self.losses("local", 3)
+        self.assertGreater(abs(apart[0] - alone[0]), 1e-3)
+        for ranks in (1, 3):
+            for found, expected in zip(self.losses("synchronised", ranks), alone):
+                self.assertAlmostEqual(found, expected, delta=1e-3)
+
+    def test_models_fit_both(self):
+        self.train(self.NET)
+        model = str(self.directory / "last.safetensors")
+        before, _ = tensors_of(pathlib.Path(model))
+        self.train(changed(self.NET, model={"batch_norm": "synchronised", "initial": model}))
+        after, facts = tensors_of(self.directory / "last.safetensors")
+        self.assertEqual(list(after), list(before))
+        self.assertEqual(json.loads(facts["cohort.model"])["settings"]["batch_norm"], "synchronised")
+        seen = subprocess.run([TOOL, "evaluate", str(self.directory / "last.safetensors"), "--data",
+                               str(self.folder / "job 1.toml")], capture_output=True, text=True, timeout=LIMIT)
+        self.assertEqual(seen.returncode, 0, seen.stderr)
+
+    def test_the_plan_has_a_turn_for_every_rank(self):
+        sections = changed(self.NET, model={"batch_norm": "synchronised"}, train={"micro_batches": 5})
+        plan = json.loads(self.run_job(sections, "--dry-run", "--json", ranks=2).stdout)
+        self.assertEqual(plan["slots_of_rank"], [[0, 1, 5], [2, 3, 4]])
+
+    def test_mistakes_are_explained(self):
+        for change, words in (({"model": {"kind": "mlp", "batch_norm": "synchronised"}}, "no batch normalisation to synchronise"),
+                              ({"model": {"batch_norm": "synchronised"}, "train": {"deterministic": "any-world", "micro_batches": 2}},
+                               "the model has synchronised batch normalisation")):
+            result = self.run_job(changed(self.NET, **change))
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(words, result.stderr)
+
+
 class Data(TrainJob):
     def test_csv(self):
         numbers = random.Random(5)
