@@ -33,7 +33,13 @@ Manifest example() {
                    .step_in_epoch = 3,
                    .samples = 4,
                    .evaluations_since_best = 5,
-                   .best_loss = 0.1},
+                   .best_loss = 0.1,
+                   .skipped_steps = 6,
+                   .loss_scale = 0.125,
+                   .growth_tracker = 7,
+                   .overflows_in_row = 8,
+                   .f32_stages = 9,
+                   .f32_until = 10},
       .ledger = {.samples = 60000, .batch_size = 64, .micro_batches = 8},
       .loss = -1e-300,
       .settings = {{"seed", "1"}, {"optimizer", "adamw \"quoted\"\n\x01 ü"}},
@@ -101,6 +107,12 @@ void expect_same(const Course& a, const Course& b) {
   EXPECT_EQ(a.position.samples, b.position.samples);
   EXPECT_EQ(a.position.evaluations_since_best, b.position.evaluations_since_best);
   EXPECT_EQ(a.position.best_loss, b.position.best_loss);
+  EXPECT_EQ(a.position.skipped_steps, b.position.skipped_steps);
+  EXPECT_EQ(a.position.loss_scale, b.position.loss_scale);
+  EXPECT_EQ(a.position.growth_tracker, b.position.growth_tracker);
+  EXPECT_EQ(a.position.overflows_in_row, b.position.overflows_in_row);
+  EXPECT_EQ(a.position.f32_stages, b.position.f32_stages);
+  EXPECT_EQ(a.position.f32_until, b.position.f32_until);
   EXPECT_EQ(a.ledger, b.ledger);
   EXPECT_EQ(a.loss, b.loss);
   EXPECT_EQ(a.settings, b.settings);
@@ -108,6 +120,18 @@ void expect_same(const Course& a, const Course& b) {
   EXPECT_EQ(a.bucket_order, b.bucket_order);
   EXPECT_EQ(a.taken_at, b.taken_at);
   EXPECT_EQ(a.optimizer_groups, b.optimizer_groups);
+}
+
+TEST(ManifestText, LacksNumbersOfPrecisionThatAreZero) {
+  Manifest plain = example();
+  plain.course.position = {.step = 1};
+  const std::string text = encode(plain);
+  for (const char* field : {"skipped_steps", "loss_scale", "growth_tracker", "overflows_in_row", "f32_"}) {
+    EXPECT_EQ(text.find(field), std::string::npos) << field;
+  }
+  const auto decoded = decode_manifest(text);
+  ASSERT_TRUE(decoded) << decoded.error().text();
+  expect_same(plain.course, decoded->course);
 }
 
 TEST(ManifestText, HasEveryField) {
