@@ -47,7 +47,7 @@ struct DataParallelOptions {
 /// runs; until it returns, the `grad` of a parameter may be undefined. After it has returned they may be
 /// read, clipped and changed. The gradient of a parameter that no rank used stays undefined, so that
 /// optimizers skip the parameter. Floating-point buffers, such as the running means of batch norm, are
-/// averaged as well.
+/// averaged as well. SyncBatchNorm layers of the module (<cohort/batch_norm.h>) get the group.
 ///
 /// The parameters may get other values meanwhile, as by torch::load(). After any other change of the module
 /// (Module::to() another type, a parameter that is added, replaced or unfrozen) make a new DataParallel:

@@ -158,6 +158,10 @@ struct TrainerMemory {
 /// have with an objective, but random layers of torch draw anew in each stage, and sums of a parameter that
 /// several stages share may be rounded otherwise.
 ///
+/// SyncBatchNorm layers of the module (<cohort/batch_norm.h>) get the group. With them every rank makes equally
+/// many forwards and backwards: a rank that has no samples left makes one of a single sample, which adds
+/// nothing.
+///
 /// Threads: one thread at a time.
 /// Lifetime: the trainer keeps what it needs of its group alive. While the trainer lives, the parameters of
 /// the module lie in memory shared with the other ranks. A gradient that one of your hooks keeps must not

@@ -85,7 +85,8 @@ struct ModelConfig {
   int layers{};
   int width{};
   int heads{};
-  std::string initial{};  ///< a safetensors file, or empty
+  std::string initial{};     ///< a safetensors file, or empty
+  std::string batch_norm{};  ///< local synchronised
   bool channels_last{};
 };
 

@@ -22,6 +22,10 @@ std::vector<Key> model_keys() {
       input_path("model.initial", COHORT_FIELD(model.initial),
                  {"A safetensors file with the parameters to start from; empty: random ones by train.seed.",
                   "runs/job/best.safetensors"}),
+      word("model.batch_norm", COHORT_FIELD(model.batch_norm), {"local", "synchronised"}, "local",
+           "Whether resnet18 normalises by the samples of a micro-batch, or by those of the micro-batches "
+           "that "
+           "all ranks compute at the same time."),
       flag("model.channels_last", COHORT_FIELD(model.channels_last), true,
            "Use the memory format channels_last for lenet and resnet18, which is faster."),
   };

@@ -222,13 +222,23 @@ std::vector<std::int64_t> SlotLoader::samples_of(const SlotAddress& address) con
 Batch SlotLoader::load(const SlotAddress& address) const {
   std::vector<std::int64_t> samples = samples_of(address);
   if (samples.empty()) return {};
+  return batch_of(std::move(samples), address.epoch, text_of(address));
+}
+
+Batch SlotLoader::any_sample(std::uint64_t epoch) const {
+  const at::NoGradGuard no_grad;
+  return batch_of({0}, epoch, "for a rank without samples");
+}
+
+Batch SlotLoader::batch_of(std::vector<std::int64_t> samples, std::uint64_t epoch,
+                           const std::string& where) const {
   try {
-    Batch batch = dataset_->batch(samples, {.seed = options_.seed, .epoch = address.epoch + 1});
+    Batch batch = dataset_->batch(samples, {.seed = options_.seed, .epoch = epoch + 1});
     check_rows(batch, static_cast<std::int64_t>(samples.size()));
     batch.samples = std::move(samples);
     return batch;
   } catch (...) {
-    rethrow_within(fmt::format("cannot load {} ({})", text_of(samples), text_of(address)));
+    rethrow_within(fmt::format("cannot load {} ({})", text_of(samples), where));
   }
 }
 

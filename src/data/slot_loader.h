@@ -54,6 +54,8 @@ class SlotLoader {
   /// The batch of any slot. The next announced slot has been loaded ahead; any other slot is loaded by the
   /// caller, and announced slots stay announced. A slot without samples is a batch without tensors.
   Batch take(const SlotAddress& address);
+  /// A batch of one sample, loaded by the caller.
+  Batch any_sample(std::uint64_t epoch) const;
   /// The total time spent in take().
   std::chrono::nanoseconds stall() const;
   /// The number of loaded slots that were not taken.
@@ -70,6 +72,7 @@ class SlotLoader {
   void wait_for(const SlotPointer& slot);
   std::vector<std::int64_t> samples_of(const SlotAddress& address) const;
   Batch load(const SlotAddress& address) const;
+  Batch batch_of(std::vector<std::int64_t> samples, std::uint64_t epoch, const std::string& where) const;
 
   const std::shared_ptr<const Dataset> dataset_;
   const SampleOrder order_;

@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace cohort::model {
+namespace {
+
+constexpr double kBatchNormMomentum = 0.1;
+constexpr double kBatchNormEps = 1e-5;
+
+}  // namespace
 
 at::Tensor activate(Activation activation, at::Tensor input) {
   switch (activation) {
@@ -68,8 +74,23 @@ BatchNorm::BatchNorm(std::int64_t channels) {
 }
 
 at::Tensor BatchNorm::forward(const at::Tensor& input) {
-  return at::batch_norm(input, weight_, bias_, mean_, variance_, is_training(), /*momentum=*/0.1,
-                        /*eps=*/1e-5, /*cudnn_enabled=*/false);
+  return at::batch_norm(input, weight_, bias_, mean_, variance_, is_training(), kBatchNormMomentum,
+                        kBatchNormEps, /*cudnn_enabled=*/false);
+}
+
+at::Tensor BatchNormOverRanks::forward(const at::Tensor& input) {
+  return normalised(input, {.weight = weight_,
+                            .bias = bias_,
+                            .running_mean = mean_,
+                            .running_var = variance_,
+                            .eps = kBatchNormEps,
+                            .momentum = kBatchNormMomentum,
+                            .is_training = is_training()});
+}
+
+std::shared_ptr<BatchNorm> make_batch_norm(std::int64_t channels, NormOver over) {
+  if (over == NormOver::kRanks) return std::make_shared<BatchNormOverRanks>(channels);
+  return std::make_shared<BatchNorm>(channels);
 }
 
 LayerNorm::LayerNorm(std::int64_t width) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "model/initializer.h"
+#include <cohort/batch_norm.h>
 
 #include <cstdint>
 #include <memory>
@@ -61,16 +62,30 @@ class Convolution : public torch::nn::Module {
   std::int64_t stride_, padding_;
 };
 
-/// Batch normalisation over the samples of one forward, with running statistics for eval(). Both cover the
-/// samples of this rank only.
+/// The samples that batch normalisation is over, in training.
+enum class NormOver {
+  kBatch,  ///< those of one forward
+  kRanks,  ///< those of one forward of each rank
+};
+
+/// Batch normalisation, with running statistics for eval().
 class BatchNorm : public torch::nn::Module {
  public:
   explicit BatchNorm(std::int64_t channels);
-  at::Tensor forward(const at::Tensor& input);
+  virtual at::Tensor forward(const at::Tensor& input);
 
- private:
+ protected:
   at::Tensor weight_, bias_, mean_, variance_;
 };
+
+/// The same over the samples of all ranks.
+class BatchNormOverRanks : public BatchNorm, public nn::SynchronisedLayer {
+ public:
+  using BatchNorm::BatchNorm;
+  at::Tensor forward(const at::Tensor& input) override;
+};
+
+std::shared_ptr<BatchNorm> make_batch_norm(std::int64_t channels, NormOver over);
 
 /// Layer normalisation over the last dimension, scaled by a weight, without a bias.
 class LayerNorm : public torch::nn::Module {

@@ -34,6 +34,18 @@ Memory memory_of(const ModelConfig& config) {
   return config.channels_last ? Memory::kChannelsLast : Memory::kContiguous;
 }
 
+constexpr std::string_view kSynchronised = "synchronised";
+
+model::NormOver norm_over(const ModelConfig& config) {
+  return config.batch_norm == kSynchronised ? model::NormOver::kRanks : model::NormOver::kBatch;
+}
+
+Status check_batch_norm(const ModelConfig& config) {
+  if (config.batch_norm != kSynchronised || config.kind == "resnet18") return {};
+  return refusal(config, "has no batch normalisation to synchronise",
+                 "Leave out model.batch_norm, or set model.kind to resnet18.");
+}
+
 std::string shape_text(const DataFacts& facts) {
   std::string text;
   for (const std::int64_t size : facts.input_shape) {
@@ -146,7 +158,8 @@ Made make_resnet18(const ModelConfig& config, const DataFacts& facts, Initialize
   const model::ResNetOptions options{.channels = image.channels,
                                      .classes = facts.classes,
                                      .dropout = config.dropout,
-                                     .memory = memory_of(config)};
+                                     .memory = memory_of(config),
+                                     .norm_over = norm_over(config)};
   return Made(std::make_shared<model::ResNet18>(initializer, options));
 }
 
@@ -181,6 +194,7 @@ Result<std::shared_ptr<Model>> make_model(const ModelConfig& config, const DataF
     return Error(ErrorCode::kUsage, fmt::format("model.dropout is {}", config.dropout))
         .with_remedy("Give a rate of at least 0 and below 1.");
   }
+  COHORT_RETURN_IF_ERROR(check_batch_norm(config));
   Initializer initializer(seed);
   std::string kinds;
   for (const auto& [kind, maker] : kMakers) {

@@ -11,19 +11,19 @@ constexpr int kBlocksPerStage = 2;
 
 }  // namespace
 
-ResidualBlock::ResidualBlock(Initializer& initializer, const ConvolutionOptions& convolution) {
+ResidualBlock::ResidualBlock(Initializer& initializer, const ConvolutionOptions& convolution, NormOver over) {
   ConvolutionOptions second = convolution;
   second.inputs = convolution.outputs;
   second.stride = 1;
   conv1_ = register_module("conv1", std::make_shared<Convolution>(initializer, convolution));
-  norm1_ = register_module("norm1", std::make_shared<BatchNorm>(convolution.outputs));
+  norm1_ = register_module("norm1", make_batch_norm(convolution.outputs, over));
   conv2_ = register_module("conv2", std::make_shared<Convolution>(initializer, second));
-  norm2_ = register_module("norm2", std::make_shared<BatchNorm>(convolution.outputs));
+  norm2_ = register_module("norm2", make_batch_norm(convolution.outputs, over));
   if (convolution.stride == 1 && convolution.inputs == convolution.outputs) return;
   ConvolutionOptions shortcut = convolution;
   shortcut.kernel = 1;
   shortcut_ = register_module("shortcut", std::make_shared<Convolution>(initializer, shortcut));
-  shortcut_norm_ = register_module("shortcut_norm", std::make_shared<BatchNorm>(convolution.outputs));
+  shortcut_norm_ = register_module("shortcut_norm", make_batch_norm(convolution.outputs, over));
 }
 
 at::Tensor ResidualBlock::forward(const at::Tensor& input) {
@@ -37,7 +37,7 @@ at::Tensor ResidualBlock::forward(const at::Tensor& input) {
 ResNet18::ResNet18(Initializer& initializer, const ResNetOptions& options) : memory_(options.memory) {
   ConvolutionOptions convolution{.inputs = options.channels, .outputs = kStages[0], .memory = memory_};
   stem_ = register_module("stem", std::make_shared<Convolution>(initializer, convolution));
-  stem_norm_ = register_module("stem_norm", std::make_shared<BatchNorm>(kStages[0]));
+  stem_norm_ = register_module("stem_norm", make_batch_norm(kStages[0], options.norm_over));
   auto stages = register_module("stages", std::make_shared<torch::nn::ModuleListImpl>());
   convolution.inputs = kStages[0];
   for (const std::int64_t channels : kStages) {
@@ -45,7 +45,7 @@ ResNet18::ResNet18(Initializer& initializer, const ResNetOptions& options) : mem
     for (int block = 0; block < kBlocksPerStage; ++block) {
       convolution.outputs = channels;
       convolution.stride = convolution.inputs == channels ? 1 : 2;
-      blocks_.push_back(std::make_shared<ResidualBlock>(initializer, convolution));
+      blocks_.push_back(std::make_shared<ResidualBlock>(initializer, convolution, options.norm_over));
       stage->push_back(blocks_.back());
       convolution.inputs = channels;
     }

@@ -15,7 +15,7 @@ namespace cohort::model {
 class ResidualBlock : public torch::nn::Module {
  public:
   /// `convolution` describes the first convolution.
-  ResidualBlock(Initializer& initializer, const ConvolutionOptions& convolution);
+  ResidualBlock(Initializer& initializer, const ConvolutionOptions& convolution, NormOver over);
   at::Tensor forward(const at::Tensor& input);
 
  private:
@@ -28,6 +28,7 @@ struct ResNetOptions {
   std::int64_t classes = 0;
   double dropout = 0;  ///< before the last layer
   Memory memory = Memory::kContiguous;
+  NormOver norm_over = NormOver::kBatch;
 };
 
 /// ResNet-18 for small images (32 × 32): a stem of one 3 × 3 convolution without pooling, four stages of two

@@ -25,11 +25,13 @@ const Company& Lanes::operator[](int lane) const {
 void Lanes::abort(const Error& cause) {
   group_.abort(cause);
   for (Company& each : own_) each.abort(cause);
+  for (Communicator* each : others_) each->abort(cause);
 }
 
 void Lanes::set_trace(const std::shared_ptr<comm::CallTrace>& trace) {
   group_.set_trace(trace);
   for (Company& each : own_) each.set_trace(trace);
+  for (Communicator* each : others_) each->set_trace(trace);
 }
 
 }  // namespace cohort

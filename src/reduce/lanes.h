@@ -30,12 +30,16 @@ class Lanes {
   int rank() const { return group_.rank(); }
   int size() const { return group_.size(); }
   int global_rank(int rank) const { return group_.global_rank(rank); }
+  /// Further groups of ranks that steps use, each of which must outlive this: abort() and set_trace() reach
+  /// them, too.
+  void also_use(std::vector<Communicator*> others) { others_ = std::move(others); }
   void abort(const Error& cause);
   void set_trace(const std::shared_ptr<comm::CallTrace>& trace);
 
  private:
   Communicator& group_;
   std::vector<Company> own_;  // of lanes 1, 2, …
+  std::vector<Communicator*> others_;
 };
 
 /// The number of buckets that are in flight at once: two where messages have a latency that the second hides.

@@ -58,10 +58,12 @@ void Buffers::open() {
   if (num_numbers_ == 0) return;
   start_ = read();
   slots_.clear();
+  is_touched_ = false;
 }
 
 void Buffers::open_slot() {
-  if (!slots_.empty()) write(start_);
+  if (is_touched_) write(start_);
+  is_touched_ = num_numbers_ > 0;
 }
 
 void Buffers::slot_done(double weight) {

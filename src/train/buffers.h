@@ -42,6 +42,7 @@ class Buffers {
   std::size_t num_means_ = 0;
   std::size_t num_numbers_ = 0;
   std::vector<double> start_;
+  bool is_touched_ = false;    // a slot may have changed the buffers in this step
   std::vector<double> slots_;  // for each slot of this rank: its weight, then the values of all buffers
 };
 

@@ -5,6 +5,7 @@
 #include "comm/group/communicator.h"
 #include "comm/group/rank_text.h"
 #include "comm/shared_memory/arena.h"
+#include "nn/synchronised_layers.h"
 #include "reduce/company.h"
 #include "tensor/scalar_type.h"
 #include "train/abort.h"
@@ -35,6 +36,7 @@ struct DataParallel::Parts {
   const train::ModuleTensors tensors;
   const train::ModuleChanges changes;
   const std::optional<std::int64_t> hash_every;
+  std::unique_ptr<nn::SynchronisedLayers> layers{};
   train::Buffers buffers{groups.all(), tensors};
   std::vector<std::unique_ptr<train::MeanGradients>> sets{};  // one per element type
   std::unique_ptr<train::GradientPool> pool{};
@@ -179,7 +181,11 @@ DataParallel::DataParallel(Communicator& group, Arena& arena, torch::nn::Module&
                        .hash_every = options.hash_every}) {
   const train::ModuleTensors& tensors = parts_->tensors;
   Communicator& all = parts_->groups.all();
-  train::or_abort(parts_->groups, [&] { train::check_same_module(all, tensors); });
+  train::or_abort(parts_->groups, [&] {
+    train::check_same_module(all, tensors);
+    train::check_same_layers(all, module);
+  });
+  parts_->layers = std::make_unique<nn::SynchronisedLayers>(all, module);
   for (const auto* each : {&tensors.parameters, &tensors.frozen, &tensors.buffers, &tensors.counters}) {
     train::send_from_first(all, *each);
   }

@@ -55,8 +55,7 @@ void MicroBatches::perform(const Action& action) {
   const Key key(action.stage.value_or(0), *action.micro_batch);
   switch (action.verb) {
     case Verb::kLoad:
-      carried_[key].batch = (*load_)(*action.micro_batch);
-      return;
+      return load(key);
     case Verb::kForward:
       return forward(key);
     case Verb::kBackward:
@@ -64,6 +63,12 @@ void MicroBatches::perform(const Action& action) {
     default:
       COHORT_CHECK(false, "{}", action.text());
   }
+}
+
+void MicroBatches::load(Key key) {
+  Loaded loaded = (*load_)(key.second);
+  carried_[key].batch = std::move(loaded.batch);
+  carried_[key].standing = loaded.standing;
 }
 
 void MicroBatches::begin_micro_batch(Carried& first) {
@@ -85,6 +90,7 @@ void MicroBatches::forward(Key key) {
   if (key.first == 0) begin_micro_batch(here);
   if (!here.batch.samples.empty()) {
     seed_random_layers(key, here.batch);
+    parts_.layers.set_standing(here.standing);
     here.output = parts_.computation.forward(key.first, fitted(key.first, here.input), compute_of(key.first));
     if (is_last(key)) judge(key);
   }
@@ -106,6 +112,7 @@ void MicroBatches::hand_on(Key key) {
   Carried& next = carried_[{key.first + 1, key.second}];
   next.position = here.position;
   next.batch = std::move(here.batch);
+  next.standing = here.standing;
   if (!here.output.defined()) return;
   next.input = here.output.detach().set_requires_grad(here.output.requires_grad());
 }
@@ -115,6 +122,10 @@ void MicroBatches::judge(Key key) {
   const Evaluation evaluation =
       parts_.computation.loss(fitted(key.first, here.output), here.batch, compute_of(key.first));
   check_loss(evaluation.loss);
+  if (here.standing == nn::Standing::kStandIn) {
+    here.output = evaluation.loss * 0;
+    return;
+  }
   const double loss = evaluation.loss.item<double>();
   if (!std::isfinite(loss)) note_overflow(key);
   here.output = evaluation.loss;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "layout/program.h"
+#include "nn/synchronised_layers.h"
 #include "reduce/reducer.h"
 #include "reduce/slot_tree.h"
 #include "train/buffers.h"
@@ -20,8 +21,19 @@
 
 namespace cohort::train {
 
+/// The batch of a micro-batch.
+struct Loaded {
+  Loaded() = default;
+  Loaded(Batch of_slot) : batch(std::move(of_slot)) {}
+  Loaded(Batch of_slot, nn::Standing of_rank) : batch(std::move(of_slot)), standing(of_rank) {}
+
+  Batch batch{};  ///< without samples: nothing is computed
+  /// kStandIn: forward and backward are made because other ranks wait for them, and add nothing to the step.
+  nn::Standing standing = nn::Standing::kCounts;
+};
+
 /// Returns the batch of a micro-batch.
-using Load = std::function<Batch(int micro_batch)>;
+using Load = std::function<Loaded(int micro_batch)>;
 
 /// Computes the micro-batches of a rank: load, forward of each stage, backward of each stage.
 ///
@@ -40,6 +52,7 @@ class MicroBatches {
     Buffers& buffers;
     BucketSet& buckets;
     GradientIntake& intake;
+    nn::SynchronisedLayers& layers;
     std::uint64_t seed = 0;
     Summation summation = Summation::kByRank;  ///< kByTree: also of the gradients of micro-batches
     Precision precision{};
@@ -63,14 +76,16 @@ class MicroBatches {
   struct Carried {
     std::size_t position = 0;  // of the micro-batch among those of the rank
     Batch batch{};             // without samples: nothing is computed
-    at::Tensor input{};        // a leaf of the stage's graph
-    at::Tensor output{};       // of the last stage, the loss; undefined if nothing was computed
-    at::Tensor gradient{};     // of the output, from the next stage
+    nn::Standing standing = nn::Standing::kCounts;
+    at::Tensor input{};     // a leaf of the stage's graph
+    at::Tensor output{};    // of the last stage, the loss; undefined if nothing was computed
+    at::Tensor gradient{};  // of the output, from the next stage
   };
   using Key = std::pair<int, int>;  // stage and micro-batch
 
   bool is_last(Key key) const { return key.first + 1 == parts_.computation.num_stages(); }
   void begin_micro_batch(Carried& first);
+  void load(Key key);
   void forward(Key key);
   void seed_random_layers(Key key, const Batch& batch);
   void hand_on(Key key);

@@ -2,6 +2,7 @@
 
 #include "base/checksum.h"
 #include "comm/group/rank_text.h"
+#include "nn/synchronised_layers.h"
 #include "tensor/scalar_type.h"
 #include "train/same_on_all.h"
 #include <cohort/tensor.h>
@@ -72,6 +73,16 @@ void check_same_module(Communicator& group, const ModuleTensors& tensors) {
           fmt::format("the module of {} differs from that of the other ranks", comm::ranks_text(others)))
           .with_remedy("Build the same module on every rank: the same names, sizes and types, registered "
                        "in the same order."));
+}
+
+void check_same_layers(Communicator& group, torch::nn::Module& module) {
+  const std::vector<int> others = deviating_ranks(group, nn::synchronised_layers(module).size());
+  if (others.empty()) return;
+  throw UsageError(
+      UsageError(fmt::format("the module of {} has another number of SyncBatchNorm layers than that of the "
+                             "other ranks",
+                             comm::ranks_text(others)))
+          .with_remedy("Build, and convert, the same module on every rank."));
 }
 
 void send_from_first(Communicator& group, const std::vector<NamedTensor>& tensors) {

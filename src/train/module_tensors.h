@@ -35,6 +35,11 @@ std::vector<at::Tensor> plain(const std::vector<NamedTensor>& named);
 /// is not in CPU memory.
 void check_same_module(Communicator& group, const ModuleTensors& tensors);
 
+/// Checks, on all ranks together, that their modules have as many layers that normalise over ranks.
+///
+/// Failure: throws UsageError, naming the ranks that differ.
+void check_same_layers(Communicator& group, torch::nn::Module& module);
+
 /// Broadcasts rank 0's tensors to all ranks.
 void send_from_first(Communicator& group, const std::vector<NamedTensor>& tensors);
 

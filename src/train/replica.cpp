@@ -36,6 +36,7 @@ Replica::Replica(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
 void Replica::make_parts(std::vector<ParameterUpdate> updates) {
   check_trainable(tensors_, settings_.precision.parameters);
   check_same_module(group_, tensors_);
+  connect_layers();
   std::vector<at::Tensor> parameters = plain(tensors_.parameters);
   bucket_order_ = expected_order(parameters.size());
   BucketLayout layout = planned_layout(parameters, bucket_order_);
@@ -62,11 +63,23 @@ void Replica::make_parts(std::vector<ParameterUpdate> updates) {
                                                                       .buffers = buffers_,
                                                                       .buckets = *buckets_,
                                                                       .intake = *intake_,
+                                                                      .layers = *layers_,
                                                                       .seed = settings_.seed,
                                                                       .summation = settings_.summation,
                                                                       .precision = settings_.precision});
   engine_ =
       std::make_unique<Engine>(lanes_.num_lanes(), [this](const Action& action) { perform_for_all(action); });
+}
+
+void Replica::connect_layers() {
+  check_same_layers(group_, *module_);
+  layers_ = std::make_unique<nn::SynchronisedLayers>(group_, *module_);
+  lanes_.also_use(layers_->communicators());
+  if (layers_->empty() || settings_.summation != Summation::kByTree) return;
+  throw UsageError(
+      UsageError("TrainerOptions::deterministic is kAnyWorld, but the model has synchronised batch "
+                 "normalisation, which computes with as many micro-batches at once as there are ranks")
+          .with_remedy("Set TrainerOptions::deterministic to kWorld, or take local batch normalisation."));
 }
 
 Replica::~Replica() = default;

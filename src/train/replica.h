@@ -84,11 +84,14 @@ class Replica {
   const std::vector<std::size_t>& bucket_order() const { return bucket_order_; }
   /// Moves buckets and moments to this order, which is kept from now on. All ranks together, between steps.
   void set_bucket_order(const std::vector<std::size_t>& order);
+  /// Whether forward and backward wait for other ranks, so that all must make equally many.
+  bool computes_together() const { return layers_->communicate(); }
   /// The total time that steps waited for communication that no computation hid.
-  std::chrono::nanoseconds waited() const { return engine_->waited(); }
+  std::chrono::nanoseconds waited() const { return engine_->waited() + layers_->waited(); }
 
  private:
   void make_parts(std::vector<ParameterUpdate> updates);
+  void connect_layers();
   void perform(const Action& action);
   void perform_for_all(const Action& action);
   void open(const StepInfo& info, const Load& load);
@@ -109,6 +112,7 @@ class Replica {
   const Computation computation_;
   const ReplicaSettings settings_;
   const ModuleTensors tensors_;
+  std::unique_ptr<nn::SynchronisedLayers> layers_;  // before the lanes, which use their groups
   Lanes lanes_;
   std::unique_ptr<BucketSet> buckets_;
   std::unique_ptr<Synchronizers> synchronizers_;

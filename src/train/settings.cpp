@@ -1,5 +1,7 @@
 #include "train/settings.h"
 
+#include "layout/batch_plan.h"
+
 #include "train/snapshots.h"
 #include "update/groups.h"
 #include "update/settings.h"
@@ -26,6 +28,14 @@ bool is_power_of_two(int number) {
 
 int slots_of(const TrainerOptions& options, int world) {
   return options.micro_batches.value_or(world);
+}
+
+std::vector<int> turns_of(const TrainerOptions& options, int world, int rank, Turns turns) {
+  const int slots = slots_of(options, world);
+  std::vector<int> all = deal(slots, world, rank);
+  const auto most = static_cast<std::size_t>((slots + world - 1) / world);
+  if (turns == Turns::kTogether && all.size() < most) all.push_back(slots);
+  return all;
 }
 
 namespace {

@@ -20,6 +20,12 @@ void check_torch_options(const TrainerOptions& options);
 /// The number of slots of a batch.
 int slots_of(const TrainerOptions& options, int world);
 
+/// Whether all ranks make equally many forwards and backwards in a step.
+enum class Turns { kOwn, kTogether };
+/// The micro-batches of a rank in a step. Together, a rank that has one fewer than others gets a number that
+/// no slot has: a turn in which it adds nothing.
+std::vector<int> turns_of(const TrainerOptions& options, int world, int rank, Turns turns);
+
 ReplicaSettings replica_settings(const TrainerOptions& options);
 
 /// The group settings of each parameter, in the order of the parameters.

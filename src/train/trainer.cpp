@@ -73,7 +73,7 @@ Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
   const train::StepInfo info{
       .step = report.steps,
       .learning_rate = learning_rate(),
-      .micro_batches = deal(train::slots_of(options, group.size()), group.size(), group.rank()),
+      .micro_batches = turns(),
       .hash_replica = options.hash_every && report.steps % *options.hash_every == 0,
       .wants_to_stop = options.wants_to_stop && options.wants_to_stop(),
       .wants_to_save = checkpoints->is_due(report.steps + 1),
@@ -82,7 +82,7 @@ Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
   const Seconds waited_before = replica.waited(), stalled_before = loader.stall();
   const auto start = std::chrono::steady_clock::now();
   const Verdict verdict = replica.step(info, [&](int slot) {
-    return loader.take({epoch, step_in_epoch, slot});
+    return load(loader, {epoch, step_in_epoch, slot});
   });
   train::follow(options.precision, verdict, computation.num_stages(), course.position);
   report.steps = ++course.position.step;
@@ -95,6 +95,19 @@ Verdict Trainer::Parts::step(SlotLoader& loader, std::uint64_t step_in_epoch) {
         .stalled = (Seconds(loader.stall()) - stalled_before).count()});
   checkpoints->copy(course);
   return verdict;
+}
+
+std::vector<int> Trainer::Parts::turns() const {
+  const train::Turns how = replica.computes_together() ? train::Turns::kTogether : train::Turns::kOwn;
+  return train::turns_of(options, group.size(), group.rank(), how);
+}
+
+train::Loaded Trainer::Parts::load(SlotLoader& loader, const SlotAddress& address) const {
+  if (address.slot < train::slots_of(options, group.size())) {
+    Batch batch = loader.take(address);
+    if (!batch.samples.empty() || !replica.computes_together()) return batch;
+  }
+  return {loader.any_sample(address.epoch), nn::Standing::kStandIn};
 }
 
 void Trainer::Parts::tell(const Verdict& verdict, const train::StepInfo& info, StepTimes times) {

@@ -56,6 +56,8 @@ struct Trainer::Parts {
   void fit(std::shared_ptr<const Dataset> data, const Dataset* test);
   bool epoch(SlotLoader& loader, const BatchPlan& plan);
   train::Verdict step(SlotLoader& loader, std::uint64_t step_in_epoch);
+  std::vector<int> turns() const;
+  train::Loaded load(SlotLoader& loader, const SlotAddress& address) const;
   /// The learning rate of the next step.
   double learning_rate() const;
   void tell(const train::Verdict& verdict, const train::StepInfo& info, StepTimes times);

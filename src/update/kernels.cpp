@@ -99,23 +99,6 @@ Coefficients coefficients(const OptimizerSettings& given, const UpdateStep& step
   return c;
 }
 
-std::vector<InstructionSet> available_sets() {
-  std::vector<InstructionSet> sets = {InstructionSet::kGeneric};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) sets.push_back(InstructionSet::kAvx2);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
-    sets.push_back(InstructionSet::kAvx512);
-  }
-#endif
-  return sets;
-}
-
-InstructionSet best_set() {
-  static const InstructionSet best = available_sets().back();
-  return best;
-}
-
 Variant variant_of(const OptimizerSettings& given) {
   const OptimizerSettings settings = with_defaults(given);
   const Momentum momentum = settings.momentum.value_or(0) == 0  ? Momentum::kNone

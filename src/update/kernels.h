@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/instruction_set.h"
 #include "update/optimizer.h"
 
 #include <array>
@@ -40,12 +41,9 @@ Coefficients coefficients(const OptimizerSettings& settings, const UpdateStep& s
 double nadam_mu(const OptimizerSettings& settings, std::int64_t count);
 double mu_product(const OptimizerSettings& settings, std::int64_t count);
 
-enum class InstructionSet { kGeneric, kAvx2, kAvx512 };
-
-/// The instruction sets of this machine, the widest last.
-std::vector<InstructionSet> available_sets();
-/// The widest instruction set of this machine.
-InstructionSet best_set();
+using cohort::available_sets;
+using cohort::best_set;
+using cohort::InstructionSet;
 
 /// The momentum of sgd and its relatives.
 enum class Momentum { kNone, kClassic, kNesterov };

@@ -14,10 +14,11 @@ namespace cohort::tool {
 /// The command line of a rank of `cohort bench step`.
 struct BenchStepOrder {
   std::string model{};
-  std::string group{};            ///< under which it greets the controller
-  std::string way = "trainer";    ///< trainer, apart, data_parallel, …_without_update
-  std::string optimizer = "sgd";  ///< sgd or adamw
-  double momentum = 0;            ///< of sgd
+  std::string group{};               ///< under which it greets the controller
+  std::string way = "trainer";       ///< trainer, apart, data_parallel, …_without_update
+  std::string batch_norm = "local";  ///< model.batch_norm, for models that have it
+  std::string optimizer = "sgd";     ///< sgd or adamw
+  double momentum = 0;               ///< of sgd
   double learning_rate = 0.001;
   std::int64_t batch = 8;         ///< samples of this rank
   std::string precision = "f32";  ///< or bf16: of forward and backward

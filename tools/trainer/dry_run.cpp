@@ -35,8 +35,11 @@ std::string optimizer_text(const OptimizerSettings& given) {
 }
 
 void add_slots(PlanReport& plan, const Job& job, int world) {
-  const int slots = train::slots_of(job.options, world);
-  for (int rank = 0; rank < world; ++rank) plan.slots_of_rank.push_back(deal(slots, world, rank));
+  const bool is_together = job.config.model.batch_norm == "synchronised" && world > 1;
+  const train::Turns turns = is_together ? train::Turns::kTogether : train::Turns::kOwn;
+  for (int rank = 0; rank < world; ++rank) {
+    plan.slots_of_rank.push_back(train::turns_of(job.options, world, rank, turns));
+  }
 }
 
 BucketLayout layout_of(const std::vector<train::NamedTensor>& parameters, const Job& job,

@@ -33,6 +33,7 @@ CLI::Option* add_bench_options(CLI::App& app, cohort::tool::BenchStepOrder& orde
   CLI::Option* model = app.add_option("--bench-step", order.model)->group("");
   app.add_option("--group", order.group)->group("");
   app.add_option("--way", order.way)->group("");
+  app.add_option("--batch-norm", order.batch_norm)->group("");
   app.add_option("--precision", order.precision)->group("");
   app.add_option("--optimizer", order.optimizer)->group("");
   app.add_option("--momentum", order.momentum)->group("");

@@ -34,7 +34,8 @@ struct Task {
 };
 
 Task make_task(const BenchStepOrder& order, int rank) {
-  const BenchModel made = bench_model(order.model);
+  BenchModel made = bench_model(order.model);
+  made.config.batch_norm = order.batch_norm;
   Task task{.model = value_or_throw(make_model(made.config, made.facts, kSeed)),
             .loss = loss_of(made.config, made.facts),
             .batch = random_batch(made.facts, order.batch, kSeed * 1000 + static_cast<std::uint64_t>(rank))};

@@ -6,6 +6,7 @@
 
 #include "comm/shared_memory/arena.h"
 #include "train/small_models.h"
+#include "train/small_norms.h"
 
 #include <ATen/Parallel.h>
 #include <cohort/data_parallel.h>
@@ -393,6 +394,32 @@ TEST_P(Training, PartsInEvaluationModeStaySo) {
         EXPECT_TRUE(net->used->is_training());
         EXPECT_FALSE(net->other->is_training());
       }));
+}
+
+TEST_P(Training, BatchNormalisationOverAllRanks) {
+  for (const int world : {2, 3, 4}) {
+    run(world, with_arena([](Communicator& group, Arena& arena) {
+          const auto pair = [] {
+            auto net = std::make_shared<SyncedNet>();
+            return Pair{net, cross_entropy(net)};
+          };
+          const auto trained = [&](Communicator& ranks) {
+            const Pair made = pair();
+            Trainer trainer(ranks, arena, made.first, made.second, exact_options());
+            trainer.fit(std::make_shared<RoughNumbers>(18));  // 16 and 2: some ranks have none
+            std::vector<float> numbers = numbers_of(*made.first);
+            const at::Tensor variance = made.first->named_buffers()["norm.running_var"];
+            numbers.insert(numbers.end(), variance.const_data_ptr<float>(),
+                           variance.const_data_ptr<float>() + variance.numel());
+            return numbers;
+          };
+          const std::vector<float> together = trained(group);
+          const auto single = value_or_throw(group.split(group.rank(), 0, "alone"));
+          const std::vector<float> alone = trained(*single);
+          ASSERT_EQ(together.size(), alone.size());
+          for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 2e-6) << i;
+        }));
+  }
 }
 
 TEST_P(Training, AFailureOfOneRankIsToldToAll) {

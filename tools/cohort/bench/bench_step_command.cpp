@@ -81,7 +81,8 @@ class BenchStepCommand final : public Command {
     app.add_option("--rounds", rounds_, "Turns of every contender");
     app.add_option("--steps", steps_, "Steps of one turn");
     app.add_option("--ways", ways_,
-                   "Variants of ours: trainer, data_parallel, trainer_without_update, "
+                   "Variants of ours: trainer, trainer_synchronised (batch norm over all ranks), "
+                   "data_parallel, trainer_without_update, "
                    "data_parallel_without_update, loop_without_update")
         ->delimiter(',');
     app.add_option("--precision", precisions_,

@@ -38,7 +38,9 @@ std::string without_precision(const std::string& contender) {
 
 std::string way_of(const std::string& given) {
   const std::string contender = without_precision(given);
-  if (contender == kOurs || contender == kOursAlone || contender == kTrainerWithoutUpdate) return "trainer";
+  for (const char* trainer : {kOurs, kOursAlone, kTrainerWithoutUpdate, kTrainerSynchronised}) {
+    if (contender == trainer) return "trainer";
+  }
   return contender == kOursApart ? "apart" : contender;
 }
 
@@ -56,6 +58,8 @@ std::vector<std::string> ours_line(const std::string& contender, const StepCell&
           is_bf16(contender) ? "bf16" : "f32",
           "--batch",
           std::to_string(cell.batch),
+          "--batch-norm",
+          without_precision(contender) == kTrainerSynchronised ? "synchronised" : "local",
           "--optimizer",
           updates ? cell.model.optimizer : "sgd",
           "--momentum",
@@ -143,7 +147,8 @@ std::vector<StepModel> step_models() {
 }
 
 std::vector<std::string> step_ways() {
-  return {kDataParallel, kTrainerWithoutUpdate, kDataParallelWithoutUpdate, kLoopWithoutUpdate};
+  return {kTrainerSynchronised, kDataParallel, kTrainerWithoutUpdate, kDataParallelWithoutUpdate,
+          kLoopWithoutUpdate};
 }
 
 std::vector<std::string> torch_step_arguments(const StepCell& cell, const StepPeers& peers) {

@@ -42,6 +42,8 @@ inline constexpr const char* kOursApart =
 inline constexpr const char* kTorchAlone = "torch_alone";
 inline constexpr const char* kTorchDdp = "torch_ddp";
 inline constexpr const char* kTrainerWithoutUpdate = "trainer_without_update";
+/// `ours` with batch normalisation over all ranks.
+inline constexpr const char* kTrainerSynchronised = "trainer_synchronised";
 inline constexpr const char* kDataParallel = "data_parallel";
 inline constexpr const char* kDataParallelWithoutUpdate = "data_parallel_without_update";
 /// The loop of data_parallel_without_update without DataParallel, on as many ranks at the same time.

@@ -72,6 +72,8 @@ std::vector<Comparison> comparisons() {
        [](const StepRow& row) { return ratio(row, kOurs, kOursAlone); }},
       {"ours_by_ours_apart", "ours / apart",
        [](const StepRow& row) { return ratio(row, kOurs, kOursApart); }},
+      {"trainer_synchronised_by_ours", "synchronised / local batch norm",
+       [](const StepRow& row) { return ratio(row, kTrainerSynchronised, kOurs); }},
       {"data_parallel_by_trainer_without_update", "data_parallel / trainer without update",
        [](const StepRow& row) { return ratio(row, kDataParallel, kTrainerWithoutUpdate); }},
       {"data_parallel_without_update_by_trainer_without_update", "both without update",
