@@ -9,7 +9,7 @@ namespace cohort::config {
 namespace {
 
 constexpr int kMostScaledSteps = 1'000'000'000;
-constexpr double kMostScale = 1e30;
+constexpr double kMostScale = 1e38;
 
 bool is_f16(const Value& value) {
   const auto* word = std::get_if<std::string>(&value.data);

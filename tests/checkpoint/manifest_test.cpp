@@ -36,7 +36,13 @@ Manifest example() {
                    .best_loss = 0.1,
                    .plateau = {.best = 0.3, .num_bad = 2, .cooldown_left = 3, .reductions = 4},
                    .epoch_loss = 1.0 / 3,
-                   .epoch_weight = 48},
+                   .epoch_weight = 48,
+                   .skipped_steps = 6,
+                   .loss_scale = 0.125,
+                   .growth_tracker = 7,
+                   .overflows_in_row = 8,
+                   .f32_stages = 9,
+                   .f32_until = 10},
       .ledger = {.samples = 60000, .batch_size = 64, .micro_batches = 8},
       .loss = -1e-300,
       .settings = {{"seed", "1"}, {"optimizer", "adamw \"quoted\"\n\x01 ü"}},
@@ -107,6 +113,12 @@ void expect_same(const Course& a, const Course& b) {
   EXPECT_EQ(a.position.plateau, b.position.plateau);
   EXPECT_EQ(a.position.epoch_loss, b.position.epoch_loss);
   EXPECT_EQ(a.position.epoch_weight, b.position.epoch_weight);
+  EXPECT_EQ(a.position.skipped_steps, b.position.skipped_steps);
+  EXPECT_EQ(a.position.loss_scale, b.position.loss_scale);
+  EXPECT_EQ(a.position.growth_tracker, b.position.growth_tracker);
+  EXPECT_EQ(a.position.overflows_in_row, b.position.overflows_in_row);
+  EXPECT_EQ(a.position.f32_stages, b.position.f32_stages);
+  EXPECT_EQ(a.position.f32_until, b.position.f32_until);
   EXPECT_EQ(a.ledger, b.ledger);
   EXPECT_EQ(a.loss, b.loss);
   EXPECT_EQ(a.settings, b.settings);
@@ -114,6 +126,18 @@ void expect_same(const Course& a, const Course& b) {
   EXPECT_EQ(a.bucket_order, b.bucket_order);
   EXPECT_EQ(a.taken_at, b.taken_at);
   EXPECT_EQ(a.optimizer_groups, b.optimizer_groups);
+}
+
+TEST(ManifestText, LacksNumbersOfPrecisionThatAreZero) {
+  Manifest plain = example();
+  plain.course.position = {.step = 1};
+  const std::string text = encode(plain);
+  for (const char* field : {"skipped_steps", "loss_scale", "growth_tracker", "overflows_in_row", "f32_"}) {
+    EXPECT_EQ(text.find(field), std::string::npos) << field;
+  }
+  const auto decoded = decode_manifest(text);
+  ASSERT_TRUE(decoded) << decoded.error().text();
+  expect_same(plain.course, decoded->course);
 }
 
 TEST(ManifestText, HasEveryField) {

@@ -53,6 +53,15 @@ TEST(Progress, OnATerminalOneLineIsWrittenOver) {
   EXPECT_EQ(run.take(), "") << "no line is open any more";
 }
 
+TEST(Progress, ShowsScaleSkippedStepsAndStagesInF32) {
+  FakeRun run(150);
+  run.progress.step({.step = 1, .epoch = 1, .skipped = true, .loss_scale = 1024});
+  EXPECT_NE(run.take().find("  scale 1024  skipped 1\033"), std::string::npos);
+  run.clock.advance(1s);
+  run.progress.step({.step = 2, .epoch = 1, .loss_scale = 512, .f32_stages = {0, 2}});
+  EXPECT_NE(run.take().find("  scale 512  skipped 1  f32 0,2\033"), std::string::npos);
+}
+
 TEST(Progress, WhatDoesNotFitIsLeftOut) {
   const auto line_on = [](int columns) {
     FakeRun run(columns);

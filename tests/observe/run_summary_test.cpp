@@ -55,6 +55,14 @@ TEST(RunSummary, AsATable) {
             "written to        runs/job\n");
 }
 
+TEST(RunSummary, ALossScaleIsShown) {
+  RunSummary summary = three_steps();
+  EXPECT_TRUE(nlohmann::json::parse(summary_json(summary)).at("loss_scale").is_null());
+  summary.add({.step = 4, .loss_scale = 512});
+  EXPECT_EQ(nlohmann::json::parse(summary_json(summary)).at("loss_scale"), 512);
+  EXPECT_NE(summary_table(summary, {}).find("loss scale        512\n"), std::string::npos);
+}
+
 TEST(RunSummary, AsJson) {
   const auto object = nlohmann::json::parse(summary_json(three_steps()));
   EXPECT_EQ(object.at("ended"), "done");

@@ -38,6 +38,8 @@ TEST(StepReport, IsALineOfJson) {
   const std::string skipped = json_line({.loss = std::nan(""), .gradient_norm = 2, .skipped = true});
   EXPECT_NE(skipped.find("\"loss\":null"), std::string::npos);
   EXPECT_NE(skipped.find("\"gradient_norm\":2.0,\"skipped\":true"), std::string::npos);
+  const std::string scaled = json_line({.loss_scale = 1024, .f32_stages = {0, 2}});
+  EXPECT_NE(scaled.find("\"skipped\":false,\"loss_scale\":1024.0,\"f32_stages\":[0,2]}"), std::string::npos);
 }
 
 TEST(StepLog, IsWrittenEverySecondAndAtTheEnd) {
