@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace cohort {
 
@@ -48,6 +49,13 @@ COHORT_EXPORT std::shared_ptr<Dataset> cache(std::shared_ptr<const Dataset> sour
 /// The samples first … last-1 of `source`, with indices from 0.
 COHORT_EXPORT std::shared_ptr<Dataset> subset(std::shared_ptr<const Dataset> source, std::int64_t first,
                                               std::int64_t last);
+
+/// The samples of `source` with these indices, in this order.
+///
+/// Failure: throws UsageError for an index that `source` does not have.
+/// Cost: eight bytes of memory for each index.
+COHORT_EXPORT std::shared_ptr<Dataset> select(std::shared_ptr<const Dataset> source,
+                                              std::vector<std::int64_t> indices);
 
 /// All samples of `source` in a random order that depends on `seed` only.
 COHORT_EXPORT std::shared_ptr<Dataset> shuffle(std::shared_ptr<const Dataset> source, std::uint64_t seed);

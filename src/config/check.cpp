@@ -1,3 +1,4 @@
+#include "config/data_kinds.h"
 #include "config/load.h"
 #include "update/momentum.h"
 #include "update/optimizer.h"
@@ -45,7 +46,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 
 void check_source(Checker& checker) {
   const DataConfig& data = checker.config().data;
-  if (is_one_of(data.kind, {"idx", "csv", "text"}) && data.path.empty()) {
+  if (data_kind(data.kind).is_in_files && data.path.empty()) {
     checker.add({"data.kind"},
                 fmt::format("data.kind = \"{}\" requires data.path: name the file or folder", data.kind));
   }
@@ -65,16 +66,19 @@ void check_model_for_data(Checker& checker) {
                                                          "\"{}\"; {}",
                                                          model, data, remedy));
   };
-  const bool tokens = is_one_of(data, {"text", "markov"});
-  if (tokens && model != "gpt") {
+  const DataContent content = data_kind(data).content;
+  const bool has_tokens = content == DataContent::kTokens;
+  const bool has_classes = content == DataContent::kImages || content == DataContent::kPoints;
+  const bool takes_images = is_one_of(model, {"lenet", "resnet18"});
+  if (has_tokens && model != "gpt") {
     clash("tokens require model.kind = \"gpt\"");
-  } else if (!tokens && model == "gpt") {
-    clash("it requires tokens: data.kind = \"text\" or \"markov\"");
-  } else if (is_one_of(model, {"lenet", "resnet18"}) && !is_one_of(data, {"idx", "digits"})) {
-    clash("it requires images: data.kind = \"idx\" or \"digits\"");
-  } else if (data == "regression" && is_one_of(model, {"logistic", "softmax"})) {
+  } else if (!has_tokens && model == "gpt") {
+    clash("it requires tokens: data.kind = " + quoted_kinds(DataContent::kTokens));
+  } else if (takes_images && content != DataContent::kImages) {
+    clash("it requires images: data.kind = " + quoted_kinds(DataContent::kImages));
+  } else if (content == DataContent::kFunction && is_one_of(model, {"logistic", "softmax"})) {
     clash("regression requires model.kind = \"linear\" or \"mlp\"");
-  } else if (is_one_of(data, {"idx", "digits", "spirals"}) && model == "linear") {
+  } else if (has_classes && model == "linear") {
     clash("classes require model.kind = \"softmax\", \"mlp\" or, if there are two, \"logistic\"");
   }
 }

@@ -1,3 +1,4 @@
+#include "config/data_kinds.h"
 #include "config/keys.h"
 #include "config/load.h"
 #include "update/settings.h"
@@ -17,22 +18,27 @@ struct Effect {
 };
 
 std::vector<Effect> effects_of_data_kind() {
-  return {{"data.path", {"idx", "csv", "text"}},
-          {"data.test_path", {"idx", "csv", "text"}},
+  const auto files = file_kinds();
+  const auto generators = data_kinds_where([](const DataKind& kind) { return !kind.is_in_files; });
+  const auto not_tokens = data_kinds_where([](const DataKind& kind) {
+    return kind.content != DataContent::kTokens && (kind.is_in_files || kind.content == DataContent::kImages);
+  });
+  return {{"data.path", files},
+          {"data.test_path", files},
           {"data.tokens", {"text"}},
           {"data.target_column", {"csv"}},
           {"data.target", {"csv"}},
-          {"data.samples", {"digits", "spirals", "regression", "markov"}},
-          {"data.test_samples", {"digits", "spirals", "regression", "markov"}},
-          {"data.test_share", {"idx", "csv", "text"}},
-          {"data.split", {"idx", "csv", "text"}},
+          {"data.samples", generators},
+          {"data.test_samples", generators},
+          {"data.test_share", files},
+          {"data.split", files},
           {"data.classes", {"digits", "spirals", "markov"}},
           {"data.features", {"regression"}},
           {"data.image_size", {"digits"}},
           {"data.noise", {"digits", "spirals", "regression"}},
           {"data.context", {"text", "markov"}},
           {"data.stride", {"text"}},
-          {"data.normalize", {"idx", "csv", "digits"}}};
+          {"data.normalize", not_tokens}};
 }
 
 std::vector<Effect> effects_of_schedule_name() {

@@ -1,3 +1,4 @@
+#include "config/data_kinds.h"
 #include "config/sections.h"
 
 namespace cohort::config {
@@ -5,16 +6,21 @@ namespace {
 
 constexpr int kMostSamples = 1'000'000'000;
 
+std::vector<std::string> names_of_kinds() {
+  std::vector<std::string> names;
+  for (const DataKind& kind : kDataKinds) names.emplace_back(kind.name);
+  return names;
+}
+
 // The source of the samples.
 std::vector<Key> source_keys() {
   return {
-      word("data.kind", COHORT_FIELD(data.kind),
-           {"idx", "csv", "text", "digits", "spirals", "regression", "markov"}, "digits",
-           "The training data: files (idx, csv, text) or generated samples (digits, spirals, regression, "
-           "markov)."),
+      word("data.kind", COHORT_FIELD(data.kind), names_of_kinds(), "digits",
+           "The training data: files (idx, cifar, csv, text) or generated samples (digits, spirals, "
+           "regression, markov)."),
       input_path(
           "data.path", COHORT_FIELD(data.path),
-          {"The file with the training data, or for idx the folder with its four files; may be gzipped.",
+          {"The file with the training data, or for idx and cifar the folder with their files; may be gzipped.",
            "data/mnist"}),
       input_path("data.test_path", COHORT_FIELD(data.test_path),
                  {"The file with the test data; empty: a part of data.path.", "data/test.csv"}),
@@ -31,7 +37,7 @@ std::vector<Key> source_keys() {
                    "The number of test samples that a generator makes."),
       optional_real_number("data.test_share", COHORT_FIELD(data.test_share), {0.0, 0.9}, "0.1",
                            "The share of the training file that is test data; unset: 0.1, or the test files "
-                           "of an idx folder if there are any."),
+                           "of a folder of images if there are any."),
       word("data.split", COHORT_FIELD(data.split), {"auto", "random", "stratified", "end"}, "auto",
            "The samples of the training file that are test data: random ones by train.seed, random ones with "
            "the same share of each class (stratified), or the last ones (end); auto: the end of text, "

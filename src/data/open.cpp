@@ -65,6 +65,7 @@ Opener of_generator(Result<OpenedData> (*open)(const DataConfig&, std::uint64_t)
 std::map<std::string, Opener> openers() {
   return {
       {"idx", of_files(open_idx)},
+      {"cifar", of_files(open_cifar)},
       {"csv", of_files(open_csv)},
       {"text", of_files(open_text)},
       {"digits", of_generator(open_digits)},

@@ -33,15 +33,17 @@ struct OpenedData {
   SourceFacts source{};
 };
 
-/// Opens files (idx, csv, text) or makes a generator (digits, spirals, regression, markov).
+/// Opens files (idx, cifar, csv, text) or makes a generator (digits, spirals, regression, markov).
 ///
 /// The test data of files is test_path, or else test_share of the samples by `split` and `seed`: random ones,
-/// or the last ones for text, whose samples may overlap. The t10k files of a folder of idx files are its test
+/// or the last ones for text, whose samples may overlap. The test files of a folder of images are its test
 /// data, unless split or test_share is set. The test data of a generator is test_samples more samples.
 /// `samples` applies to generators only.
 ///
 /// Failure: kUsage for an impossible setting; kCorrupt, naming file and line or byte; else as FileSystem.
-/// Cost: files are held in memory once, in the width of their file format; generators hold no samples.
+/// Lifetime: the data sets must not outlive the FileSystem.
+/// Cost: images stay in their files, unless these are compressed; other files are held in memory once, in the
+/// width of their file format; generators hold no samples.
 Result<OpenedData> open_data(FileSystem& fs, const DataConfig& config, std::uint64_t seed);
 
 }  // namespace cohort

@@ -7,6 +7,7 @@ namespace cohort::data {
 
 /// One function per kind of data; open_data() chooses by data.kind.
 Result<OpenedData> open_idx(FileSystem& fs, const DataConfig& config, std::uint64_t seed);
+Result<OpenedData> open_cifar(FileSystem& fs, const DataConfig& config, std::uint64_t seed);
 Result<OpenedData> open_csv(FileSystem& fs, const DataConfig& config, std::uint64_t seed);
 Result<OpenedData> open_text(FileSystem& fs, const DataConfig& config, std::uint64_t seed);
 Result<OpenedData> open_digits(const DataConfig& config, std::uint64_t seed);

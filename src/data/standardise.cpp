@@ -3,10 +3,8 @@
 #include <cmath>
 
 namespace cohort::data {
-namespace {
 
-template <class T>
-Scale scale(std::span<const T> numbers, std::size_t stride) {
+Scale scale_of(std::span<const float> numbers, std::size_t stride) {
   double sum = 0, count = 0;
   for (std::size_t i = 0; i < numbers.size(); i += stride, ++count) sum += static_cast<double>(numbers[i]);
   if (count == 0) return {};
@@ -18,16 +16,6 @@ Scale scale(std::span<const T> numbers, std::size_t stride) {
   }
   const double deviation = std::sqrt(square_sum / count);
   return {mean, deviation > 0 ? deviation : 1};
-}
-
-}  // namespace
-
-Scale scale_of(std::span<const unsigned char> bytes) {
-  return scale(bytes, 1);
-}
-
-Scale scale_of(std::span<const float> numbers, std::size_t stride) {
-  return scale(numbers, stride);
 }
 
 }  // namespace cohort::data

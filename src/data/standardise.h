@@ -13,10 +13,8 @@ struct Scale {
   float operator()(double x) const { return static_cast<float>((x - mean) / deviation); }
 };
 
-/// The scale that gives these bytes mean 0 and deviation 1. Its deviation is 1 if all bytes are equal or
-/// there are no bytes.
-Scale scale_of(std::span<const unsigned char> bytes);
-/// The same for every `stride`-th number, beginning with the first.
+/// The scale that gives every `stride`-th number, beginning with the first, mean 0 and deviation 1. Its
+/// deviation is 1 if all of them are equal or there are none.
 Scale scale_of(std::span<const float> numbers, std::size_t stride = 1);
 
 }  // namespace cohort::data

@@ -125,6 +125,19 @@ class Subset final : public Renumbered {
   const std::int64_t last_;
 };
 
+class Selected final : public Renumbered {
+ public:
+  Selected(std::shared_ptr<const Dataset> source, std::vector<std::int64_t> indices)
+      : Renumbered(std::move(source)), indices_(std::move(indices)) {}
+
+  std::int64_t size() const override { return static_cast<std::int64_t>(indices_.size()); }
+
+ private:
+  std::int64_t number(std::int64_t index) const override { return indices_[static_cast<std::size_t>(index)]; }
+
+  const std::vector<std::int64_t> indices_;
+};
+
 class Shuffled final : public Renumbered {
  public:
   Shuffled(std::shared_ptr<const Dataset> source, std::uint64_t seed)
@@ -172,6 +185,12 @@ std::shared_ptr<Dataset> subset(std::shared_ptr<const Dataset> source, std::int6
                                  source->size()));
   }
   return std::make_shared<Subset>(std::move(source), first, last);
+}
+
+std::shared_ptr<Dataset> select(std::shared_ptr<const Dataset> source, std::vector<std::int64_t> indices) {
+  require_source(source);
+  data::require_samples(indices, source->size());
+  return std::make_shared<Selected>(std::move(source), std::move(indices));
 }
 
 std::shared_ptr<Dataset> shuffle(std::shared_ptr<const Dataset> source, std::uint64_t seed) {

@@ -1,10 +1,9 @@
 #include "records/idx.h"
 
-#include "records/record_file.h"
-
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <fmt/format.h>
+#include <limits>
 #include <optional>
 
 namespace cohort::records {
@@ -42,16 +41,9 @@ std::uint64_t big_endian_u32(std::string_view bytes) {
   return value;
 }
 
-void to_native_order(std::string& numbers, std::size_t element_bytes) {
-  if (element_bytes == 1 || std::endian::native == std::endian::big) return;
-  for (auto at = numbers.begin(); at != numbers.end(); at += static_cast<std::ptrdiff_t>(element_bytes)) {
-    std::reverse(at, at + static_cast<std::ptrdiff_t>(element_bytes));
-  }
-}
-
 struct Header {
   DType dtype{};
-  std::vector<std::uint64_t> shape{};
+  Shape shape{};
   std::size_t size_bytes = 0;
 };
 
@@ -81,9 +73,9 @@ Result<Header> parse_header(std::string_view content, const std::string& path) {
   return header;
 }
 
-std::string shape_text(const std::vector<std::uint64_t>& shape) {
+std::string shape_text(const Shape& shape) {
   std::string text;
-  for (std::uint64_t size : shape) text += (text.empty() ? "" : " × ") + std::to_string(size);
+  for (const std::size_t size : shape) text += (text.empty() ? "" : " × ") + std::to_string(size);
   return text;
 }
 
@@ -91,36 +83,42 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
 std::optional<std::uint64_t> claimed_bytes(const Header& header) {
   if (std::find(header.shape.begin(), header.shape.end(), 0u) != header.shape.end()) return 0;
   std::uint64_t total = size_bytes(header.dtype);
-  for (std::uint64_t size : header.shape) {
-    if (total > kMaxFileBytes / size) return std::nullopt;
+  for (const std::uint64_t size : header.shape) {
+    if (total > std::numeric_limits<std::uint64_t>::max() / size) return std::nullopt;
     total *= size;
   }
   return total;
 }
 
+Result<Header> read_header(const FileBytes& bytes) {
+  std::array<char, 4 + 4 * kMaxDims> content{};
+  const std::size_t count = std::min<std::uint64_t>(content.size(), bytes.size_bytes());
+  COHORT_RETURN_IF_ERROR(bytes.read(0, std::as_writable_bytes(std::span(content)).first(count)));
+  return parse_header({content.data(), count}, bytes.path());
+}
+
 }  // namespace
 
-std::uint64_t IdxArray::count() const {
-  return content.size() / size_bytes(dtype);
-}
-
-Result<IdxArray> parse_idx(std::string content, const std::string& path) {
-  COHORT_ASSIGN_OR_RETURN(Header header, parse_header(content, path));
+Result<Rows> open_idx(std::shared_ptr<const FileBytes> bytes) {
+  COHORT_ASSIGN_OR_RETURN(const Header header, read_header(*bytes));
   const std::optional<std::uint64_t> promised = claimed_bytes(header);
-  const std::uint64_t there = content.size() - header.size_bytes;
+  const std::uint64_t there = bytes->size_bytes() - header.size_bytes;
   if (!promised || *promised != there) {
-    return corrupt(path, fmt::format("its header claims {} numbers of type {}, {} bytes; {} bytes follow",
-                                     shape_text(header.shape), name(header.dtype),
-                                     promised ? std::to_string(*promised) : "too many", there));
+    return corrupt(bytes->path(), fmt::format("its header claims {} numbers of type {}, {} bytes; {} bytes follow",
+                                              shape_text(header.shape), name(header.dtype),
+                                              promised ? std::to_string(*promised) : "too many", there));
   }
-  content.erase(0, header.size_bytes);
-  to_native_order(content, size_bytes(header.dtype));
-  return IdxArray{header.dtype, std::move(header.shape), std::move(content)};
+  const std::uint64_t count = header.shape.front();
+  return Rows(header.dtype, Shape(header.shape.begin() + 1, header.shape.end()), ByteOrder::kBigEndian,
+              {{.bytes = std::move(bytes),
+                .first_byte = header.size_bytes,
+                .distance_bytes = count == 0 ? 0 : there / count,
+                .count = count}});
 }
 
-Result<IdxArray> read_idx(FileSystem& fs, const std::string& path) {
-  COHORT_ASSIGN_OR_RETURN(std::string content, read_record_file(fs, path));
-  return parse_idx(std::move(content), path);
+Result<Rows> open_idx(FileSystem& fs, const std::string& path) {
+  COHORT_ASSIGN_OR_RETURN(std::shared_ptr<const FileBytes> bytes, open_file_bytes(fs, path));
+  return open_idx(std::move(bytes));
 }
 
 }  // namespace cohort::records

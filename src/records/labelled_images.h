@@ -1,8 +1,10 @@
 #pragma once
 
-#include "records/idx.h"
+#include "records/rows.h"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace cohort::records {
 
@@ -30,17 +32,19 @@ Result<ImageSources> find_images(FileSystem& fs, const std::string& path, const 
 
 /// Images and their classes, as in the files.
 struct LabelledImages {
-  IdxArray images{};
+  Rows images{};
   std::vector<std::int64_t> classes{};
   std::vector<std::int64_t> image_shape{};  ///< channels first; images of two dims get one channel
+  /// If the format says so; otherwise all that occur.
+  std::optional<std::int64_t> num_classes{};
+  std::vector<std::string> class_names{};  ///< in the order of the classes; may be empty
 
   std::int64_t count() const { return static_cast<std::int64_t>(classes.size()); }
 };
 
+/// Opens the images and reads the classes.
+///
 /// Failure: kCorrupt, naming the files, if they do not belong together or hold no images and labels.
-Result<LabelledImages> read_images(FileSystem& fs, const ImageFiles& files);
-
-/// The numbers of an array of any type.
-std::vector<float> floats_of(const IdxArray& array);
+Result<LabelledImages> open_images(FileSystem& fs, const ImageFiles& files);
 
 }  // namespace cohort::records

@@ -110,8 +110,8 @@ TEST(Effect, TheMessageNamesTheKinds) {
       "--set data.stride=4: data.stride has no effect on data.kind = \"digits\", only on text: leave it "
       "out");
   EXPECT_EQ(verdict({"data.path=somewhere"}),
-            "--set data.path=somewhere: data.path has no effect on data.kind = \"digits\", only on idx, csv, "
-            "text: leave it out");
+            "--set data.path=somewhere: data.path has no effect on data.kind = \"digits\", only on idx, cifar, "
+            "csv, text: leave it out");
 }
 
 TEST(Effect, ADefaultThatIsWrittenOutIsAllowed) {

@@ -184,6 +184,21 @@ TEST_F(OpenFiles, IdxMistakesNameTheFiles) {
             std::string::npos);
 }
 
+TEST_F(OpenFiles, CifarHasClassesThatDoNotOccur) {
+  std::string content;
+  for (const char c : {3, 1}) content += std::string(1, c) + std::string(3072, static_cast<char>(51 * c));
+  put(fs, "some.bin", content);
+  put(fs, "more.bin", content);
+  DataConfig config = config_of("cifar", "some.bin");
+  config.test_path = "more.bin";
+  const auto opened = open_data(fs, config, 1);
+  ASSERT_TRUE(opened) << opened.error().text();
+  EXPECT_EQ(opened->facts.description, "images of 3 × 32 × 32, 10 classes");
+  EXPECT_EQ(opened->train->at(1).input.max().item<float>(), static_cast<float>(51 / 255.0));
+  EXPECT_EQ(opened->test->at(0).target.item<std::int64_t>(), 3);
+  EXPECT_TRUE(is_consistent(*opened->train, 2));
+}
+
 TEST_F(OpenFiles, CsvWithClassesGivenByText) {
   put(fs, "t.csv", "x,y,kind\n1,2,b\n3,4,a\n5,6,b\n7,8,a\n");
   DataConfig config = config_of("csv", "t.csv");

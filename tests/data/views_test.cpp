@@ -138,6 +138,16 @@ TEST(Views, ShuffleHasEverySampleOnceInAFixedOrder) {
   EXPECT_TRUE(is_consistent(*mixed, 101));
 }
 
+TEST(Views, SelectTakesSamplesByTheirIndices) {
+  const auto chosen = select(std::make_shared<Counting>(7), {5, 0, 5});
+  EXPECT_EQ(values<std::int64_t>(chosen->batch(test::up_to(3)).target), (std::vector<std::int64_t>{5, 0, 5}));
+  EXPECT_EQ(chosen->batch(test::up_to(2)).samples, test::up_to(2));
+  EXPECT_TRUE(is_consistent(*chosen, 3));
+  EXPECT_THROW(chosen->at(3), UsageError);
+  EXPECT_THROW(select(chosen, {3}), UsageError);
+  EXPECT_EQ(select(chosen, {})->size(), 0);
+}
+
 TEST(Views, LieOverEachOther) {
   const auto view = subset(shuffle(cache(std::make_shared<Counting>(20)), 1), 5, 15);
   EXPECT_TRUE(is_consistent(*view, 10));
@@ -148,6 +158,7 @@ TEST(Views, NeedSomethingToLookAt) {
   EXPECT_THROW(cache(nullptr), UsageError);
   EXPECT_THROW(shuffle(nullptr, 1), UsageError);
   EXPECT_THROW(subset(nullptr, 0, 0), UsageError);
+  EXPECT_THROW(select(nullptr, {}), UsageError);
   EXPECT_THROW(transform(nullptr, [](Sample sample, std::int64_t) { return sample; }), UsageError);
   EXPECT_THROW(transform(std::make_shared<Counting>(1), nullptr), UsageError);
   EXPECT_THROW(with_number(nullptr), UsageError);

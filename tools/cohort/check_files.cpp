@@ -1,5 +1,6 @@
 #include "check_files.h"
 
+#include "records/cifar.h"
 #include "records/csv_table.h"
 #include "records/labelled_images.h"
 #include "records/record_file.h"
@@ -23,13 +24,24 @@ Status check_csv(FileSystem& files, const DataConfig& data) {
   return {};
 }
 
-Status check_idx(FileSystem& files, const DataConfig& data) {
+records::FolderTest folder_test_of(const DataConfig& data) {
   const bool has_split = data.split != "auto" || data.test_share.has_value();
-  const auto folder_test = has_split ? records::FolderTest::kLeftAside : records::FolderTest::kUsed;
+  return has_split ? records::FolderTest::kLeftAside : records::FolderTest::kUsed;
+}
+
+Status check_cifar(FileSystem& files, const DataConfig& data) {
+  COHORT_ASSIGN_OR_RETURN(const records::CifarFiles found,
+                          records::find_cifar(files, data.path, data.test_path, folder_test_of(data)));
+  COHORT_RETURN_IF_ERROR(records::open_cifar(files, found.train, found.class_names));
+  if (!found.test.empty()) COHORT_RETURN_IF_ERROR(records::open_cifar(files, found.test, found.class_names));
+  return {};
+}
+
+Status check_idx(FileSystem& files, const DataConfig& data) {
   COHORT_ASSIGN_OR_RETURN(const records::ImageSources found,
-                          records::find_images(files, data.path, data.test_path, folder_test));
-  COHORT_RETURN_IF_ERROR(records::read_images(files, found.train));
-  if (found.test) COHORT_RETURN_IF_ERROR(records::read_images(files, *found.test));
+                          records::find_images(files, data.path, data.test_path, folder_test_of(data)));
+  COHORT_RETURN_IF_ERROR(records::open_images(files, found.train));
+  if (found.test) COHORT_RETURN_IF_ERROR(records::open_images(files, *found.test));
   return {};
 }
 
@@ -44,6 +56,7 @@ Status check_text(FileSystem& files, const DataConfig& data) {
 }
 
 Status check_data(FileSystem& files, const DataConfig& data) {
+  if (data.kind == "cifar") return check_cifar(files, data);
   if (data.kind == "csv") return check_csv(files, data);
   if (data.kind == "idx") return check_idx(files, data);
   if (data.kind == "text") return check_text(files, data);

@@ -19,6 +19,7 @@ using job::DataScore;
 
 /// Data to evaluate on.
 struct Examined {
+  std::shared_ptr<FileSystem> files = std::make_shared<LocalFileSystem>();  // before the data, which reads from it
   OpenedData opened{};
   std::shared_ptr<const Dataset> data{};
 };
@@ -52,8 +53,8 @@ DataConfig config_for(const ModelFacts& facts, const std::string& path, const Jo
 }
 
 Examined open_file(const ModelFacts& facts, const std::string& path, const JobOrder& job) {
-  LocalFileSystem files;
-  Examined examined{.opened = value_or_throw(open_data(files, config_for(facts, path, job), 1))};
+  Examined examined;
+  examined.opened = value_or_throw(open_data(*examined.files, config_for(facts, path, job), 1));
   examined.data = examined.opened.train;
   return examined;
 }
@@ -61,8 +62,8 @@ Examined open_file(const ModelFacts& facts, const std::string& path, const JobOr
 Examined open_job(const EvaluateOrder& order, JobOrder job) {
   job.file = order.data;
   const Config config = load_job(job).config;
-  LocalFileSystem files;
-  Examined examined{.opened = value_or_throw(open_data(files, config.data, config.train.seed))};
+  Examined examined;
+  examined.opened = value_or_throw(open_data(*examined.files, config.data, config.train.seed));
   examined.data = order.part == "train" ? examined.opened.train : examined.opened.test;
   if (examined.data == nullptr) {
     throw UsageError(UsageError(fmt::format("the job '{}' has no test data", order.data))

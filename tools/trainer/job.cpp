@@ -161,17 +161,16 @@ std::optional<std::string> resume_of(const JobOrder& order, const Job& job) {
 }
 
 Job make_job(const JobOrder& order) {
-  LocalFileSystem files;
   Job job;
   job.config = load_job(order).config;
-  job.data = value_or_throw(open_data(files, job.config.data, job.config.train.seed));
+  job.data = value_or_throw(open_data(*job.files, job.config.data, job.config.train.seed));
   job.options = options_of(job.config, job.data.train->size());
   job.model = value_or_throw(make_model(job.config.model, job.data.facts, job.config.train.seed));
   job.loss = loss_of(job.config.model, job.data.facts);
   job.options.facts = facts_of(job.config.model, job.data);
   job.options.resume = resume_of(order, job);
   if (!job.config.model.initial.empty()) {
-    value_or_throw(train::read_model(files, job.config.model.initial, train::tensors_of(*job.model)));
+    value_or_throw(train::read_model(*job.files, job.config.model.initial, train::tensors_of(*job.model)));
   }
   return job;
 }

@@ -5,6 +5,7 @@
 #include "data/open.h"
 #include "model/loss.h"
 #include "observe/screen.h"
+#include "storage/local_file_system.h"
 #include <cohort/trainer.h>
 
 #include <memory>
@@ -33,6 +34,7 @@ observe::Screen screen_of(const JobOrder& order);
 /// The data, model and options of a job file.
 struct Job {
   Config config;
+  std::shared_ptr<FileSystem> files = std::make_shared<LocalFileSystem>();  // before the data, which reads from it
   OpenedData data;
   std::shared_ptr<Model> model;
   LossKind loss{};
