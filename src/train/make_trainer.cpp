@@ -121,6 +121,7 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   // trained.
   if (!parts_->module->is_training()) parts_->module->train();
   parts_->report = {};
+  parts_->check_statistics();
   const train::Checkpoints::Turn turn(parts_->checkpoints, parts_->group, parts_->replica, parts_->options);
   train::or_abort(parts_->replica.lanes(), [&] {
     train::check_test_data(parts_->options, test.get());
@@ -140,6 +141,7 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
 EvaluationReport Trainer::evaluate(const Dataset& data) {
   std::optional<EvaluationReport> report;
   train::or_abort(parts_->replica.lanes(), [&] {
+    const auto averaged = parts_->options.average.evaluate ? parts_->averaged_model() : nullptr;
     report = train::evaluate(parts_->group, *parts_->module, parts_->computation, data,
                              {.compute = parts_->options.precision.compute});
   });
