@@ -23,7 +23,8 @@ struct AverageOptions {
   double decay = 0.999;  ///< d; only for kEma
   /// Lowers d to (1+n)/(10+n) while that is less, where n is the number of averages so far. Only for kEma.
   bool warmup = false;
-  std::int64_t start = 0;  ///< the update after which the first average is made; 0: the first that `every` names
+  std::int64_t start =
+      0;  ///< the update after which the first average is made; 0: the first that `every` names
   std::int64_t every = 1;  ///< updates from one average to the next
   /// Evaluates with the averages in place of the parameters, and keeps the best of these models.
   bool evaluate = false;
@@ -39,8 +40,8 @@ struct MaskOptions {
   /// The part of the elements of each parameter that becomes zero before the first step: those with the
   /// smallest magnitudes. From 0 to below 1.
   std::optional<double> sparsity{};
-  /// The names of the parameters for `sparsity`; `*` matches any number of characters, `?` exactly one. Empty:
-  /// those of two dimensions or more.
+  /// The names of the parameters for `sparsity`; `*` matches any number of characters, `?` exactly one.
+  /// Empty: those of two dimensions or more.
   std::vector<std::string> parameters{};
   /// A safetensors file with masks of zeros and ones, under the names of their parameters, in place of
   /// `sparsity`. Rank 0 reads it. Empty: none.

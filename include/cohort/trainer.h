@@ -87,9 +87,9 @@ struct TrainerOptions {
   std::uint64_t seed = 1;
   bool shuffle = true;
   Deterministic deterministic = Deterministic::kWorld;
-  /// The folder for best.safetensors, last.safetensors and, with `average`, average.safetensors, created if it
-  /// does not exist; files of an earlier run are moved to its sub-folder earlier-1, earlier-2, … Empty: no files
-  /// are written.
+  /// The folder for best.safetensors, last.safetensors and, with `average`, average.safetensors, created if
+  /// it does not exist; files of an earlier run are moved to its sub-folder earlier-1, earlier-2, … Empty: no
+  /// files are written.
   std::string directory{};
   ModelFacts facts{};  ///< written into these files
   /// Snapshots of the training, at the end of it as well. Not set: none are written.
@@ -206,8 +206,8 @@ class COHORT_EXPORT Trainer {
   TrainingReport fit(std::shared_ptr<const Dataset> train, std::shared_ptr<const Dataset> test = nullptr);
   /// The mean loss and the accuracy on `data`. All ranks call it together; each evaluates a part of the data.
   EvaluationReport evaluate(const Dataset& data);
-  /// Calls `use` while the module has the averages of `TrainerOptions::average` as parameters. Afterwards, and
-  /// if `use` throws, it has its own again. All ranks call it together, not while fit() runs.
+  /// Calls `use` while the module has the averages of `TrainerOptions::average` as parameters. Afterwards,
+  /// and if `use` throws, it has its own again. All ranks call it together, not while fit() runs.
   ///
   /// Failure: throws UsageError if there are no averages yet.
   /// Cost: a copy of the parameters on each rank.

@@ -15,8 +15,8 @@ struct StatisticsOrder {
   EvaluationOptions options{};
 };
 
-/// A module as its averages make it, while this lives: with averaged weights and, if asked, with statistics of
-/// batch normalisation of its own. Afterwards, also after a failure, the module is as it was.
+/// A module as its averages make it, while this lives: with averaged weights and, if asked, with statistics
+/// of batch normalisation of its own. Afterwards, also after a failure, the module is as it was.
 ///
 /// Threads: one at a time. All ranks construct it together, between steps; the destructor does not communicate.
 /// Lifetime: the module must outlive it.

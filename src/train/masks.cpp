@@ -56,8 +56,8 @@ ParameterMasks masks_by_magnitude(const ModuleTensors& tensors, const MaskOption
   check_patterns(tensors, options.parameters);
   ParameterMasks masks;
   for (const NamedTensor& named : tensors.parameters) {
-    const bool is_asked = options.parameters.empty() ? named.tensor.dim() >= 2
-                                                     : matches_any(options.parameters, named.name);
+    const bool is_asked =
+        options.parameters.empty() ? named.tensor.dim() >= 2 : matches_any(options.parameters, named.name);
     masks.push_back(is_asked ? mask_by_magnitude(named.tensor, *options.sparsity)
                              : std::vector<std::uint8_t>());
   }
@@ -115,15 +115,23 @@ void check_masks_any(const ParameterMasks& masks, const MaskOptions& options) {
 
 }  // namespace
 
+bool asks_for_masks(const MaskOptions& options) {
+  return options.sparsity.has_value() || !options.file.empty();
+}
+
+ParameterMasks masks_of(const ModuleTensors& tensors, const MaskOptions& options) {
+  if (!asks_for_masks(options)) return ParameterMasks(tensors.parameters.size());
+  ParameterMasks masks =
+      options.file.empty() ? masks_by_magnitude(tensors, options) : masks_of_file(options.file, tensors);
+  check_masks_any(masks, options);
+  return masks;
+}
+
 // Flags first: a parameter without a mask has no bytes to send.
 ParameterMasks make_masks(Communicator& group, const ModuleTensors& tensors, const MaskOptions& options) {
   ParameterMasks masks(tensors.parameters.size());
-  if (!options.sparsity && options.file.empty()) return masks;
-  if (group.rank() == 0) {
-    masks = options.file.empty() ? masks_by_magnitude(tensors, options)
-                                 : masks_of_file(options.file, tensors);
-    check_masks_any(masks, options);
-  }
+  if (!asks_for_masks(options)) return masks;
+  if (group.rank() == 0) masks = masks_of(tensors, options);
   std::vector<std::uint8_t> has_one;
   for (const auto& mask : masks) has_one.push_back(mask.empty() ? 0 : 1);
   value_or_throw(group.run(broadcast(std::span(has_one), 0)));

@@ -6,12 +6,17 @@
 
 namespace cohort::train {
 
-/// The masks that the options ask for, as rank 0 decides them from its parameters, or reads them. All ranks
-/// call this together, with the tensors of the same module.
+/// Whether the options ask for masks.
+bool asks_for_masks(const MaskOptions& options);
+
+/// The masks that the options ask for, from these parameters or from the file.
 ///
-/// Failure: throws UsageError, also for a file with a tensor that no parameter has, of another shape, or with
-/// numbers besides 0 and 1; and for options that mask no parameter.
-/// Cost: a byte for each element of the model.
+/// Failure: throws UsageError for a file with a tensor that no parameter has, of another shape, or with numbers
+/// besides 0 and 1; and for options that mask no parameter.
+/// Cost: a byte for each masked element.
+ParameterMasks masks_of(const ModuleTensors& tensors, const MaskOptions& options);
+
+/// The masks_of() rank 0, on all ranks, which call this together with the tensors of the same module.
 ParameterMasks make_masks(Communicator& group, const ModuleTensors& tensors, const MaskOptions& options);
 
 /// Sets the masked elements of the parameters to zero.

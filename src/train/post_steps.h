@@ -9,8 +9,8 @@
 
 namespace cohort::train {
 
-/// The masks of parameters, one per parameter: a byte for each element, in the order of its memory, 0 where it
-/// stays zero. Empty for a parameter without a mask.
+/// The masks of parameters, one per parameter: a byte for each element, in the order of its memory, 0 where
+/// it stays zero. Empty for a parameter without a mask.
 using ParameterMasks = std::vector<std::vector<std::uint8_t>>;
 
 /// The post-steps of an optimizer: which it makes, and how many averages there are.

@@ -102,8 +102,7 @@ void Replica::send_parameters() {
 
 // One rank of those that share a copy writes the zeros.
 void Replica::begin_post_steps() {
-  const bool has_masks = settings_.mask.sparsity || !settings_.mask.file.empty();
-  if (!has_masks && settings_.average.kind == AverageKind::kNone) return;
+  if (!asks_for_masks(settings_.mask) && settings_.average.kind == AverageKind::kNone) return;
   const ParameterMasks masks = make_masks(group_, tensors_, settings_.mask);
   if (buckets_->owns_values()) hold_at_zero(tensors_, masks);
   if (buckets_->has_common_values()) value_or_throw(lanes_[1].near()->run(barrier()));

@@ -34,8 +34,8 @@ struct StepTerms {
 
 /// The optimizer of one rank: updates its slice of every bucket, and keeps the moments of these slices in the
 /// arena. Of bf16 parameters it keeps an f32 copy of its slices besides, the *master*: updates add to the
-/// master, and the parameters become the rounded master. Averages of the parameters and masks, where a training
-/// has them, are slices beside the moments, too.
+/// master, and the parameters become the rounded master. Averages of the parameters and masks, where a
+/// training has them, are slices beside the moments, too.
 ///
 /// Threads: pieces of different buckets at the same time; the other methods while no bucket is updated.
 /// Lifetime: the buckets must outlive it.

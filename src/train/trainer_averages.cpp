@@ -8,9 +8,10 @@ namespace cohort {
 namespace {
 
 UsageError no_averages() {
-  return UsageError(UsageError("there are no averages of parameters yet")
-                        .with_remedy("Set TrainerOptions::average, and train at least until its first update, "
-                                     "TrainerOptions::average.start."));
+  return UsageError(
+      UsageError("there are no averages of parameters yet")
+          .with_remedy("Set TrainerOptions::average, and train at least until its first update, "
+                       "TrainerOptions::average.start."));
 }
 
 }  // namespace

@@ -45,10 +45,10 @@ struct Trainer::Parts {
   train::ModelDirectory directory;
   std::optional<train::Checkpoints> checkpoints{};  // of the present fit()
   TrainingReport report{};
-  checkpoint::Course course{};      // of the present fit(), or of the last one
+  checkpoint::Course course{};                  // of the present fit(), or of the last one
   std::shared_ptr<const Dataset> train_data{};  // of the last fit()
-  bool save_is_due = false;         // a snapshot, at the end of the epoch
-  std::int64_t samples_before = 0;  // of the training that this fit() goes on with
+  bool save_is_due = false;                     // a snapshot, at the end of the epoch
+  std::int64_t samples_before = 0;              // of the training that this fit() goes on with
   HomeProcess home{};
 
   /// Goes to the position of the snapshot from which training goes on, or to the beginning, and makes the

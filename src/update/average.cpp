@@ -27,7 +27,8 @@ void step_from_parameter(const float* __restrict p, float* __restrict a, std::si
 Status check_average(const AverageOptions& options) {
   if (options.kind == AverageKind::kNone) {
     if (options == AverageOptions{}) return {};
-    return Error(ErrorCode::kUsage, "options of TrainerOptions::average are set, but its kind is kNone")
+    return Error(ErrorCode::kUsage,
+                 "options of TrainerOptions::average are set, but its kind is AverageKind::kNone")
         .with_remedy("Set TrainerOptions::average.kind, or leave the others out.");
   }
   if (!(options.decay >= 0 && options.decay < 1)) {
@@ -42,7 +43,7 @@ Status check_average(const AverageOptions& options) {
   const bool is_swa = options.kind == AverageKind::kSwa;
   if (is_swa && (options.warmup || options.decay != AverageOptions{}.decay)) {
     return Error(ErrorCode::kUsage,
-                 fmt::format("TrainerOptions::average.{} is set, but an average of kind kSwa has no decay",
+                 fmt::format("TrainerOptions::average.{} is set, but AverageKind::kSwa has no decay",
                              options.warmup ? "warmup" : "decay"))
         .with_remedy("Leave it out, or set TrainerOptions::average.kind to AverageKind::kEma.");
   }

@@ -129,7 +129,7 @@ TEST(Averages, MistakesAreNamed) {
   EXPECT_NE(text_of({.kind = AverageKind::kSwa, .every = 0}).find("average.every is 0"), std::string::npos);
   EXPECT_NE(text_of({.kind = AverageKind::kSwa, .decay = 0.5}).find("has no decay"), std::string::npos);
   EXPECT_NE(text_of({.kind = AverageKind::kSwa, .warmup = true}).find("average.warmup"), std::string::npos);
-  EXPECT_NE(text_of({.evaluate = true}).find("its kind is kNone"), std::string::npos);
+  EXPECT_NE(text_of({.evaluate = true}).find("its kind is AverageKind::kNone"), std::string::npos);
 }
 
 TEST(Masks, TheSmallestMagnitudesBecomeZero) {
@@ -150,7 +150,8 @@ TEST(Masks, ZeroWhateverTheValue) {
   for (const std::size_t count : kAwkwardCounts) {
     std::vector<float> mask(count), values = drawn(count, 3);
     for (std::size_t i = 0; i < count; ++i) mask[i] = i % 3 == 1 ? 0.0f : 1.0f;
-    for (std::size_t i = 0; i < count; ++i) values[i] = i % 4 == 1 ? (i % 8 == 1 ? kPostNan : kPostInfinity) : values[i];
+    for (std::size_t i = 0; i < count; ++i)
+      values[i] = i % 4 == 1 ? (i % 8 == 1 ? kPostNan : kPostInfinity) : values[i];
     std::vector<std::uint16_t> narrow(count);
     update::round_to_bf16(values.data(), narrow.data(), count);
     const std::vector<float> before = values;
