@@ -15,7 +15,8 @@ std::vector<Key> average_keys() {
       real_number("average.decay", COHORT_FIELD(average.decay), 0.999, {0.0, 0.99999999},
                   "The share of the average in the next average, for ema."),
       flag("average.warmup", COHORT_FIELD(average.warmup), false,
-           "Lower average.decay to (1+n)/(10+n) while that is less, where n is the number of averages so far."),
+           "Lower average.decay to (1+n)/(10+n) while that is less, where n is the number of averages so "
+           "far."),
       whole_number("average.start", COHORT_FIELD(average.start), 0, {0, kMostUpdates},
                    "The update of the parameters after which the first average is made; 0: the first one."),
       whole_number("average.every", COHORT_FIELD(average.every), 1, {1, kMostUpdates},
@@ -36,10 +37,11 @@ std::vector<Key> mask_keys() {
       text_list("mask.parameters", COHORT_FIELD(mask.parameters), "[\"*.weight\"]",
                 "The parameters for mask.sparsity, by patterns of their names: `*` matches any number of "
                 "characters, `?` exactly one; empty: those of two dimensions or more."),
-      input_path("mask.file", COHORT_FIELD(mask.file),
-                 {"A safetensors file with masks of zeros and ones under the names of their parameters, whose "
-                  "elements are held at zero where the mask is 0; empty: none.",
-                  "masks.safetensors"}),
+      input_path(
+          "mask.file", COHORT_FIELD(mask.file),
+          {"A safetensors file with masks of zeros and ones under the names of their parameters, whose "
+           "elements are held at zero where the mask is 0; empty: none.",
+           "masks.safetensors"}),
   };
 }
 

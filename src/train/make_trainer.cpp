@@ -138,16 +138,6 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   return parts_->report;
 }
 
-EvaluationReport Trainer::evaluate(const Dataset& data) {
-  std::optional<EvaluationReport> report;
-  train::or_abort(parts_->replica.lanes(), [&] {
-    const auto averaged = parts_->options.average.evaluate ? parts_->averaged_model() : nullptr;
-    report = train::evaluate(parts_->group, *parts_->module, parts_->computation, data,
-                             {.compute = parts_->options.precision.compute});
-  });
-  return *report;
-}
-
 double Trainer::Parts::learning_rate() const {
   const double factor = batch_factor(options.schedule.scale_with_batch, course.ledger.batch_size);
   const auto scheduled = [&](double rate) {

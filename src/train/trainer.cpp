@@ -139,7 +139,8 @@ void Trainer::Parts::tell(const Verdict& verdict, const train::StepInfo& info, S
 
 // False if training ends: the loss has not improved for `patience` evaluations, or a rank wants to stop.
 bool Trainer::Parts::look_at(const Dataset& test) {
-  const auto averaged = options.average.evaluate ? averaged_model() : nullptr;  // also for the best model
+  const auto averaged =
+      options.average.evaluate ? averaged_model(evaluation_options()) : nullptr;  // also for the best model
   std::optional<EvaluationReport> found;
   if (report.end != TrainingEnd::kStopped) {
     found = train::evaluate(group, *module, computation, test, evaluation_options());

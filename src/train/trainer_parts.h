@@ -74,8 +74,8 @@ struct Trainer::Parts {
   /// Failure: throws UsageError if statistics are asked for that no layer has.
   void check_statistics() const;
   /// Makes the averages the parameters of the module while it lives; null if there are none yet. `report.end`
-  /// is kStopped if a rank was asked to stop meanwhile.
-  std::unique_ptr<train::AveragedModel> averaged_model();
+  /// is kStopped if a rank was asked to stop meanwhile; then the model is not whole.
+  std::unique_ptr<train::AveragedModel> averaged_model(const train::EvaluationOptions& how);
   /// Writes the averaged model, if there is one.
   void keep_averages();
 };

@@ -36,6 +36,8 @@ import random
 import unittest
 
 import torch
+from torch.nn.utils import prune
+from torch.optim import swa_utils
 from train_job import ROOT, TOOL, TrainJob, write_idx
 
 sys.path.insert(0, str(ROOT / "bench" / "peers"))
@@ -133,8 +135,8 @@ class AgainstTorch(TrainJob):
         windows = torch.tensor(tokens).unfold(0, context + 1, 1)
         return {"kind": "text", "path": str(path), "context": context, "stride": 1, "test_share": 0.0}, (windows[:, :-1], windows[:, 1:])
 
-    def losses(self, data, spec, model, steps, optimizer, ranks, size=0):
-        """The losses of `cohort train`, started from the weights of `model`."""
+    def losses(self, data, spec, model, steps, optimizer, ranks, size=0, **sections):
+        """The losses of `cohort train`, started from the weights of `model`, with more sections in the job file."""
         weights = {name: tensor for name, tensor in model.state_dict().items() if not name.endswith("num_batches_tracked")}
         file = self.folder / "start.safetensors"
         safetensors_file.write(file, weights)
@@ -145,7 +147,7 @@ class AgainstTorch(TrainJob):
             keys.update(layers=spec.layers, width=spec.width, heads=spec.heads)
         self.train({"data": {**data, "shuffle": False}, "model": keys,
                     "optimizer": {**SETTINGS[optimizer], "learning_rate": RATE, "weight_decay": DECAY},
-                    "train": {"batch_size": size, "epochs": steps, "steps": steps, "evaluate_every": 0}}, ranks=ranks)
+                    "train": {"batch_size": size, "epochs": steps, "steps": steps, "evaluate_every": 0}, **sections}, ranks=ranks)
         return [line["loss"] for line in self.steps()]
 
     def assert_close(self, ours, theirs, sums, what):
@@ -270,6 +272,119 @@ class Models(AgainstTorch):
     def test_gpt(self):
         spec = torch_models.Spec("gpt", layers=2, width=12, heads=3, input_shape=(9,), vocabulary=len(LETTERS), context=9)
         self.compare(spec, self.text(23, 9), 9 * 48, 10)
+
+
+def warmed_up(average, parameter, n):
+    decay = min(0.99, (1 + n) / (10 + n))
+    return decay * average + (1 - decay) * parameter
+
+
+class PostSteps(AgainstTorch):
+    """Averages as those of torch.optim.swa_utils, masks as those of torch.nn.utils.prune.
+
+    The weights of both sides differ by less than their losses may: a weight moves by at most the learning rate in a step, and its
+    rounding errors with it."""
+
+    STEPS = 40
+    SUMS = Sums(61 * 11, 3)
+    # Keys of [average], the average of torch, and the updates that it takes in.
+    AVERAGES = [
+        ({"kind": "ema", "decay": 0.9}, {"multi_avg_fn": swa_utils.get_ema_multi_avg_fn(0.9)}, range(1, 41)),
+        ({"kind": "ema", "decay": 0.99, "warmup": True}, {"avg_fn": warmed_up}, range(1, 41)),
+        ({"kind": "swa", "start": 10, "every": 5}, {}, range(10, 41, 5)),
+        ({"kind": "ema", "decay": 0.7, "every": 3}, {"multi_avg_fn": swa_utils.get_ema_multi_avg_fn(0.7)}, range(3, 41, 3)),
+    ]
+
+    def setUp(self):
+        super().setUp()
+        self.data, self.batch = self.table(samples=61, features=5, classes=3)
+        self.spec = torch_models.Spec("mlp", hidden=(11, 7), activation="tanh", input_shape=(5,), classes=3)
+
+    def model(self, spec=None):
+        torch.manual_seed(7)
+        return torch_models.make_model(spec or self.spec)
+
+    def saved(self, name):
+        return safetensors_file.read(self.directory / f"{name}.safetensors")[0]
+
+    def farthest(self, ours, theirs):
+        self.assertEqual(set(ours), set(theirs))
+        return max((ours[name].double() - theirs[name].double()).abs().max().item() for name in ours)
+
+    def theirs(self, average, updates):
+        model = self.model()
+        averaged = swa_utils.AveragedModel(model, **average)
+        optimizer = OPTIMIZERS["adamw"](model.parameters())
+        for step in range(1, self.STEPS + 1):
+            losses_of(self.spec, model, optimizer, self.batch, 1)
+            if step in updates:
+                averaged.update_parameters(model)
+        self.assertEqual(averaged.n_averaged.item(), len(updates))
+        return {name: tensor.detach() for name, tensor in averaged.module.named_parameters()}
+
+    def test_averages(self):
+        tolerance = self.SUMS.tolerance(self.STEPS, 1.2) / 4
+        for keys, average, updates in self.AVERAGES:
+            theirs = self.theirs(average, updates)
+            for ranks in (1, 2, 3):
+                self.losses(self.data, self.spec, self.model(), self.STEPS, "adamw", ranks, average=keys)
+                self.assertLess(self.farthest(self.saved("average"), theirs), tolerance, (keys, ranks))
+                self.assertGreater(self.farthest(self.saved("last"), theirs), 10 * tolerance, "or nothing was tested")
+
+    def test_batch_norm(self):
+        """A batch of 64 samples and one of 2, as torch.optim.swa_utils.update_bn sees them."""
+        spec = torch_models.Spec("resnet18", input_shape=(1, 8, 8), classes=4, channels_last=True)
+        data, (x, target) = self.images(66, 8, 4)
+        model = self.model(spec)
+        averaged = swa_utils.AveragedModel(model)
+        optimizer = OPTIMIZERS["sgd"](model.parameters())
+        steps = batches_of((x, target), 33)
+        for _ in range(3):
+            losses_of(spec, model, optimizer, next(steps), 1)
+            averaged.update_parameters(model)
+        swa_utils.update_bn([x[:64], x[64:]], averaged)
+        theirs = averaged.module.state_dict()
+        for ranks, micro_batches in ((1, 1), (2, 2)):
+            model = self.model(spec)
+            self.losses(data, spec, model, 3, "sgd", ranks, size=33, average={"kind": "swa", "update_bn": True},
+                        train={"batch_size": 33, "epochs": 3, "steps": 3, "evaluate_every": 0, "micro_batches": micro_batches})
+            ours, last = self.saved("average"), self.saved("last")
+            self.assertEqual(set(ours), set(theirs))
+            for name, tensor in theirs.items():
+                if name.endswith("num_batches_tracked"):
+                    self.assertEqual((ours[name].item(), tensor.item()), (2, 2))
+                elif name.endswith("running_var") and ranks == 1:
+                    self.assertTrue(torch.allclose(ours[name], tensor, rtol=2e-3, atol=2e-4), name)
+                    self.assertFalse(torch.allclose(last[name], tensor, rtol=2e-2, atol=2e-3), name)
+
+    def test_masks(self):
+        model = self.model()
+        layers = [layer for layer in model.modules() if isinstance(layer, torch.nn.Linear)]
+        for layer in layers:
+            prune.l1_unstructured(layer, "weight", amount=0.5)
+        losses_of(self.spec, model, OPTIMIZERS["adamw"](model.parameters()), self.batch, self.STEPS)
+        for layer in layers:
+            prune.remove(layer, "weight")
+        theirs = {name: tensor.detach() for name, tensor in model.named_parameters()}
+        tolerance = self.SUMS.tolerance(self.STEPS, 1.2) / 4
+        for ranks in (1, 3):
+            self.losses(self.data, self.spec, self.model(), self.STEPS, "adamw", ranks, mask={"sparsity": 0.5})
+            ours = self.saved("last")
+            self.assertLess(self.farthest(ours, theirs), tolerance, ranks)
+            for name, tensor in theirs.items():
+                self.assertTrue(torch.equal(ours[name] == 0, tensor == 0), name)
+
+    def test_a_snapshot_still_goes_to_torch(self):
+        self.losses(self.data, self.spec, self.model(), 5, "adamw", 2, average={"kind": "ema"}, mask={"sparsity": 0.5},
+                    checkpoint={"every": "5 steps"})
+        file = self.folder / "snapshot.pt"
+        subprocess.run([TOOL, "checkpoint", "convert", self.directory, file, "--to", "torch", "--with", "optimizer"], check=True,
+                       stdout=subprocess.DEVNULL, timeout=60)
+        saved = torch.load(file, weights_only=True)
+        model = self.model()
+        model.load_state_dict(saved["model_state_dict"])
+        for state in saved["optimizer_state_dict"]["state"].values():
+            self.assertEqual(set(state), {"step", "exp_avg", "exp_avg_sq"})
 
 
 if __name__ == "__main__":

@@ -303,8 +303,7 @@ TEST(Averages, AFailureAmidAnEvaluationLeavesTheTrainedParameters) {
         return inner(batch);
       };
       Trainer trainer(group, arena, net.ptr(), objective, options);
-      EXPECT_ANY_THROW(
-          trainer.fit(std::make_shared<RoughNumbers>(43), std::make_shared<RoughNumbers>(257)));
+      EXPECT_ANY_THROW(trainer.fit(std::make_shared<RoughNumbers>(43), std::make_shared<RoughNumbers>(257)));
       left[rank] = numbers_of(*net);
     });
     for (std::size_t rank = 0; rank < 3; ++rank) {

@@ -33,8 +33,10 @@ struct Pruned : torch::nn::Module {
       own.push_back(register_parameter(name, each.value().detach().clone()));
       at::Tensor mask = at::ones_like(own.back());
       if (mask.dim() == 2) {
-        const auto zeros = static_cast<std::int64_t>(std::nearbyint(amount * static_cast<double>(mask.numel())));
-        const auto smallest = std::get<1>(own.back().detach().abs().view(-1).topk(zeros, -1, /*largest=*/false));
+        const auto zeros =
+            static_cast<std::int64_t>(std::nearbyint(amount * static_cast<double>(mask.numel())));
+        const auto smallest =
+            std::get<1>(own.back().detach().abs().view(-1).topk(zeros, -1, /*largest=*/false));
         mask.view(-1).index_fill_(0, smallest, 0);
       }
       masks.push_back(mask);
@@ -134,7 +136,8 @@ TEST(Masks, HoldZerosOfNarrowParametersAndOfAnOptimizerOfTorch) {
     Trainer trainer(group, arena, net.ptr(), cross_entropy(net), options);
     trainer.fit(std::make_shared<RoughNumbers>(43));
     std::int64_t zeros = 0;
-    for (const at::Tensor& parameter : net->parameters()) zeros += (parameter == 0).sum().item<std::int64_t>();
+    for (const at::Tensor& parameter : net->parameters())
+      zeros += (parameter == 0).sum().item<std::int64_t>();
     EXPECT_EQ(zeros, 14 + 7);
     auto other = small_net();
     torch::optim::AdamW optimizer(other->parameters(), torch::optim::AdamWOptions(0.05));
