@@ -2,69 +2,14 @@
 
 #include "base/exact_sum.h"
 #include "nn/statistics_exchange.h"
-#include "train/abort.h"
 #include "train/evaluation_mode.h"
-#include <cohort/batch_norm.h>
 
 #include <ATen/ATen.h>
 #include <algorithm>
-#include <numeric>
-#include <torch/nn/modules/batchnorm.h>
 
 namespace cohort::train {
 
-class NormLayer {
- public:
-  virtual ~NormLayer() = default;
-  /// Before a batch: no statistics, and running ones are the means of those that come.
-  virtual void clear() = 0;
-  /// Normalises in training mode, by itself, until end().
-  virtual void begin(const std::shared_ptr<nn::StatisticsExchange>& alone) = 0;
-  virtual void end() = 0;
-
-  at::Tensor mean, variance, count;  // the buffers of the layer
-};
-
 namespace {
-
-template <class Layer>
-class KnownNorm final : public NormLayer {
- public:
-  explicit KnownNorm(std::shared_ptr<Layer> layer)
-      : layer_(std::move(layer)), momentum_(layer_->options.momentum()) {
-    mean = layer_->running_mean;
-    variance = layer_->running_var;
-    count = layer_->num_batches_tracked;
-    for (const at::Tensor& each : {mean, variance, count}) own_.push_back(each.clone());
-    if constexpr (std::is_base_of_v<nn::SynchronisedLayer, Layer>) exchange_ = layer_->exchange();
-  }
-  KnownNorm(const KnownNorm&) = delete;
-  KnownNorm& operator=(const KnownNorm&) = delete;
-  ~KnownNorm() override {
-    const at::NoGradGuard no_grad;
-    mean.copy_(own_[0]);
-    variance.copy_(own_[1]);
-    count.copy_(own_[2]);
-  }
-
-  void clear() override { layer_->reset_running_stats(); }
-  void begin(const std::shared_ptr<nn::StatisticsExchange>& alone) override {
-    layer_->train();
-    layer_->options.momentum(std::nullopt);
-    if constexpr (std::is_base_of_v<nn::SynchronisedLayer, Layer>) layer_->set_exchange(alone);
-  }
-
-  void end() override {
-    layer_->options.momentum(momentum_);
-    if constexpr (std::is_base_of_v<nn::SynchronisedLayer, Layer>) layer_->set_exchange(exchange_);
-  }
-
- private:
-  const std::shared_ptr<Layer> layer_;
-  const std::optional<double> momentum_;
-  std::vector<at::Tensor> own_;
-  std::shared_ptr<nn::StatisticsExchange> exchange_{};
-};
 
 /// Layers normalise by themselves while it lives.
 class Alone {
@@ -84,26 +29,6 @@ class Alone {
   const std::unique_ptr<Communicator> single_;
   const std::vector<std::unique_ptr<NormLayer>>& layers_;
 };
-
-// A layer has no other tag for its type.
-template <class Layer>
-std::unique_ptr<NormLayer> norm_if(const std::shared_ptr<torch::nn::Module>& module) {
-  auto layer = std::dynamic_pointer_cast<Layer>(module);  // NOLINT
-  if (layer == nullptr || !layer->running_mean.defined()) return nullptr;
-  return std::make_unique<KnownNorm<Layer>>(std::move(layer));
-}
-
-std::unique_ptr<NormLayer> norm_layer(const std::shared_ptr<torch::nn::Module>& module) {
-  if (!module->is_training()) return nullptr;
-  using Try = std::unique_ptr<NormLayer> (*)(const std::shared_ptr<torch::nn::Module>&);
-  constexpr Try kTries[] = {norm_if<torch::nn::BatchNorm1dImpl>, norm_if<torch::nn::BatchNorm2dImpl>,
-                            norm_if<torch::nn::BatchNorm3dImpl>, norm_if<nn::SyncBatchNorm1dImpl>,
-                            norm_if<nn::SyncBatchNorm2dImpl>,    norm_if<nn::SyncBatchNorm3dImpl>};
-  for (const Try attempt : kTries) {
-    if (auto layer = attempt(module)) return layer;
-  }
-  return nullptr;
-}
 
 // The first sample of each batch, and the end of the last one.
 std::vector<std::int64_t> batch_firsts(std::int64_t size, std::int64_t batch) {
@@ -129,7 +54,7 @@ class StatisticsSum {
   // The running statistics are the means over the forwards of one batch.
   void add(const std::vector<std::unique_ptr<NormLayer>>& layers) {
     for (std::size_t l = 0; l < layers.size(); ++l) {
-      const auto forwards = layers[l]->count.item<double>();
+      const double forwards = layers[l]->forwards();
       if (forwards == 0) continue;
       const at::Tensor numbers =
           at::cat({layers[l]->mean, layers[l]->variance}).to(at::kDouble).mul_(forwards).contiguous();
@@ -169,7 +94,7 @@ class StatisticsSum {
       const auto doubles = at::TensorOptions().dtype(at::kDouble);
       layers[l]->mean.copy_(at::from_blob(means.data(), {channels}, doubles));
       layers[l]->variance.copy_(at::from_blob(means.data() + channels, {channels}, doubles));
-      layers[l]->count.fill_(forwards);
+      layers[l]->set_forwards(forwards);
     }
   }
 
@@ -187,19 +112,11 @@ bool anybody_stops(Communicator& group, bool mine) {
 }  // namespace
 
 bool has_batch_statistics(torch::nn::Module& module) {
-  const auto parts = module.modules();
-  return std::any_of(parts.begin(), parts.end(),
-                     [](const auto& part) { return norm_layer(part) != nullptr; });
+  return !norm_layers(module).empty();
 }
 
 BatchStatistics::BatchStatistics(Communicator& group, torch::nn::Module& module)
-    : group_(group), module_(module) {
-  for (const auto& part : module.modules()) {
-    if (auto layer = norm_layer(part)) layers_.push_back(std::move(layer));
-  }
-}
-
-BatchStatistics::~BatchStatistics() = default;
+    : group_(group), module_(module), layers_(norm_layers(module)) {}
 
 bool BatchStatistics::compute(const Computation& computation, const Dataset& data,
                               const EvaluationOptions& options) {

@@ -2,14 +2,12 @@
 
 #include "comm/group/communicator.h"
 #include "train/evaluator.h"
+#include "train/norm_layer.h"
 
 #include <memory>
 #include <vector>
 
 namespace cohort::train {
-
-/// A layer of batch normalisation, of torch or of Cohort, with running statistics.
-class NormLayer;
 
 /// The running statistics of batch normalisation, computed anew over a data set, in the place of those of
 /// training while this lives: the means of the statistics of all batches, as torch.optim.swa_utils.update_bn
@@ -26,9 +24,6 @@ class NormLayer;
 class BatchStatistics {
  public:
   BatchStatistics(Communicator& group, torch::nn::Module& module);
-  ~BatchStatistics();
-  BatchStatistics(const BatchStatistics&) = delete;
-  BatchStatistics& operator=(const BatchStatistics&) = delete;
 
   /// False if a rank was asked to stop; then the statistics are not those of all batches.
   bool compute(const Computation& computation, const Dataset& data, const EvaluationOptions& options);

@@ -135,12 +135,13 @@ class AgainstTorch(TrainJob):
         windows = torch.tensor(tokens).unfold(0, context + 1, 1)
         return {"kind": "text", "path": str(path), "context": context, "stride": 1, "test_share": 0.0}, (windows[:, :-1], windows[:, 1:])
 
-    def losses(self, data, spec, model, steps, optimizer, ranks, size=0, **sections):
-        """The losses of `cohort train`, started from the weights of `model`, with more sections in the job file."""
+    def losses(self, data, spec, model, steps, optimizer, ranks, size=0, model_keys=None, **sections):
+        """The losses of `cohort train`, started from the weights of `model`, with more keys and sections in the job file."""
         weights = {name: tensor for name, tensor in model.state_dict().items() if not name.endswith("num_batches_tracked")}
         file = self.folder / "start.safetensors"
         safetensors_file.write(file, weights)
-        keys = {"kind": spec.kind, "initial": str(file), "channels_last": spec.channels_last, "activation": spec.activation}
+        keys = {"kind": spec.kind, "initial": str(file), "channels_last": spec.channels_last, "activation": spec.activation,
+                **(model_keys or {})}
         if spec.kind == "mlp":
             keys["hidden"] = list(spec.hidden)
         if spec.kind == "gpt":
@@ -344,18 +345,15 @@ class PostSteps(AgainstTorch):
             averaged.update_parameters(model)
         swa_utils.update_bn([x[:64], x[64:]], averaged)
         theirs = averaged.module.state_dict()
-        for ranks, micro_batches in ((1, 1), (2, 2)):
-            model = self.model(spec)
-            self.losses(data, spec, model, 3, "sgd", ranks, size=33, average={"kind": "swa", "update_bn": True},
-                        train={"batch_size": 33, "epochs": 3, "steps": 3, "evaluate_every": 0, "micro_batches": micro_batches})
+        for ranks in (1, 2):  # layers over both ranks see the batch that one rank sees
+            self.losses(data, spec, self.model(spec), 3, "sgd", ranks, size=33, average={"kind": "swa", "update_bn": True},
+                        model_keys={"batch_norm": "local" if ranks == 1 else "synchronised"})
             ours, last = self.saved("average"), self.saved("last")
-            self.assertEqual(set(ours), set(theirs))
-            for name, tensor in theirs.items():
-                if name.endswith("num_batches_tracked"):
-                    self.assertEqual((ours[name].item(), tensor.item()), (2, 2))
-                elif name.endswith("running_var") and ranks == 1:
-                    self.assertTrue(torch.allclose(ours[name], tensor, rtol=2e-3, atol=2e-4), name)
-                    self.assertFalse(torch.allclose(last[name], tensor, rtol=2e-2, atol=2e-3), name)
+            for name in (name for name in theirs if "running" in name):
+                apart = (ours[name] - theirs[name]).abs().max() / theirs[name].abs().max()
+                before = (last[name] - theirs[name]).abs().max() / theirs[name].abs().max()
+                self.assertLess(apart, 2e-3, name)
+                self.assertGreater(before, 2e-2, name)
 
     def test_masks(self):
         model = self.model()
