@@ -48,7 +48,8 @@ class NormLayer {
   std::shared_ptr<nn::StatisticsExchange> exchange_{};
 };
 
-/// The layers of a module that are in training mode and have running statistics: those of torch and of Cohort.
+/// The layers of a module that are in training mode and have running statistics: those of torch and of
+/// Cohort.
 std::vector<std::unique_ptr<NormLayer>> norm_layers(torch::nn::Module& module);
 
 }  // namespace cohort::train

@@ -251,13 +251,18 @@ std::vector<Piece> ShardedUpdate::pieces(const BucketLayout& layout, const Momen
   return all;
 }
 
-// Parameters count as vectors: their elements are in the order of their memory, which may be channels last.
-void ShardedUpdate::move_to(const BucketLayout& layout, Communicator& group, Arena& arena) {
-  Moments moved = empty_moments(layout, arena);
+// Parameters as vectors: their elements are in the order of their memory, which may be channels last.
+std::vector<ShardedUpdate::Tensor> ShardedUpdate::vectors() const {
   std::vector<Tensor> vectors;
   for (std::size_t p = 0; p < updates_.size(); ++p) {
     vectors.push_back({fmt::format("{}", p), {buckets_.elements_of(p).count}});
   }
+  return vectors;
+}
+
+void ShardedUpdate::move_to(const BucketLayout& layout, Communicator& group, Arena& arena) {
+  Moments moved = empty_moments(layout, arena);
+  const std::vector<Tensor> vectors = this->vectors();
   const auto source =
       value_or_throw(state::PeerSource::open(group, pieces(buckets_.layout(), moments_, vectors)));
   value_or_throw(state::move(pieces(layout, moved, vectors), *source).within("the moments were not moved"));
@@ -289,8 +294,8 @@ void ShardedUpdate::visit_post_steps(std::span<const NamedTensor> parameters, co
   post_.visit(visitor);
 }
 
-std::vector<Piece> ShardedUpdate::average_pieces(std::span<const NamedTensor> parameters) const {
-  std::vector<Piece> averages = pieces(buckets_.layout(), moments_, tensors_of(parameters));
+std::vector<Piece> ShardedUpdate::average_pieces() const {
+  std::vector<Piece> averages = pieces(buckets_.layout(), moments_, vectors());
   std::erase_if(averages, [](const Piece& piece) { return !piece.name.ends_with("/average"); });
   return averages;
 }

@@ -84,8 +84,9 @@ class ShardedUpdate {
   void visit(std::span<const NamedTensor> parameters, const StateVisitor& visitor);
   /// Visits averages, masks and the numbers of PostSteps alone.
   void visit_post_steps(std::span<const NamedTensor> parameters, const StateVisitor& visitor);
-  /// The averages of this rank's slices, `weight/average`.
-  std::vector<Piece> average_pieces(std::span<const NamedTensor> parameters) const;
+  /// The averages of this rank's slices: those of parameter 3, as a vector in the order of its memory, are
+  /// pieces of `3/average`.
+  std::vector<Piece> average_pieces() const;
   /// The number of masked elements in this rank's slices.
   std::int64_t num_masked() const;
 
@@ -110,6 +111,7 @@ class ShardedUpdate {
   Moments empty_moments(const BucketLayout& layout, Arena& arena) const;
   std::vector<Piece> pieces(const BucketLayout& layout, const Moments& moments,
                             std::span<const Tensor> parameters) const;
+  std::vector<Tensor> vectors() const;
   static std::vector<Tensor> tensors_of(std::span<const NamedTensor> parameters);
   bool keeps(Beside which, const BucketEntry& entry) const;
   std::size_t num_beside(const BucketEntry& entry) const;

@@ -333,27 +333,21 @@ class PostSteps(AgainstTorch):
                 self.assertGreater(self.farthest(self.saved("last"), theirs), 10 * tolerance, "or nothing was tested")
 
     def test_batch_norm(self):
-        """A batch of 64 samples and one of 2, as torch.optim.swa_utils.update_bn sees them."""
-        spec = torch_models.Spec("resnet18", input_shape=(1, 8, 8), classes=4, channels_last=True)
-        data, (x, target) = self.images(66, 8, 4)
-        model = self.model(spec)
-        averaged = swa_utils.AveragedModel(model)
-        optimizer = OPTIMIZERS["sgd"](model.parameters())
-        steps = batches_of((x, target), 33)
-        for _ in range(3):
-            losses_of(spec, model, optimizer, next(steps), 1)
-            averaged.update_parameters(model)
-        swa_utils.update_bn([x[:64], x[64:]], averaged)
-        theirs = averaged.module.state_dict()
-        for ranks in (1, 2):  # layers over both ranks see the batch that one rank sees
+        """update_bn() of torch, with a batch of 64 samples and one of 7, finds the same statistics for the averages that were written."""
+        spec = torch_models.Spec("resnet18", input_shape=(1, 16, 16), classes=4, channels_last=True)
+        data, (x, target) = self.images(71, 16, 4)
+        for ranks in (1, 2):
             self.losses(data, spec, self.model(spec), 3, "sgd", ranks, size=33, average={"kind": "swa", "update_bn": True},
                         model_keys={"batch_norm": "local" if ranks == 1 else "synchronised"})
             ours, last = self.saved("average"), self.saved("last")
-            for name in (name for name in theirs if "running" in name):
-                apart = (ours[name] - theirs[name]).abs().max() / theirs[name].abs().max()
-                before = (last[name] - theirs[name]).abs().max() / theirs[name].abs().max()
-                self.assertLess(apart, 2e-3, name)
-                self.assertGreater(before, 2e-2, name)
+            model = self.model(spec)
+            model.load_state_dict(ours, strict=False)
+            swa_utils.update_bn([x[:64], x[64:]], model)
+            theirs = model.state_dict()
+            for name in (name for name in ours if "running" in name):
+                size = theirs[name].abs().max()
+                self.assertLess((ours[name] - theirs[name]).abs().max(), 1e-3 * size, name)
+                self.assertGreater((last[name] - theirs[name]).abs().max(), 0.1 * size, name)
 
     def test_masks(self):
         model = self.model()

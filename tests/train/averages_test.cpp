@@ -17,6 +17,16 @@
 namespace cohort::test {
 namespace {
 
+/// A convolution whose weight is in memory with channels last.
+torch::nn::Sequential channels_last_net() {
+  torch::nn::Conv2d convolution(torch::nn::Conv2dOptions(2, 4, {2, 1}));
+  auto net = with_fixed_numbers(
+      torch::nn::Sequential(torch::nn::Unflatten(torch::nn::UnflattenOptions(1, {2, 3, 1})), convolution,
+                            torch::nn::Flatten(), torch::nn::Linear(8, 3)));
+  convolution->weight.set_data(convolution->weight.detach().contiguous(at::MemoryFormat::ChannelsLast));
+  return net;
+}
+
 constexpr AverageOptions kEma{.kind = AverageKind::kEma, .decay = 0.75};
 constexpr AverageOptions kSwa{.kind = AverageKind::kSwa, .start = 2, .every = 3};
 
@@ -79,6 +89,7 @@ TEST(Averages, AreThoseOfTheParametersAfterEachUpdate) {
            {kEma, kSwa, AverageOptions{.kind = AverageKind::kEma, .warmup = true, .every = 2}}) {
         TrainerOptions options = averaging(average);
         expect_averages_of_steps(group, arena, options);
+        expect_averages_of_steps(group, arena, options, nullptr, channels_last_net());
         options.clip_grad_norm = 0.1;  // the update waits for the vote
         expect_averages_of_steps(group, arena, options);
         options.one_copy = false;

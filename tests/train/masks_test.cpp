@@ -178,6 +178,26 @@ TEST(Masks, HaveTheSameBitsInAnyWorld) {
   EXPECT_EQ(masked_run(4, options), one);
 }
 
+// The same elements of the shape, wherever they are in memory.
+TEST(Masks, DoNotDependOnTheOrderOfMemory) {
+  const auto outcome = run_training(2, [&](Communicator& group, Arena& arena) {
+    std::vector<at::Tensor> kept;
+    for (const auto format : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast}) {
+      torch::nn::Conv2d convolution(torch::nn::Conv2dOptions(2, 4, {2, 1}));
+      auto net = with_fixed_numbers(
+          torch::nn::Sequential(torch::nn::Unflatten(torch::nn::UnflattenOptions(1, {2, 3, 1})), convolution,
+                                torch::nn::Flatten(), torch::nn::Linear(8, 3)));
+      convolution->weight.set_data(convolution->weight.detach().contiguous(format));
+      Trainer trainer(group, arena, net.ptr(), cross_entropy(net), masking(0.5));
+      trainer.fit(std::make_shared<RoughNumbers>(43));
+      kept.push_back(convolution->weight.detach() != 0);
+    }
+    EXPECT_EQ(kept[0].sum().item<std::int64_t>(), 8);
+    EXPECT_TRUE(at::equal(kept[0], kept[1]));
+  });
+  EXPECT_WORLD_OK(outcome);
+}
+
 void write_masks(const std::string& path, const std::map<std::string, at::Tensor>& masks) {
   LocalFileSystem files;
   std::vector<TensorView> views;

@@ -103,7 +103,6 @@ TEST(PostStepsResume, OtherAveragesThanSavedAreRefused) {
       }
     });
     EXPECT_NE(text.find("average"), std::string::npos) << text;
-    std::cout << text << std::endl;
   }
 }
 
