@@ -181,8 +181,8 @@ TEST(Check, AveragesAndMasksMustBeAskedFor) {
                       "average.start = 9 is above train.steps = 8"));
   EXPECT_EQ(verdict({"average.kind=swa", "average.start=8", "train.steps=8"}), "fine");
   EXPECT_TRUE(refuses({"mask.sparsity=0.5", "mask.file=a"}, "leave one of them out"));
-  EXPECT_TRUE(refuses({"mask.parameters=*"}, "mask.parameters has no effect with mask.sparsity = 0"));
-  EXPECT_EQ(verdict({"mask.sparsity=0.5", "mask.parameters=*.bias"}), "fine");
+  EXPECT_TRUE(refuses({"mask.parameters=[\"*\"]"}, "mask.parameters has no effect with mask.sparsity = 0"));
+  EXPECT_EQ(verdict({"mask.sparsity=0.5", "mask.parameters=[\"*.bias\"]"}), "fine");
 }
 
 TEST(Check, AllAreListed) {
