@@ -86,21 +86,21 @@ struct OptimizerSettings {
   std::optional<std::pair<double, double>> betas{};  ///< adam and its relatives, lamb, lion
   std::optional<double> eps{};                       ///< all but sgd and lion
   double weight_decay = 0;
-  bool maximize = false;                 ///< follows the gradient upwards
-  double dampening = 0;                  ///< sgd
-  bool amsgrad = false;                  ///< adam, adamw
-  double alpha = 0.99;                   ///< rmsprop
-  bool centered = false;                 ///< rmsprop
-  double rho = 0.9;                      ///< adadelta
-  double lr_decay = 0;                   ///< adagrad
-  double initial_accumulator_value = 0;  ///< adagrad
-  double momentum_decay = 0.004;         ///< nadam
-  bool decoupled_weight_decay = false;   ///< nadam, radam: p -= ηλp instead of g += λp
-  double trust_coefficient = 0.001;      ///< lars
-  double beta2_decay = -0.8;             ///< adafactor
-  double eps2 = 1e-3;                    ///< adafactor
-  double d = 1;                          ///< adafactor: the largest root mean square of u
-  int ns_steps = 5;                      ///< muon
+  bool maximize = false;                  ///< follows the gradient upwards
+  double dampening = 0;                   ///< sgd
+  bool amsgrad = false;                   ///< adam, adamw
+  double alpha = 0.99;                    ///< rmsprop
+  bool centered = false;                  ///< rmsprop
+  double rho = 0.9;                       ///< adadelta
+  double lr_decay = 0;                    ///< adagrad
+  double initial_accumulator_value = 0;   ///< adagrad
+  double momentum_decay = 0.004;          ///< nadam
+  bool decoupled_weight_decay = false;    ///< nadam, radam: p -= ηλp instead of g += λp
+  double trust_coefficient = 0.001;       ///< lars
+  double beta2_decay = -0.8;              ///< adafactor
+  double eps2 = 1e-3;                     ///< adafactor
+  double d = 1;                           ///< adafactor: the largest root mean square of u
+  int ns_steps = 5;                       ///< muon
   std::vector<double> ns_coefficients{};  ///< muon; three, or none: 3.4445, -4.775, 2.0315
   bool match_rms_adamw = false;           ///< muon: the size of updates is about that of adamw
   /// muon: of the adamw that updates tensors of less than two dimensions; not set: learning_rate.

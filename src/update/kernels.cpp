@@ -101,8 +101,8 @@ Coefficients coefficients(const OptimizerSettings& given, const UpdateStep& step
       c.trust = static_cast<float>(step.tensor_factor);
       break;
     case OptimizerKind::kAdafactor:
-      c.rate = static_cast<float>(
-          std::min(step.learning_rate, 1 / std::sqrt(static_cast<double>(step.count))));
+      c.rate =
+          static_cast<float>(std::min(step.learning_rate, 1 / std::sqrt(static_cast<double>(step.count))));
       break;
     case OptimizerKind::kMuon:
       c.first_new = static_cast<float>(1 - *settings.momentum);

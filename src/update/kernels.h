@@ -19,18 +19,18 @@ namespace cohort::update {
 /// The factors of one update, computed in double and rounded once. A kernel takes those that it needs; names
 /// are those of the formulas in cohort/optimizer.h.
 struct Coefficients {
-  float scale = 1;           ///< factor of the gradient; negative to maximize
-  float limit = 0;           ///< largest absolute value of a scaled gradient; infinity: no limit
-  float decay = 0;           ///< factor of the parameter that is added to the gradient
-  float shrink = 1;          ///< factor of the parameter before the update, for decoupled weight decay
-  float momentum = 0;        ///< μ
-  float undamped = 1;        ///< factor of the gradient that is added to the first moment of sgd
-  float first_new = 0;       ///< 1-β₁, or 1-μ of muon
-  float second_old = 0;      ///< β₂, α or ρ
-  float second_new = 0;      ///< 1-β₂, 1-α or 1-ρ
-  float second_factor = 1;   ///< factor of the root of the second moment: 1/√(1-β₂ᵗ)
-  float eps = 0;             ///< ε
-  float rate = 0;            ///< learning rate; that of adagrad after lr_decay; ηφ of lamb, ηs of muon
+  float scale = 1;          ///< factor of the gradient; negative to maximize
+  float limit = 0;          ///< largest absolute value of a scaled gradient; infinity: no limit
+  float decay = 0;          ///< factor of the parameter that is added to the gradient
+  float shrink = 1;         ///< factor of the parameter before the update, for decoupled weight decay
+  float momentum = 0;       ///< μ
+  float undamped = 1;       ///< factor of the gradient that is added to the first moment of sgd
+  float first_new = 0;      ///< 1-β₁, or 1-μ of muon
+  float second_old = 0;     ///< β₂, α or ρ
+  float second_new = 0;     ///< 1-β₂, 1-α or 1-ρ
+  float second_factor = 1;  ///< factor of the root of the second moment: 1/√(1-β₂ᵗ)
+  float eps = 0;            ///< ε
+  float rate = 0;           ///< learning rate; that of adagrad after lr_decay; ηφ of lamb, ηs of muon
   float corrected_rate = 0;  ///< factor of the first moment: η/(1-β₁ᵗ); ηbₜ of nadam; 1/(1-β₁ᵗ) of lamb
   float gradient_rate = 0;   ///< factor of the gradient: ηaₜ of nadam
   float rectified_rate = 0;  ///< factor of m/(√v + ε) in radam; 0 while ρₜ is at most 5

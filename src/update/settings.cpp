@@ -69,8 +69,8 @@ constexpr SettingRow kSettingRows[] = {
     {"ns_coefficients", [](const OptimizerSettings& s) { return list_of(s.ns_coefficients); }, -kAny, kAny},
     {"match_rms_adamw", [](const OptimizerSettings& s) { return value_of(std::optional(s.match_rms_adamw)); },
      0, kAny},
-    {"fallback_learning_rate",
-     [](const OptimizerSettings& s) { return value_of(s.fallback_learning_rate); }, 0, kAny},
+    {"fallback_learning_rate", [](const OptimizerSettings& s) { return value_of(s.fallback_learning_rate); },
+     0, kAny},
     {"fallback_betas", [](const OptimizerSettings& s) { return pair_of(s.fallback_betas); }, 0, kBelowOne},
     {"fallback_eps", [](const OptimizerSettings& s) { return value_of(s.fallback_eps); }, 0, kAny},
 };
@@ -156,6 +156,12 @@ Status check_settings(const OptimizerSettings& settings) {
     if (!value || value == row.get(untouched)) continue;
     if (!uses(rule, row)) return no_use(row, rule.name);
     COHORT_RETURN_IF_ERROR(check_range(row, *value));
+  }
+  if (settings.fallback_learning_rate && learning_rate_of(settings) == 0) {
+    return Error(ErrorCode::kUsage,
+                 "TrainerOptions::optimizer.fallback_learning_rate is set, but its learning_rate is 0: there "
+                 "is no curve to follow")
+        .with_remedy("Set learning_rate, or leave fallback_learning_rate out.");
   }
   const std::size_t count = settings.ns_coefficients.size();
   if (count == 0 || count == 3) return {};

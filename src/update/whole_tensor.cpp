@@ -94,12 +94,11 @@ void adafactor(const OptimizerSettings& settings, const UpdateStep& step, const 
 
 void muon(const OptimizerSettings& settings, const WholeTensor& tensor) {
   const std::vector<double>& given = settings.ns_coefficients;
-  update::orthogonalise({.elements = tensor.directions,
-                         .rows = tensor.shape.front(),
-                         .columns = tensor.directions.size() / tensor.shape.front()},
-                        {.coefficients = {given[0], given[1], given[2]},
-                         .steps = settings.ns_steps,
-                         .eps = *settings.eps});
+  update::orthogonalise(
+      {.elements = tensor.directions,
+       .rows = tensor.shape.front(),
+       .columns = tensor.directions.size() / tensor.shape.front()},
+      {.coefficients = {given[0], given[1], given[2]}, .steps = settings.ns_steps, .eps = *settings.eps});
 }
 
 }  // namespace

@@ -50,11 +50,9 @@ Arrays updated_by(InstructionSet set, Given given) {
   Arrays arrays = special_arrays(given.settings, given.count + given.offset);
   const OptimizerRule& rule = kernels_of(set).rules[static_cast<std::size_t>(given.settings.kind)];
   const Variant variant = variant_of(given.settings);
-  const Coefficients c = coefficients(given.settings, {.count = 5,
-                                                       .learning_rate = 0.37,
-                                                       .gradient_scale = 0.7,
-                                                       .clip_value = 2.5e4,
-                                                       .tensor_factor = 0.3});
+  const Coefficients c = coefficients(
+      given.settings,
+      {.count = 5, .learning_rate = 0.37, .gradient_scale = 0.7, .clip_value = 2.5e4, .tensor_factor = 0.3});
   UpdateSpans spans = arrays.spans();
   if (rule.first_pass != nullptr) {
     spans.directions = arrays.gradients.data();

@@ -47,8 +47,17 @@ std::vector<float> plain_product(const Lengths& n) {
 }
 
 TEST(MatrixProduct, HasTheSameBitsWithEveryInstructionSet) {
-  for (const Lengths& n : {Lengths{1, 1, 1}, {1, 7, 3}, {5, 1, 31}, {8, 16, 32}, {9, 17, 33}, {7, 255, 64},
-                           {13, 257, 65}, {31, 513, 5}, {64, 3, 127}, {3, 0, 5}, {0, 3, 5}}) {
+  for (const Lengths& n : {Lengths{1, 1, 1},
+                           {1, 7, 3},
+                           {5, 1, 31},
+                           {8, 16, 32},
+                           {9, 17, 33},
+                           {7, 255, 64},
+                           {13, 257, 65},
+                           {31, 513, 5},
+                           {64, 3, 127},
+                           {3, 0, 5},
+                           {0, 3, 5}}) {
     const std::vector<float> expected = plain_product(n);
     for (const InstructionSet set : available_sets()) {
       EXPECT_EQ(product_by(set, n), expected) << n.rows << "×" << n.inner << "×" << n.columns;

@@ -305,7 +305,6 @@ TEST(CheckUpdate, RefusesTypesWithoutAKernel) {
             std::string::npos);
 }
 
-
 TEST(Momentum, IsExactOnExactNumbers) {
   std::vector<float> p = {8, -8}, g = {2, 4}, m = {0, 0};
   const UpdateSpans spans{.parameters = p, .gradients = g, .moments = {m.data()}};

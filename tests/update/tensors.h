@@ -28,8 +28,8 @@ inline std::vector<OptimizerCase> tensor_optimizers() {
 }
 
 inline const std::vector<Shape>& awkward_shapes() {
-  static const std::vector<Shape> kShapes = {{},      {0},       {1},          {31},     {3, 5},
-                                             {17, 1}, {1, 33},   {4, 3, 5},    {0, 3},   {2, 3, 2, 3},
+  static const std::vector<Shape> kShapes = {{},      {0},      {1},          {31},   {3, 5},
+                                             {17, 1}, {1, 33},  {4, 3, 5},    {0, 3}, {2, 3, 2, 3},
                                              {61, 7}, {16, 33}, {37, 5, 1, 1}};
   return kShapes;
 }

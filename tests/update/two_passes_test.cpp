@@ -124,11 +124,11 @@ class TensorReference {
       for (std::size_t k = 0; k < rows; ++k) {
         mean += rows_[matrix + k * columns] / static_cast<double>(rows);
       }
-      const double v =
-          shape_.size() < 2 ? rows_[i] : rows_[i] * columns_[i] / std::max(mean, *settings_.eps);
+      const double v = shape_.size() < 2 ? rows_[i] : rows_[i] * columns_[i] / std::max(mean, *settings_.eps);
       u[i] = g[i] / std::max(std::sqrt(v), *settings_.eps);
     }
-    const double scale = std::min(rate, 1 / std::sqrt(t)) * q / std::max(1.0, root_mean_square(u) / settings_.d);
+    const double scale =
+        std::min(rate, 1 / std::sqrt(t)) * q / std::max(1.0, root_mean_square(u) / settings_.d);
     for (std::size_t i = 0; i < p.size(); ++i) {
       p[i] -= rate * settings_.weight_decay * p[i];
       p[i] -= scale * u[i];
@@ -177,8 +177,8 @@ bool is_for(const OptimizerSettings& settings, const Shape& shape) {
   return settings.kind != OptimizerKind::kMuon || shape.size() >= 2;
 }
 
-// Each step rounds fewer than 16 times, numbers below 16 by half a unit of 2^-23. Muon multiplies the error of
-// a small singular value by a in each iteration.
+// Each step rounds fewer than 16 times, numbers below 16 by half a unit of 2^-23. Muon multiplies the error
+// of a small singular value by a in each iteration.
 double tolerance(const OptimizerSettings& settings, int steps) {
   if (settings.kind != OptimizerKind::kMuon) return steps * 16 * 16 * 0x1p-24;
   const OptimizerSettings whole = with_defaults(settings);
@@ -201,8 +201,8 @@ void expect_the_formula_of_tensors(OptimizerSettings settings, const UpdateStep&
     }
     for (std::size_t k = 0; k < reference.p.size(); ++k) {
       ASSERT_NEAR(tensor.arrays.parameters[k], reference.p[k], tolerance(settings, kSteps))
-          << name(settings.kind) << ", element " << k << " of " << reference.p.size() << ", "
-          << shape.size() << " dimensions";
+          << name(settings.kind) << ", element " << k << " of " << reference.p.size() << ", " << shape.size()
+          << " dimensions";
     }
   }
 }
