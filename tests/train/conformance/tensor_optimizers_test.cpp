@@ -12,7 +12,7 @@
 namespace cohort::test {
 namespace {
 
-std::uint64_t trained_hash(Communicator& group, Arena& arena, const OptimizerSettings& optimizer) {
+std::string trained_hash(Communicator& group, Arena& arena, const OptimizerSettings& optimizer) {
   auto net = with_fixed_numbers(torch::nn::Sequential(torch::nn::Linear(6, 37), torch::nn::Tanh(),
                                                       torch::nn::Linear(37, 3)));
   Trainer trainer(group, arena, net.ptr(), cross_entropy(net),
