@@ -60,9 +60,8 @@ std::vector<std::size_t> TensorExchange::counts_of_slices(std::span<const std::u
 
 void TensorExchange::run(Communicator& group, const Parcel& from, Parcel& to) {
   to.numbers.resize(sum_of(to.counts));
-  value_or_throw(
-      group.run(all_to_all(std::span(from.numbers), std::span(to.numbers), from.counts, to.counts))
-          .within("whole tensors were not exchanged"));
+  value_or_throw(group.run(all_to_all(std::span(from.numbers), std::span(to.numbers), from.counts, to.counts))
+                     .within("whole tensors were not exchanged"));
 }
 
 std::vector<std::vector<float>> TensorExchange::gather(Communicator& group, std::span<float* const> slices,

@@ -30,10 +30,9 @@ std::vector<std::uint8_t> two_pass_buckets(const BucketLayout& layout,
                                            std::span<const ParameterUpdate> updates) {
   std::vector<std::uint8_t> flags;
   for (const Bucket& bucket : layout.buckets) {
-    const bool has_one =
-        std::any_of(bucket.entries.begin(), bucket.entries.end(), [&](const BucketEntry& entry) {
-          return update::has_two_passes(updates[entry.parameter].optimizer);
-        });
+    const bool has_one = std::any_of(
+        bucket.entries.begin(), bucket.entries.end(),
+        [&](const BucketEntry& entry) { return update::has_two_passes(updates[entry.parameter].optimizer); });
     flags.push_back(has_one ? 1 : 0);
   }
   return flags;
@@ -118,7 +117,8 @@ void TensorUpdate::add_norms(Communicator& group, std::span<const std::uint8_t> 
     if (used[p] != 0 && update::has_norms(tensors_[p].needs)) sums.push_back(&tensors_[p].sums);
   }
   if (sums.empty() || group.size() == 1) return;
-  std::vector<std::byte> mine(sums.size() * 2 * kBytes), all(mine.size() * static_cast<std::size_t>(group.size()));
+  std::vector<std::byte> mine(sums.size() * 2 * kBytes),
+      all(mine.size() * static_cast<std::size_t>(group.size()));
   const auto at = [](std::vector<std::byte>& bytes, std::size_t index) {
     return std::span<std::byte, kBytes>(bytes.data() + index * kBytes, kBytes);
   };
@@ -126,10 +126,9 @@ void TensorUpdate::add_norms(Communicator& group, std::span<const std::uint8_t> 
     sums[i]->parameters.pack(at(mine, 2 * i));
     sums[i]->directions.pack(at(mine, 2 * i + 1));
   }
-  value_or_throw(group
-                     .run(all_gather({mine.data(), mine.size(), DType::kU8},
-                                     {all.data(), all.size(), DType::kU8}))
-                     .within("the norms of tensors were not added up"));
+  value_or_throw(
+      group.run(all_gather({mine.data(), mine.size(), DType::kU8}, {all.data(), all.size(), DType::kU8}))
+          .within("the norms of tensors were not added up"));
   for (TensorSums* each : sums) *each = {};
   for (std::size_t i = 0; i < sums.size() * static_cast<std::size_t>(group.size()); ++i) {
     TensorSums& sum = *sums[i % sums.size()];

@@ -71,8 +71,8 @@ class TensorUpdate {
   void compute(std::size_t parameter, const StepTerms& terms, std::vector<float>& directions);
 
   const std::vector<ParameterUpdate>& updates_;
-  std::vector<Tensor> tensors_;  // per parameter
-  std::vector<Pass> passes_;     // per bucket
+  std::vector<Tensor> tensors_;               // per parameter
+  std::vector<Pass> passes_;                  // per bucket
   std::unique_ptr<TensorExchange> exchange_;  // null: no tensor is needed as a whole
 };
 

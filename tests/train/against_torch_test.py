@@ -244,6 +244,30 @@ class AgainstTorch(TrainJob):
         model.load_state_dict(self.start)
         return model
 
+    def job(self, settings, steps):
+        return {"data": {**self.data, "shuffle": False}, "model": {"kind": "mlp", "hidden": [11, 7], "activation": "tanh"},
+                "optimizer": {"learning_rate": RATE, **settings, "weight_decay": DECAY, "groups": ["*.bias: weight_decay=0"]},
+                "train": {"batch_size": 0, "epochs": steps, "steps": steps, "evaluate_every": 0}}
+
+    def assert_torch_goes_on(self, name, settings, make):
+        """A snapshot with its optimizer goes on in Python as it would here."""
+        self.train(self.job(settings, 20))
+        ours = [line["loss"] for line in self.steps()][10:]
+        self.train(self.job(settings, 10), "--set", "checkpoint.every=10 steps")
+        file = self.folder / f"{name}.pt"
+        subprocess.run([TOOL, "checkpoint", "convert", self.directory, file, "--to", "torch", "--with", "optimizer"], check=True,
+                       stdout=subprocess.DEVNULL, timeout=60)
+        saved = torch.load(file, weights_only=True)
+        self.assertEqual((saved["step"], saved["epoch"]), (10, 10))
+        model = self.model()
+        model.load_state_dict(saved["model_state_dict"])
+        names = {name: parameter for name, parameter in model.named_parameters()}
+        groups = [{"params": [names[name] for name in group["param_names"]]} for group in saved["optimizer_state_dict"]["param_groups"]]
+        self.assertEqual(len(groups), 2)
+        theirs = make(groups)
+        theirs.load_state_dict(saved["optimizer_state_dict"])
+        self.assert_close(ours, losses_of(self.spec, model, theirs, self.batch, 10), Optimizers.SUMS, name)
+
     def losses(self, data, spec, model, steps, optimizer, ranks, size=0):
         """The losses of `cohort train`, started from the weights of `model`."""
         weights = {name: tensor for name, tensor in model.state_dict().items() if not name.endswith("num_batches_tracked")}
@@ -295,30 +319,9 @@ class Optimizers(AgainstTorch):
                     self.assertGreater(apart, 10, (a, b))
 
 
-    def job(self, optimizer, steps):
-        return {"data": {**self.data, "shuffle": False}, "model": {"kind": "mlp", "hidden": [11, 7], "activation": "tanh"},
-                "optimizer": {**SETTINGS[optimizer], "learning_rate": RATE, "weight_decay": DECAY, "groups": ["*.bias: weight_decay=0"]},
-                "train": {"batch_size": 0, "epochs": steps, "steps": steps, "evaluate_every": 0}}
-
     def test_torch_goes_on(self):
-        """A snapshot with its optimizer goes on in Python as it would here."""
         for optimizer in ("momentum", "adam", "adamw"):
-            self.train(self.job(optimizer, 20))
-            ours = [line["loss"] for line in self.steps()][10:]
-            self.train(self.job(optimizer, 10), "--set", "checkpoint.every=10 steps")
-            file = self.folder / f"{optimizer}.pt"
-            subprocess.run([TOOL, "checkpoint", "convert", self.directory, file, "--to", "torch", "--with", "optimizer"], check=True,
-                           stdout=subprocess.DEVNULL, timeout=60)
-            saved = torch.load(file, weights_only=True)
-            self.assertEqual((saved["step"], saved["epoch"]), (10, 10))
-            model = self.model()
-            model.load_state_dict(saved["model_state_dict"])
-            names = {name: parameter for name, parameter in model.named_parameters()}
-            groups = [{"params": [names[name] for name in group["param_names"]]} for group in saved["optimizer_state_dict"]["param_groups"]]
-            self.assertEqual(len(groups), 2)
-            theirs = OPTIMIZERS[optimizer](groups)
-            theirs.load_state_dict(saved["optimizer_state_dict"])
-            self.assert_close(ours, losses_of(self.spec, model, theirs, self.batch, 10), self.SUMS, optimizer)
+            self.assert_torch_goes_on(optimizer, SETTINGS[optimizer], OPTIMIZERS[optimizer])
 
 
 def follows(optimizer):
@@ -362,6 +365,9 @@ class TensorOptimizers(AgainstTorch):
     def setUp(self):
         super().setUp()
         self.small_network()
+
+    def test_torch_goes_on(self):
+        self.assert_torch_goes_on("adafactor", *MORE["adafactor"])
 
 
 def follows_case(case):

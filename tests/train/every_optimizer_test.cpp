@@ -26,7 +26,7 @@ struct ManyShapes : torch::nn::Module {
     add(shapes.size(), kernel);
   }
 
-  void add(std::size_t i, at::Tensor tensor) {
+  void add(std::size_t i, const at::Tensor& tensor) {
     at::Tensor numbers = at::empty(tensor.sizes());
     fill_uniform(numbers, RandomStream(3, i), -1, 1);
     tensor.copy_(numbers);
@@ -40,9 +40,7 @@ struct ManyShapes : torch::nn::Module {
 struct Indices final : Dataset {
   explicit Indices(std::int64_t count) : count_(count) {}
   std::int64_t size() const override { return count_; }
-  Sample at(std::int64_t i) const override {
-    return {at::full({1}, i, at::kLong), at::zeros({1})};
-  }
+  Sample at(std::int64_t i) const override { return {at::full({1}, i, at::kLong), at::zeros({1})}; }
   std::int64_t count_;
 };
 
@@ -83,8 +81,7 @@ struct Ended {
   std::vector<float> numbers{};
 };
 
-Ended train_on(int world, const TrainerOptions& options,
-               KernelMemory memory = KernelMemory::kChannelsLast) {
+Ended train_on(int world, const TrainerOptions& options, KernelMemory memory = KernelMemory::kChannelsLast) {
   Ended ended;
   const auto outcome = run_training(world, [&](Communicator& group, Arena& arena) {
     const auto net = std::make_shared<ManyShapes>(memory);
@@ -131,8 +128,7 @@ TEST_P(TensorsOnRanks, GoOnAfterAnInterruptionOnAnyNumberOfRanks) {
   for (const auto& [before, after] : {std::pair{3, 2}, {1, 3}, {2, 2}, {4, 1}}) {
     const TemporaryDirectory folder;
     TrainerOptions first = options, second = options;
-    first.checkpoint = second.checkpoint =
-        CheckpointOptions{.directory = folder.path(), .background = false};
+    first.checkpoint = second.checkpoint = CheckpointOptions{.directory = folder.path(), .background = false};
     first.steps = 4;
     EXPECT_EQ(train_on(before, first).report.saved_step, 4);
     second.resume = "";

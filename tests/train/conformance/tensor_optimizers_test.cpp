@@ -13,8 +13,8 @@ namespace cohort::test {
 namespace {
 
 std::string trained_hash(Communicator& group, Arena& arena, const OptimizerSettings& optimizer) {
-  auto net = with_fixed_numbers(torch::nn::Sequential(torch::nn::Linear(6, 37), torch::nn::Tanh(),
-                                                      torch::nn::Linear(37, 3)));
+  auto net = with_fixed_numbers(
+      torch::nn::Sequential(torch::nn::Linear(6, 37), torch::nn::Tanh(), torch::nn::Linear(37, 3)));
   Trainer trainer(group, arena, net.ptr(), cross_entropy(net),
                   {.optimizer = optimizer,
                    .batch_size = 16,
@@ -37,8 +37,7 @@ TEST_P(Training, TensorOptimizersHaveTheBitsOfOneRank) {
       for (const OptimizerCase& each : tensor_optimizers()) {
         OptimizerSettings optimizer = each.settings;
         optimizer.weight_decay = 0.125;
-        EXPECT_EQ(trained_hash(*seat, arena, optimizer), trained_hash(*alone, arena, optimizer))
-            << each.name;
+        EXPECT_EQ(trained_hash(*seat, arena, optimizer), trained_hash(*alone, arena, optimizer)) << each.name;
       }
       return {};
     });
