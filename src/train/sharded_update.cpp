@@ -8,7 +8,6 @@
 #include "train/tensor_pieces.h"
 #include "update/bf16.h"
 #include "update/mask.h"
-#include "update/momentum.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -29,7 +28,11 @@ BucketSlice common_part(const BucketSlice& a, const BucketSlice& b) {
 }  // namespace
 
 ShardedUpdate::ShardedUpdate(BucketSet& buckets, std::vector<ParameterUpdate> updates, int rank, int world)
-    : buckets_(buckets), updates_(std::move(updates)), rank_(rank), world_(world) {
+    : buckets_(buckets),
+      updates_(std::move(updates)),
+      rank_(rank),
+      world_(world),
+      tensors_(buckets_, updates_, rank_, world_) {
   COHORT_CHECK_EQ(updates_.size(), buckets_.parameters().size());
   for (std::size_t p = 0; p < updates_.size(); ++p) {
     value_or_throw(check_update(updates_[p].optimizer,
@@ -150,6 +153,22 @@ UpdateSpans ShardedUpdate::spans_of(std::size_t index, std::size_t e, const Buck
   return spans;
 }
 
+void ShardedUpdate::prepare(std::size_t index, float* gradients, std::span<const std::uint8_t> used) {
+  const Bucket& bucket = buckets_.layout().buckets[index];
+  tensors_.open(index, gradients);
+  for (std::size_t e = 0; e < bucket.entries.size(); ++e) {
+    const BucketEntry& entry = bucket.entries[e];
+    if (used[e] == 0 || !tensors_.has_two_passes(entry.parameter)) continue;
+    TensorSums* const sums = tensors_.add(index, entry);
+    const BucketSlice run = own_run(bucket, entry);
+    if (run.count == 0) continue;
+    UpdateSpans spans = spans_of(index, e, run);
+    spans.directions = gradients + (run.first - own_slice(bucket).first);
+    const ParameterUpdate& how = updates_[entry.parameter];
+    first_pass(terms_.optimizer_of(how), terms_.step_of(how), spans, sums);
+  }
+}
+
 update::PostSpans ShardedUpdate::post_spans(std::size_t index, std::size_t e, const BucketSlice& run) const {
   const Bucket& bucket = buckets_.layout().buckets[index];
   const auto& beside = moments_.beside[index][e];
@@ -174,14 +193,9 @@ void ShardedUpdate::update(std::size_t index, BucketSlice piece, const float* gr
     }
     spans.gradients = {gradients + (run.first - piece.first), run.count, buckets_.dtype()};
     const ParameterUpdate& how = updates_[entry.parameter];
-    OptimizerSettings optimizer = how.optimizer;
-    if (terms_.momentum) set_momentum(optimizer, *terms_.momentum);
-    update::apply_with_post_step(optimizer,
-                                 {.count = how.count + 1,
-                                  .learning_rate = terms_.learning_rate * how.rate_factor,
-                                  .gradient_scale = terms_.gradient_scale,
-                                  .clip_value = terms_.clip_value},
-                                 spans, post, share);
+    UpdateStep step = terms_.step_of(how);
+    step.tensor_factor = tensors_.factor(entry.parameter);
+    update::apply_with_post_step(terms_.optimizer_of(how), step, spans, post, share);
   }
 }
 
@@ -267,6 +281,7 @@ void ShardedUpdate::move_to(const BucketLayout& layout, Communicator& group, Are
       value_or_throw(state::PeerSource::open(group, pieces(buckets_.layout(), moments_, vectors)));
   value_or_throw(state::move(pieces(layout, moved, vectors), *source).within("the moments were not moved"));
   moments_ = std::move(moved);
+  tensors_.fit_to(layout);
 }
 
 std::vector<ShardedUpdate::Tensor> ShardedUpdate::tensors_of(std::span<const NamedTensor> parameters) {
@@ -281,6 +296,9 @@ std::vector<ShardedUpdate::Tensor> ShardedUpdate::tensors_of(std::span<const Nam
 void ShardedUpdate::visit(std::span<const NamedTensor> parameters, const StateVisitor& visitor) {
   COHORT_CHECK_EQ(parameters.size(), updates_.size());
   for (const Piece& piece : pieces(buckets_.layout(), moments_, tensors_of(parameters))) visitor(piece);
+  std::vector<std::string> names;
+  for (const NamedTensor& named : parameters) names.push_back(named.name);
+  tensors_.visit(names, visitor);
   for (std::size_t p = 0; p < updates_.size(); ++p) {
     visitor(number_piece(fmt::format("{}/step", parameters[p].name), updates_[p].count));
   }

@@ -102,7 +102,8 @@ TEST(Masks, HoldExactZerosWithEveryOptimizer) {
       auto net = small_net();
       TrainerOptions options = masking(0.25);
       options.optimizer = {.kind = *optimizer_named(name), .learning_rate = 0.01, .weight_decay = 0.5};
-      if (with_defaults(options.optimizer).eps) options.optimizer.eps = 0;
+      const bool has_norms = name == "lamb" || name == "lars" || name == "adafactor" || name == "muon";
+      if (with_defaults(options.optimizer).eps && !has_norms) options.optimizer.eps = 0;
       Trainer trainer(group, arena, net.ptr(), cross_entropy(net), options);
       trainer.fit(std::make_shared<RoughNumbers>(43));
       EXPECT_EQ(zeros_in(*net), 14 + 7) << name;
@@ -119,6 +120,7 @@ TEST(Masks, HoldExactZerosWithEveryOptimizer) {
       const auto& mask = pieces.at("0.weight/mask");
       for (const auto& [piece, values] : pieces) {
         if (!piece.starts_with("0.weight/") || piece.ends_with("/mask")) continue;
+        if (values.size() != mask.size()) continue;  // means over rows and columns
         for (std::size_t i = 0; i < mask.size(); ++i) {
           if (mask[i] == 0) EXPECT_EQ(values[i], 0) << name << " " << piece;
         }
