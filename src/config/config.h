@@ -85,7 +85,7 @@ struct ModelConfig {
   int layers{};
   int width{};
   int heads{};
-  std::string initial{};     ///< a safetensors file, or empty
+  std::string initial{};             ///< a safetensors file, or empty
   std::string batch_norm = "local";  ///< or synchronised
   bool channels_last{};
 };
@@ -153,6 +153,24 @@ struct PrecisionConfig {
   int fallback_steps{};  ///< 0: none
 };
 
+/// [average]: an average of the parameters, beside them.
+struct AverageConfig {
+  std::string kind;  ///< none ema swa
+  double decay{};
+  bool warmup{};
+  int start{};  ///< updates
+  int every{};  ///< updates
+  bool evaluate{};
+  bool update_bn{};
+};
+
+/// [mask]: elements of parameters that stay zero.
+struct MaskConfig {
+  double sparsity{};                    ///< 0: none by magnitude
+  std::vector<std::string> parameters;  ///< patterns; empty: those of two dimensions or more
+  std::string file;                     ///< a safetensors file, or empty
+};
+
 /// [train]: the training loop.
 struct TrainConfig {
   int batch_size{};     ///< over all ranks; 0: all samples
@@ -206,6 +224,8 @@ struct Config {
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
   PrecisionConfig precision;
+  AverageConfig average;
+  MaskConfig mask;
   TrainConfig train;
   CheckpointConfig checkpoint;
   TraceConfig trace;

@@ -61,6 +61,14 @@ std::vector<Effect> effects_of_schedule_name() {
   return effects;
 }
 
+std::vector<Effect> effects_of_average_kind() {
+  std::vector<Effect> effects = {{"average.decay", {"ema"}}, {"average.warmup", {"ema"}}};
+  for (const char* const key : {"average.start", "average.every", "average.evaluate", "average.update_bn"}) {
+    effects.push_back({key, {"ema", "swa"}});
+  }
+  return effects;
+}
+
 // Nothing if the key has its default value, be it written or not.
 const std::string* location_if_changed(std::span<const Key> keys, const Loaded& loaded,
                                        std::string_view name) {
@@ -107,6 +115,13 @@ void check_schedule_keys(std::span<const Key> keys, const Loaded& loaded,
          {"schedule.base_momentum", "schedule.max_momentum"}, "schedule.cycle_momentum = false");
   refuse(schedule.scale_with_batch == "none", {"schedule.base_batch_size"},
          "schedule.scale_with_batch = \"none\"");
+}
+
+void check_mask_keys(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
+  const std::string* const location = location_if_changed(keys, loaded, "mask.parameters");
+  if (location == nullptr || loaded.config.mask.sparsity > 0) return;
+  mistakes.push_back(
+      fmt::format("{}: mask.parameters has no effect with mask.sparsity = 0: leave it out", *location));
 }
 
 // The settings of a split, where no split is made.
@@ -158,6 +173,9 @@ std::vector<std::string> check_effect(std::span<const Key> keys, const Loaded& l
   check_choice(keys, loaded, {"schedule.name", loaded.config.schedule.name}, effects_of_schedule_name(),
                mistakes);
   check_schedule_keys(keys, loaded, mistakes);
+  check_choice(keys, loaded, {"average.kind", loaded.config.average.kind}, effects_of_average_kind(),
+               mistakes);
+  check_mask_keys(keys, loaded, mistakes);
   return mistakes;
 }
 

@@ -3,7 +3,9 @@
 #include "layout/batch_plan.h"
 
 #include "train/snapshots.h"
+#include "update/average.h"
 #include "update/groups.h"
+#include "update/mask.h"
 #include "update/momentum.h"
 #include "update/schedule.h"
 #include "update/settings.h"
@@ -55,6 +57,8 @@ void check_bounds(const TrainerOptions& options) {
   constexpr double kAny = std::numeric_limits<double>::infinity();
   constexpr double kAboveZero = std::numeric_limits<double>::denorm_min();
   value_or_throw(check_settings(options.optimizer));
+  value_or_throw(update::check_average(options.average));
+  value_or_throw(update::check_mask(options.mask));
   const ScaleOptions& scale = options.precision.loss_scale;
   const auto number = [](auto value) { return static_cast<double>(value); };
   if (options.checkpoint) check_checkpoint_options(*options.checkpoint);
@@ -232,7 +236,9 @@ ReplicaSettings replica_settings(const TrainerOptions& options) {
           .makes_two_passes = update::has_two_passes(options.optimizer),
           .precision = options.precision,
           .bucket_bytes = options.bucket_bytes,
-          .sharing = options.one_copy ? Sharing::kWherePossible : Sharing::kNone};
+          .sharing = options.one_copy ? Sharing::kWherePossible : Sharing::kNone,
+          .average = options.average,
+          .mask = options.mask};
 }
 
 std::vector<GroupSettings> check_groups(const TrainerOptions& options, const torch::nn::Module& module) {
