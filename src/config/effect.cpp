@@ -109,6 +109,20 @@ void check_schedule_keys(std::span<const Key> keys, const Loaded& loaded,
          "schedule.scale_with_batch = \"none\"");
 }
 
+// The settings of a dynamic loss scale, where the scale is fixed or there is none.
+void check_scale_keys(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
+  if (loaded.config.precision.loss_scaling == LossScaling::kDynamic) return;
+  for (const char* const name :
+       {"precision.initial_scale", "precision.growth_factor", "precision.backoff_factor",
+        "precision.growth_interval", "precision.hysteresis", "precision.least_scale"}) {
+    if (const std::string* const location = location_if_changed(keys, loaded, name)) {
+      mistakes.push_back(
+          fmt::format("{}: {} has an effect only with precision.loss_scale = \"dynamic\": leave it out",
+                      *location, name));
+    }
+  }
+}
+
 // The settings of a split, where no split is made.
 void check_split(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
   const DataConfig& data = loaded.config.data;
@@ -158,6 +172,7 @@ std::vector<std::string> check_effect(std::span<const Key> keys, const Loaded& l
   check_choice(keys, loaded, {"schedule.name", loaded.config.schedule.name}, effects_of_schedule_name(),
                mistakes);
   check_schedule_keys(keys, loaded, mistakes);
+  check_scale_keys(keys, loaded, mistakes);
   return mistakes;
 }
 

@@ -53,6 +53,8 @@ struct Bound {
 void check_bounds(const TrainerOptions& options) {
   constexpr double kAny = std::numeric_limits<double>::infinity();
   constexpr double kAboveZero = std::numeric_limits<double>::denorm_min();
+  constexpr double kLeastFloat = std::numeric_limits<float>::min();
+  constexpr double kLargestFloat = std::numeric_limits<float>::max();
   value_or_throw(check_settings(options.optimizer));
   const ScaleOptions& scale = options.precision.loss_scale;
   const auto number = [](auto value) { return static_cast<double>(value); };
@@ -69,7 +71,7 @@ void check_bounds(const TrainerOptions& options) {
       {"copies_every", number(options.copies_every), 1, kAny},
       {"hash_every", number(options.hash_every.value_or(1)), 1, kAny},
       {"bucket_bytes", number(options.bucket_bytes), 1, kAny},
-      {"precision.loss_scale.init_scale", scale.init_scale, kAboveZero, kAny},
+      {"precision.loss_scale.init_scale", scale.init_scale, kLeastFloat, kLargestFloat},
       {"precision.loss_scale.growth_factor", scale.growth_factor, 1, kAny},
       {"precision.loss_scale.backoff_factor", scale.backoff_factor, kAboveZero, 1},
       {"precision.loss_scale.growth_interval", number(scale.growth_interval), 1, kAny},
@@ -89,6 +91,12 @@ void check_bounds(const TrainerOptions& options) {
 }
 
 void check_precision(const Precision& precision) {
+  const bool is_dynamic = precision.loss_scaling == LossScaling::kDynamic;
+  if (is_dynamic && precision.loss_scale.init_scale < precision.least_loss_scale) {
+    refuse(fmt::format("TrainerOptions::precision.loss_scale.init_scale is {}, below least_loss_scale, {}",
+                       precision.loss_scale.init_scale, precision.least_loss_scale),
+           "Make it larger: training ends where the scale would fall below the least one.");
+  }
   if (precision.parameters == DType::kF32) return;
   if (precision.parameters != DType::kBF16) {
     refuse(fmt::format("TrainerOptions::precision.parameters is {}, expected f32 or bf16",
