@@ -49,8 +49,8 @@ Key parameters_key() {
   };
   return without_f16(
       choice("precision.parameters", {"f32", "bf16"}, "f32", set, get,
-             "The type of parameters with two dimensions or more; with bf16, which requires "
-             "precision.compute = \"bf16\", each rank keeps an f32 copy of the parameters that it updates."),
+             "The type of parameters with two dimensions or more; bf16, with which each rank keeps an f32 copy "
+             "of the parameters that it updates, requires precision.compute = \"bf16\"."),
       "is no type for parameters: its range is too small", "Use \"bf16\".");
 }
 
