@@ -5,6 +5,7 @@ tools/measure/protocol.h documents the messages. Parameters, gradients and momen
 """
 
 import argparse
+import math
 import os
 import socket
 import sys
@@ -19,7 +20,7 @@ except ImportError as error:
 
 FORMS = {"fused": {"fused": True}, "foreach": {"foreach": True}, "loop": {"foreach": False}}
 LEARNING_RATE = 1e-6
-SETTINGS = {"sgd": {"momentum": 0.9}, "adamw": {"weight_decay": 0}}  # where torch has another default than Cohort
+SETTINGS = {"sgd": {"momentum": 0.9}, "adamw": {"weight_decay": 0}, "muon": {"weight_decay": 0}}  # where torch has another default than Cohort
 
 
 class Unsupported(Exception):
@@ -39,13 +40,14 @@ def make_optimizer(name, form, parameters):
 class Work:
     def __init__(self, options):
         self.folder, self.elements = options.folder, options.elements
+        self.rows = math.gcd(options.elements, 256)  # as the matrix of ours
         self.parameter = torch.nn.Parameter(self.shared("parameters"))
         self.optimizer = make_optimizer(options.optimizer, options.form, [self.parameter])
         self.parameter.grad = self.shared("gradients")
         self.moments_are_shared = False
 
     def shared(self, name):
-        return torch.from_file(f"{self.folder}/{name}", shared=True, size=self.elements)
+        return torch.from_file(f"{self.folder}/{name}", shared=True, size=self.elements).view(self.rows, -1)
 
     def share_moments(self):
         """After the first step, which made them."""

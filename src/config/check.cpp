@@ -245,13 +245,6 @@ void check_precision(Checker& checker) {
     checker.add({"precision.fallback_steps"},
                 "precision.fallback_steps has no effect with precision.compute = \"f32\": leave it out");
   }
-  if (precision.loss_scaling == LossScaling::kDynamic && precision.initial_scale < precision.least_scale) {
-    checker.add(
-        {"precision.least_scale", "precision.initial_scale"},
-        fmt::format("precision.initial_scale = {} is below precision.least_scale = {}, at which a run "
-                    "ends: make it larger",
-                    precision.initial_scale, precision.least_scale));
-  }
   if (config.train.deterministic == "any-world" && config.communication.wire != WireDType::kSame) {
     checker.add(
         {"precision.gradients", "train.deterministic"},

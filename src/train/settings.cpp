@@ -92,12 +92,6 @@ void check_bounds(const TrainerOptions& options) {
 }
 
 void check_precision(const Precision& precision) {
-  const bool is_dynamic = precision.loss_scaling == LossScaling::kDynamic;
-  if (is_dynamic && precision.loss_scale.init_scale < precision.least_loss_scale) {
-    refuse(fmt::format("TrainerOptions::precision.loss_scale.init_scale is {}, below least_loss_scale, {}",
-                       precision.loss_scale.init_scale, precision.least_loss_scale),
-           "Make it larger: training ends where the scale would fall below the least one.");
-  }
   if (precision.parameters == DType::kF32) return;
   if (precision.parameters != DType::kBF16) {
     refuse(fmt::format("TrainerOptions::precision.parameters is {}, expected f32 or bf16",

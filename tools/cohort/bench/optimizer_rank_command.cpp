@@ -21,6 +21,7 @@ std::string answer_with(OptimizerWork& work, const std::string& line) {
   if (!command) return measure::Unsupported{command.error().text()}.encode();
   measure::Times times;
   for (std::uint32_t i = 0; i < command->steps; ++i) {
+    work.prepare();
     measure::Interval& interval = times.intervals.emplace_back();
     interval.start_ns = steady_ns();
     work.run();

@@ -1,6 +1,8 @@
 #include "bench/optimizer_work.h"
 
 #include "bench/operation_words.h"
+#include "update/two_passes.h"
+#include "update/whole_tensor.h"
 #include <cohort/random.h>
 
 #include <algorithm>
@@ -69,20 +71,49 @@ Result<OptimizerWork> OptimizerWork::make(const WorkOrder& order) {
     COHORT_ASSIGN_OR_RETURN(SharedArray moment, array(name, first_moment_value(settings)));
     work.moments_.back().emplace(std::move(moment));
   }
+  for (const WholeState& each : whole_state(settings, work.shape_)) {
+    work.whole_state_.emplace_back(num_elements_of(each.shape));
+  }
   return work;
+}
+
+void OptimizerWork::prepare() {
+  if (kind_ == Kind::kUpdate && update::has_two_passes(settings_)) draw(gradients_);
 }
 
 void OptimizerWork::run() {
   kind_ == Kind::kUpdate ? update() : pass_over_memory();
 }
 
-void OptimizerWork::update() {
-  UpdateSpans spans{.parameters = {parameters_.data(), parameters_.size(), DType::kF32},
-                    .gradients = {gradients_.data(), gradients_.size(), DType::kF32}};
+UpdateSpans OptimizerWork::spans() const {
+  UpdateSpans all{.parameters = {parameters_.data(), parameters_.size(), DType::kF32},
+                  .gradients = {gradients_.data(), gradients_.size(), DType::kF32}};
   for (std::size_t i = 0; i < moments_.size(); ++i) {
-    spans.moments[i] = moments_[i] ? moments_[i]->data() : nullptr;
+    all.moments[i] = moments_[i] ? moments_[i]->data() : nullptr;
   }
-  apply(settings_, {.count = ++steps_, .learning_rate = kLearningRate}, spans);
+  return all;
+}
+
+void OptimizerWork::update() {
+  if (update::has_two_passes(settings_)) return update_in_two_passes();
+  apply(settings_, {.count = ++steps_, .learning_rate = kLearningRate}, spans());
+}
+
+void OptimizerWork::update_in_two_passes() {
+  UpdateStep step{.count = ++steps_, .learning_rate = kLearningRate};
+  const update::Needs needs = update::needs_of(settings_, shape_);
+  UpdateSpans all = spans();
+  all.gradients = {};
+  all.directions = gradients_.data();
+  TensorSums sums;
+  first_pass(settings_, step, all, update::has_norms(needs) ? &sums : nullptr);
+  if (update::is_whole(needs)) {
+    const std::vector<std::span<float>> state(whole_state_.begin(), whole_state_.end());
+    whole_pass(settings_, step,
+               {shape_, {gradients_.data(), gradients_.size()}, state, sums.parameters.value()});
+  }
+  step.tensor_factor = tensor_factor(settings_, shape_, sums);
+  apply(settings_, step, spans());
 }
 
 void OptimizerWork::pass_over_memory() {
@@ -111,9 +142,16 @@ Status OptimizerWork::check() const {
                fmt::format("parameter {} is {} after {} steps", wrong - parameters_.data(), *wrong, steps_));
 }
 
+Shape matrix_of(std::size_t elements) {
+  std::size_t rows = 256;
+  while (elements % rows != 0) rows /= 2;
+  return {rows, elements / rows};
+}
+
 std::uint64_t bytes_of_update(const OptimizerSettings& settings, std::size_t elements) {
-  const auto arrays = static_cast<std::uint64_t>(1 + num_moments(settings));
-  return (1 + 2 * arrays) * elements * sizeof(float);
+  const auto moments = static_cast<std::uint64_t>(num_moments(settings));
+  const std::uint64_t arrays = update::has_two_passes(settings) ? 5 + 2 * moments : 3 + 2 * moments;
+  return arrays * elements * sizeof(float);
 }
 
 }  // namespace cohort::tool
