@@ -5,6 +5,7 @@ tools/measure/protocol.h documents the messages. Parameters, gradients and momen
 """
 
 import argparse
+import inspect
 import math
 import os
 import socket
@@ -31,8 +32,11 @@ def make_optimizer(name, form, parameters):
     classes = {kind.lower(): getattr(torch.optim, kind) for kind in torch.optim.__all__ if isinstance(getattr(torch.optim, kind, None), type)}
     if name not in classes:
         raise Unsupported(f"torch.optim has no {name}")
+    form_settings = FORMS[form]
+    if form == "loop" and "foreach" not in inspect.signature(classes[name]).parameters:
+        form_settings = {}  # as muon, which has no other form
     try:
-        return classes[name](parameters, lr=LEARNING_RATE, **SETTINGS.get(name, {}), **FORMS[form])
+        return classes[name](parameters, lr=LEARNING_RATE, **SETTINGS.get(name, {}), **form_settings)
     except (TypeError, RuntimeError) as error:
         raise Unsupported(f"torch.optim has no {form} {name}: {error}") from error
 
