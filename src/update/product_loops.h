@@ -51,6 +51,7 @@ inline void add_to_tile(const float* const* rows, const float* panel, std::size_
 void matrix_product(const MatrixProduct& job) {
   alignas(64) float panel[kDepth * kTileColumns];
   alignas(64) float tile[kTileRows * kTileColumns];
+  if (job.rows == 0 || job.columns == 0) return;
   std::memset(job.result, 0, job.rows * job.columns * sizeof(float));
   for (std::size_t first = 0; first < job.inner; first += kDepth) {
     const std::size_t depth = job.inner - first < kDepth ? job.inner - first : kDepth;
