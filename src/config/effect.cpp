@@ -124,6 +124,20 @@ void check_mask_keys(std::span<const Key> keys, const Loaded& loaded, std::vecto
       fmt::format("{}: mask.parameters has no effect with mask.sparsity = 0: leave it out", *location));
 }
 
+// The settings of a dynamic loss scale, where the scale is fixed or there is none.
+void check_scale_keys(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
+  if (loaded.config.precision.loss_scaling == LossScaling::kDynamic) return;
+  for (const char* const name :
+       {"precision.initial_scale", "precision.growth_factor", "precision.backoff_factor",
+        "precision.growth_interval", "precision.hysteresis", "precision.least_scale"}) {
+    if (const std::string* const location = location_if_changed(keys, loaded, name)) {
+      mistakes.push_back(
+          fmt::format("{}: {} has an effect only with precision.loss_scale = \"dynamic\": leave it out",
+                      *location, name));
+    }
+  }
+}
+
 // The settings of a split, where no split is made.
 void check_split(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
   const DataConfig& data = loaded.config.data;
@@ -176,6 +190,7 @@ std::vector<std::string> check_effect(std::span<const Key> keys, const Loaded& l
   check_choice(keys, loaded, {"average.kind", loaded.config.average.kind}, effects_of_average_kind(),
                mistakes);
   check_mask_keys(keys, loaded, mistakes);
+  check_scale_keys(keys, loaded, mistakes);
   return mistakes;
 }
 

@@ -15,10 +15,6 @@ const float* floats(const ConstNumbers& numbers) {
   return reinterpret_cast<const float*>(numbers.data);
 }
 
-float* floats(const Numbers& numbers) {
-  return reinterpret_cast<float*>(numbers.data);
-}
-
 class LockStep final : public Synchronizer {
  public:
   explicit LockStep(const SynchronizerInputs& inputs);

@@ -56,6 +56,8 @@ struct Bound {
 void check_bounds(const TrainerOptions& options) {
   constexpr double kAny = std::numeric_limits<double>::infinity();
   constexpr double kAboveZero = std::numeric_limits<double>::denorm_min();
+  constexpr double kLeastFloat = std::numeric_limits<float>::min();
+  constexpr double kLargestFloat = std::numeric_limits<float>::max();
   value_or_throw(check_settings(options.optimizer));
   value_or_throw(update::check_average(options.average));
   value_or_throw(update::check_mask(options.mask));
@@ -74,7 +76,7 @@ void check_bounds(const TrainerOptions& options) {
       {"copies_every", number(options.copies_every), 1, kAny},
       {"hash_every", number(options.hash_every.value_or(1)), 1, kAny},
       {"bucket_bytes", number(options.bucket_bytes), 1, kAny},
-      {"precision.loss_scale.init_scale", scale.init_scale, kAboveZero, kAny},
+      {"precision.loss_scale.init_scale", scale.init_scale, kLeastFloat, kLargestFloat},
       {"precision.loss_scale.growth_factor", scale.growth_factor, 1, kAny},
       {"precision.loss_scale.backoff_factor", scale.backoff_factor, kAboveZero, 1},
       {"precision.loss_scale.growth_interval", number(scale.growth_interval), 1, kAny},

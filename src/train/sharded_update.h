@@ -5,6 +5,7 @@
 #include "train/module_tensors.h"
 #include "train/post_steps.h"
 #include "train/tensor_update.h"
+#include "update/optimizer.h"
 #include "update/post_step.h"
 #include <cohort/state.h>
 
