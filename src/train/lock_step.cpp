@@ -11,6 +11,10 @@
 namespace cohort::train {
 namespace {
 
+float* floats(const Numbers& numbers) {
+  return reinterpret_cast<float*>(numbers.data);
+}
+
 const float* floats(const ConstNumbers& numbers) {
   return reinterpret_cast<const float*>(numbers.data);
 }
