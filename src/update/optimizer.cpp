@@ -161,7 +161,7 @@ void add_squares(std::span<const float> values, ExactSum& sum) {
   while (values.size() - done >= kBlock) {
     const std::size_t num_blocks = std::min((values.size() - done) / kBlock, sums.size());
     kernel(values.data() + done, num_blocks, sums.data());
-    for (std::size_t i = 0; i < num_blocks; ++i) sum.add(sums[i]);
+    sum.add(std::span<const double>(sums).first(num_blocks));
     done += num_blocks * kBlock;
   }
   if (done == values.size()) return;
