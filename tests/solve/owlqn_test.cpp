@@ -1,3 +1,4 @@
+#include "solve/lbfgs.h"
 #include "problems.h"
 
 #include <gtest/gtest.h>
