@@ -40,7 +40,7 @@ class Group;
 /// with its text. kDiverged if the loss at the first point is NaN or infinite. After a failure the parameters
 /// are those of the last trial.
 /// Cost: vectors of the solver are cut into a slice for each rank, 2 · history_size + 6 for lbfgs and 9 for
-/// gauss-newton; each rank has three further ones in full, one of them in f64. An evaluation sends the
+/// gauss-newton; each rank has two further ones in full, one of them in f64. An evaluation sends the
 /// gradient and the parameters once, as one all-reduce does, and an iteration at most 4 KiB of scalars with a
 /// history of 10.
 class COHORT_EXPORT Solver {

@@ -1,5 +1,6 @@
 #include "config/keys.h"
 #include "config/load.h"
+#include "solve/settings_table.h"
 #include "update/settings.h"
 
 #include <algorithm>
@@ -132,13 +133,45 @@ void check_split(std::span<const Key> keys, const Loaded& loaded, std::vector<st
   }
 }
 
+// The optimizers and solvers that use a setting.
+std::vector<std::string> all_users_of(std::string_view setting) {
+  std::vector<std::string> users = users_of(setting);
+  for (std::string& name : solvers_using(setting)) users.push_back(std::move(name));
+  return users;
+}
+
+// Keys that a solver has no use for.
+void check_solver_effect(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
+  const OptimizerConfig& optimizer = loaded.config.optimizer;
+  if (!solver_named(optimizer.name)) return;
+  std::vector<std::string_view> unused = {"optimizer.clip_grad_norm", "optimizer.clip_grad_value",
+                                          "optimizer.skip_non_finite", "train.bucket_bytes",
+                                          "train.hash_every",          "train.one_copy",
+                                          "train.deterministic",       "trace.file"};
+  for (const Key& key : keys) {
+    if (section_of(key.name) == "precision") unused.emplace_back(key.name);
+  }
+  for (const std::string_view name : unused) {
+    if (const std::string* location = location_if_changed(keys, loaded, name)) {
+      mistakes.push_back(fmt::format("{}: {} has no effect on the solver optimizer.name = \"{}\": leave it out",
+                                     *location, name, optimizer.name));
+    }
+  }
+  const std::string* const rate = location_if_changed(keys, loaded, "optimizer.learning_rate");
+  if (rate == nullptr || optimizer.solver.line_search == LineSearch::kNone) return;
+  mistakes.push_back(
+      fmt::format("{}: optimizer.learning_rate has no effect on optimizer.name = \"{}\" with a line search: "
+                  "leave it out, or set optimizer.line_search = \"none\"",
+                  *rate, optimizer.name));
+}
+
 // The settings of an optimizer, where another one is chosen.
 void check_optimizer_effect(std::span<const Key> keys, const Loaded& loaded,
                             std::vector<std::string>& mistakes) {
   const std::string& name = loaded.config.optimizer.name;
   for (const Key& key : keys) {
     if (section_of(key.name) != "optimizer") continue;
-    const std::vector<std::string> users = users_of(std::string_view(key.name).substr(10));
+    const std::vector<std::string> users = all_users_of(std::string_view(key.name).substr(10));
     if (users.empty() || std::find(users.begin(), users.end(), name) != users.end()) continue;
     if (const std::string* location = location_if_changed(keys, loaded, key.name)) {
       mistakes.push_back(
@@ -155,6 +188,7 @@ std::vector<std::string> check_effect(std::span<const Key> keys, const Loaded& l
   check_choice(keys, loaded, {"data.kind", loaded.config.data.kind}, effects_of_data_kind(), mistakes);
   check_split(keys, loaded, mistakes);
   check_optimizer_effect(keys, loaded, mistakes);
+  check_solver_effect(keys, loaded, mistakes);
   check_choice(keys, loaded, {"schedule.name", loaded.config.schedule.name}, effects_of_schedule_name(),
                mistakes);
   check_schedule_keys(keys, loaded, mistakes);

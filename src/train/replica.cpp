@@ -247,11 +247,13 @@ void Replica::optimize() {
 
 void Replica::visit(const StateVisitor& visitor) {
   visit_module(tensors_, visitor, buckets_->has_common_values() ? PieceMemory::kOfHost : PieceMemory::kOwn);
+  if (solver_ != nullptr) return solver_->visit(visitor);
   if (settings_.torch_optimizer != nullptr) return settings_.torch_optimizer->visit(tensors_, visitor);
   synchronizers_->update().visit(tensors_.parameters, visitor);
 }
 
 std::vector<checkpoint::OptimizerGroup> Replica::optimizer_groups() const {
+  if (solver_ != nullptr) return {};
   const TorchOptimizer* const of_torch = settings_.torch_optimizer;
   if (of_torch != nullptr) return train::optimizer_groups(of_torch->optimizer(), tensors_);
   return train::optimizer_groups(synchronizers_->update(), tensors_.parameters);
