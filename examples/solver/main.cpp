@@ -1,4 +1,5 @@
-// Second-order solvers in a loop of your own: logistic regression by L-BFGS, and a curve fitted by Gauss-Newton.
+// Second-order solvers in a loop of your own: logistic regression by L-BFGS, and a curve fitted by
+// Gauss-Newton.
 #include <ATen/ATen.h>
 #include <cohort/context.h>
 #include <cohort/error.h>

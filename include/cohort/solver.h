@@ -59,8 +59,8 @@ class COHORT_EXPORT Solver {
   Solver& operator=(const Solver&) = delete;
 
   /// Makes up to SolverSettings::max_iterations iterations, fewer if the solver ends: SolverReport::end says
-  /// why. The parameters get the best point so far, on all ranks. A further step goes on from there, or begins
-  /// anew if parameters were changed meanwhile; the closure must stay the same. For lbfgs and owlqn.
+  /// why. The parameters get the best point so far, on all ranks. A further step goes on from there, or
+  /// begins anew if parameters were changed meanwhile; the closure must stay the same. For lbfgs and owlqn.
   SolverReport step(const Closure& closure);
   /// The same for gauss-newton: the objective is half the sum of the squares of the residuals of all ranks,
   /// plus penalties. The graph of the residuals is kept during an iteration.

@@ -12,8 +12,8 @@ namespace cohort {
 
 /// The solvers: optimizers that see the loss of all samples, several times in a step if need be.
 enum class SolverKind {
-  kLbfgs,  ///< L-BFGS
-  kOwlqn,  ///< OWL-QN: L-BFGS for a loss with an l1 penalty
+  kLbfgs,        ///< L-BFGS
+  kOwlqn,        ///< OWL-QN: L-BFGS for a loss with an l1 penalty
   kGaussNewton,  ///< Gauss-Newton with damping, its equations solved by conjugate gradients
 };
 /// The name in job files: `lbfgs`, `owlqn`, `gauss-newton`.

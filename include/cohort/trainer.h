@@ -159,7 +159,7 @@ struct TrainingReport {
 struct TrainerMemory {
   std::size_t parameters = 0;  ///< a share of them, if the ranks of the host share one copy
   std::size_t gradients = 0;   ///< the largest value so far
-  std::size_t moments = 0;  ///< of Cohort's optimizers and solvers; an optimizer of torch is not counted
+  std::size_t moments = 0;     ///< of Cohort's optimizers and solvers; an optimizer of torch is not counted
 };
 
 /// Synchronous data-parallel training of a module.

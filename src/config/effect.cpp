@@ -133,18 +133,23 @@ void check_split(std::span<const Key> keys, const Loaded& loaded, std::vector<st
   }
 }
 
-// The optimizers and solvers that use a setting.
+// The optimizers and solvers that use a setting. A job that is tried with a solver on the command line keeps
+// its learning rate and its schedule: training warns of them.
 std::vector<std::string> all_users_of(std::string_view setting) {
   std::vector<std::string> users = users_of(setting);
-  for (std::string& name : solvers_using(setting)) users.push_back(std::move(name));
+  const bool is_warned_of = setting == "learning_rate";
+  for (std::string& name : is_warned_of ? solver_names() : solvers_using(setting)) {
+    users.push_back(std::move(name));
+  }
   return users;
 }
 
 // Keys that a solver has no use for.
-void check_solver_effect(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
+void check_solver_effect(std::span<const Key> keys, const Loaded& loaded,
+                         std::vector<std::string>& mistakes) {
   const OptimizerConfig& optimizer = loaded.config.optimizer;
   if (!solver_named(optimizer.name)) return;
-  std::vector<std::string_view> unused = {"optimizer.clip_grad_norm", "optimizer.clip_grad_value",
+  std::vector<std::string_view> unused = {"optimizer.clip_grad_norm",  "optimizer.clip_grad_value",
                                           "optimizer.skip_non_finite", "train.bucket_bytes",
                                           "train.hash_every",          "train.one_copy",
                                           "train.deterministic",       "trace.file"};
@@ -153,16 +158,11 @@ void check_solver_effect(std::span<const Key> keys, const Loaded& loaded, std::v
   }
   for (const std::string_view name : unused) {
     if (const std::string* location = location_if_changed(keys, loaded, name)) {
-      mistakes.push_back(fmt::format("{}: {} has no effect on the solver optimizer.name = \"{}\": leave it out",
-                                     *location, name, optimizer.name));
+      mistakes.push_back(
+          fmt::format("{}: {} has no effect on the solver optimizer.name = \"{}\": leave it out", *location,
+                      name, optimizer.name));
     }
   }
-  const std::string* const rate = location_if_changed(keys, loaded, "optimizer.learning_rate");
-  if (rate == nullptr || optimizer.solver.line_search == LineSearch::kNone) return;
-  mistakes.push_back(
-      fmt::format("{}: optimizer.learning_rate has no effect on optimizer.name = \"{}\" with a line search: "
-                  "leave it out, or set optimizer.line_search = \"none\"",
-                  *rate, optimizer.name));
 }
 
 // The settings of an optimizer, where another one is chosen.

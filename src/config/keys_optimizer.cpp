@@ -49,8 +49,8 @@ std::vector<std::string> names_with_solvers() {
 std::vector<Key> name_and_rate_keys() {
   return {
       word("optimizer.name", COHORT_FIELD(optimizer.name), names_with_solvers(), "sgd",
-           fmt::format("The optimizer that updates the parameters. A step of {} is an iteration with the loss of "
-                       "all samples; the keys of train cut these into micro-batches.",
+           fmt::format("The optimizer that updates the parameters, or a solver ({}), for which a step is an "
+                       "iteration with the loss of all samples.",
                        fmt::join(solver_names(), ", "))),
       optional_real_number(
           "optimizer.learning_rate", COHORT_FIELD(optimizer.learning_rate), {0.0, kMostRate}, "0.05",

@@ -34,8 +34,9 @@ std::vector<Key> quasi_newton_keys() {
                    fmt::format("The number of pairs of vectors that approximate the curvature, for {}.",
                                solvers_text("history_size"))),
       line_search_key(),
-      real_number("optimizer.l1", COHORT_FIELD(optimizer.solver.l1), 0.0, {0.0, 1e9},
-                  "The factor of the sum of the absolute values of all parameters, which owlqn adds to the loss."),
+      real_number(
+          "optimizer.l1", COHORT_FIELD(optimizer.solver.l1), 0.0, {0.0, 1e9},
+          "The factor of the sum of the absolute values of all parameters, which owlqn adds to the loss."),
   };
 }
 
@@ -59,9 +60,9 @@ std::vector<Key> limit_keys() {
                    "gauss-newton."),
       real_number("optimizer.tolerance_grad", COHORT_FIELD(optimizer.solver.tolerance_grad), 1e-7, kTolerance,
                   "A solver ends when no element of the gradient is larger."),
-      real_number("optimizer.tolerance_change", COHORT_FIELD(optimizer.solver.tolerance_change), 1e-9,
-                  kTolerance,
-                  "A solver ends when no parameter, or the loss relative to itself, changes more in an iteration."),
+      real_number(
+          "optimizer.tolerance_change", COHORT_FIELD(optimizer.solver.tolerance_change), 1e-9, kTolerance,
+          "A solver ends when no parameter, or the loss relative to itself, changes more in an iteration."),
   };
 }
 

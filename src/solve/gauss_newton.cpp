@@ -108,7 +108,8 @@ Result<GaussNewton::Ask> GaussNewton::judge(double value) {
   const double noise = rounding_of_losses(ConstNumbers(point_).dtype) * std::abs(report_.loss);
   const double fall = report_.loss - loss;
   if (!std::isfinite(loss) || !(promised > 0)) return refuse();
-  // A loss that cannot fall by more than its rounding error, and not because refused steps made this one short.
+  // A loss that cannot fall by more than its rounding error, and not because refused steps made this one
+  // short.
   if (num_refused_ == 0 && promised <= noise && std::abs(fall) <= noise) return accept(loss, 1);
   const double ratio = fall / promised;
   return ratio > kSufficientRatio ? accept(loss, ratio) : refuse();

@@ -32,8 +32,10 @@ constexpr SolverSettingRow kSolverSettingRows[] = {
     {"max_iterations", [](const SolverSettings& s) { return number(s.max_iterations); }, 1, kMost, kAll},
     {"max_evaluations", [](const SolverSettings& s) { return number(s.max_evaluations); }, 1, kMost, kAll},
     {"line_search", [](const SolverSettings& s) { return number(s.line_search); }, 0, 1, kQuasiNewton},
-    {"learning_rate", [](const SolverSettings& s) { return s.learning_rate; }, kAboveZero, kMost, kQuasiNewton},
-    {"max_products", [](const SolverSettings& s) { return number(s.max_products); }, 1, kMost, "gauss-newton"},
+    {"learning_rate", [](const SolverSettings& s) { return s.learning_rate; }, kAboveZero, kMost,
+     kQuasiNewton},
+    {"max_products", [](const SolverSettings& s) { return number(s.max_products); }, 1, kMost,
+     "gauss-newton"},
     {"cg_tolerance", [](const SolverSettings& s) { return s.cg_tolerance; }, kAboveZero, 1, "gauss-newton"},
     {"damping", [](const SolverSettings& s) { return s.damping; }, kAboveZero, kMost, "gauss-newton"},
     {"tolerance_grad", [](const SolverSettings& s) { return s.tolerance_grad; }, 0, kMost, kAll},
@@ -95,8 +97,7 @@ Status check_settings(const SolverSettings& settings) {
     return Error(ErrorCode::kUsage, fmt::format("SolverSettings::{} is {}", row.name, value))
         .with_remedy(fmt::format("Give a finite number {}{}.", least, most));
   }
-  if (settings.learning_rate != SolverSettings{}.learning_rate &&
-      settings.line_search != LineSearch::kNone) {
+  if (settings.learning_rate != SolverSettings{}.learning_rate && settings.line_search != LineSearch::kNone) {
     return Error(ErrorCode::kUsage,
                  "SolverSettings::learning_rate is set, but the line search finds the length of a step")
         .with_remedy("Leave it out, or set SolverSettings::line_search to LineSearch::kNone.");

@@ -30,7 +30,8 @@ void BatchesObjective::for_each_batch(const std::function<void(const Batch& batc
   const std::uint64_t num_batches = parts_.plan.steps_per_epoch();
   std::uint64_t announced = 0;
   for (std::uint64_t number = 0; number < num_batches; ++number) {
-    for (; announced < std::min<std::uint64_t>(number + static_cast<std::uint64_t>(parts_.ahead), num_batches);
+    for (;
+         announced < std::min<std::uint64_t>(number + static_cast<std::uint64_t>(parts_.ahead), num_batches);
          ++announced) {
       std::vector<SlotAddress> upcoming;
       for (const int slot : parts_.slots) upcoming.push_back({0, announced, slot});
@@ -39,8 +40,8 @@ void BatchesObjective::for_each_batch(const std::function<void(const Batch& batc
     for (const int slot : parts_.slots) {
       const Batch batch = parts_.loader.take({0, number, slot});
       if (batch.samples.empty()) continue;
-      seed_random_layers(batch,
-                         number * static_cast<std::uint64_t>(parts_.plan.slots()) + static_cast<std::uint64_t>(slot));
+      seed_random_layers(
+          batch, number * static_cast<std::uint64_t>(parts_.plan.slots()) + static_cast<std::uint64_t>(slot));
       buffers_.open_slot();
       body(batch);
     }

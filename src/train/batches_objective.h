@@ -31,10 +31,10 @@ class BatchesObjective final : public ObjectiveOfRank {
     const Computation& computation;
     SlotLoader& loader;
     const BatchPlan& plan;
-    std::vector<int> slots;   ///< of this rank
-    int ahead = 2;            ///< batches that are announced to the loader
-    std::uint64_t seed = 0;   ///< of dropout
-    double loss_factor = 1;   ///< of losses and weights
+    std::vector<int> slots;               ///< of this rank
+    int ahead = 2;                        ///< batches that are announced to the loader
+    std::uint64_t seed = 0;               ///< of dropout
+    double loss_factor = 1;               ///< of losses and weights
     std::function<LossOfRank()> wants{};  ///< asked once for an evaluation
   };
   BatchesObjective(Parts parts, Buffers& buffers);

@@ -9,7 +9,8 @@
 namespace cohort::train {
 
 /// How the loss of a batch is computed: by an objective, or by stages or a function and the loss of their
-/// output. An objective is the loss of one stage without an output. Each part may be computed in another type.
+/// output. An objective is the loss of one stage without an output. Each part may be computed in another
+/// type.
 ///
 /// Threads: as the modules.
 /// Failure: throws what modules and functions of the user throw.

@@ -29,9 +29,11 @@ at::Tensor jacobian_product(const at::Tensor& output, const Tensors& parameters,
 // A loss that is linear in the output has no second derivatives.
 at::Tensor hessian_product(const LossOfOutput& loss, const at::Tensor& output, const at::Tensor& vector) {
   const at::Tensor leaf = output.detach().set_requires_grad(true);
-  const at::Tensor slope = torch::autograd::grad({loss(leaf)}, {leaf}, {}, kKeepGraph, /*create_graph=*/true)[0];
+  const at::Tensor slope =
+      torch::autograd::grad({loss(leaf)}, {leaf}, {}, kKeepGraph, /*create_graph=*/true)[0];
   if (!slope.requires_grad()) return {};
-  return torch::autograd::grad({slope}, {leaf}, {vector}, !kKeepGraph, /*create_graph=*/false, kAllowUnused)[0];
+  return torch::autograd::grad({slope}, {leaf}, {vector}, !kKeepGraph, /*create_graph=*/false,
+                               kAllowUnused)[0];
 }
 
 }  // namespace

@@ -21,17 +21,19 @@ std::size_t count_of(const at::Tensor& tensor) {
 DType common_type(const std::vector<NamedTensor>& parameters) {
   constexpr const char* kRemedy = "Convert the module before: module->to(torch::kFloat) or torch::kDouble.";
   if (parameters.empty()) {
-    throw UsageError(UsageError("the module has no parameter to train").with_remedy("Register one, or unfreeze one."));
+    throw UsageError(
+        UsageError("the module has no parameter to train").with_remedy("Register one, or unfreeze one."));
   }
   const at::ScalarType type = parameters.front().tensor.scalar_type();
   for (const NamedTensor& named : parameters) {
     (void)whole_piece(named.name, named.tensor);  // refuses gaps and other devices
     const at::ScalarType found = named.tensor.scalar_type();
     if (found == type && (type == at::kFloat || type == at::kDouble)) continue;
-    throw UsageError(UsageError(fmt::format("parameter '{}' is {}, and a solver requires parameters that are all "
-                                            "f32 or all f64",
-                                            named.name, at::toString(found)))
-                         .with_remedy(kRemedy));
+    throw UsageError(
+        UsageError(fmt::format("parameter '{}' is {}, and a solver requires parameters that are all "
+                               "f32 or all f64",
+                               named.name, at::toString(found)))
+            .with_remedy(kRemedy));
   }
   return type == at::kFloat ? DType::kF32 : DType::kF64;
 }

@@ -53,7 +53,7 @@ class ParameterVector {
  private:
   /// The part of a parameter in the slice of this rank.
   struct Part {
-    std::size_t from = 0;  ///< of the parameter
+    std::size_t from = 0;   ///< of the parameter
     std::size_t first = 0;  ///< of the slice
     std::size_t count = 0;
   };

@@ -139,9 +139,8 @@ void check_same_training(Communicator& group, const TrainerOptions& options, con
                  torch_optimizer != nullptr ? as_number(torch_optimizer->hash()) : 0}};
   for (const Values& part :
        {with_prefix(of_optimizer(options.optimizer)), with_prefix(of_solver(options.solver)),
-        with_prefix(of_options(options)),
-        with_prefix(of_precision(options.precision)), with_prefix(of_checkpoints(options)),
-        of_data("train", &train), of_data("test", test)}) {
+        with_prefix(of_options(options)), with_prefix(of_precision(options.precision)),
+        with_prefix(of_checkpoints(options)), of_data("train", &train), of_data("test", test)}) {
     values.insert(values.end(), part.begin(), part.end());
   }
   values.push_back({"whether TrainerOptions::directory is set", as_number(!options.directory.empty())});

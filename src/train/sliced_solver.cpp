@@ -27,7 +27,8 @@ std::unique_ptr<Minimizer> method_of(const SolverSettings& settings, std::vector
 
 [[noreturn]] void refuse_first_point(double loss) {
   raise(Error(ErrorCode::kDiverged,
-              fmt::format("the loss at the first point of the solver is {}, or its gradient is not finite", loss))
+              fmt::format("the loss at the first point of the solver is {}, or its gradient is not finite",
+                          loss))
             .with_remedy("Look for bad samples, or begin with smaller parameters."));
 }
 

@@ -35,13 +35,13 @@ class ObjectiveOfRank {
   virtual void moved() {}
 };
 
-/// A solver that minimises the mean loss of all ranks over the parameters of a module. The ranks compute their
-/// samples at the same point; each keeps a slice of the vectors of the solver.
+/// A solver that minimises the mean loss of all ranks over the parameters of a module. The ranks compute
+/// their samples at the same point; each keeps a slice of the vectors of the solver.
 ///
 /// Threads: one at a time; all ranks make the same calls.
 /// Lifetime: the group must outlive it.
-/// Failure: throws what the group and the objective throw, and kDiverged if the loss at the first point is NaN or
-/// infinite. The caller tells the other ranks.
+/// Failure: throws what the group and the objective throw, and kDiverged if the loss at the first point is
+/// NaN or infinite. The caller tells the other ranks.
 /// Cost: as solve::Lbfgs or solve::GaussNewton, and ParameterVector. An evaluation is a reduce-scatter of the
 /// gradient and, but for the first, an all-gather of the parameters.
 class SlicedSolver {
@@ -49,8 +49,8 @@ class SlicedSolver {
   SlicedSolver(Communicator& group, std::vector<NamedTensor> parameters, const SolverSettings& settings,
                const std::vector<ParameterPenalty>& penalties);
 
-  /// Makes up to so many iterations, and leaves the best point in the parameters. All ranks must have the same
-  /// parameters.
+  /// Makes up to so many iterations, and leaves the best point in the parameters. All ranks must have the
+  /// same parameters.
   SolverReport iterate(ObjectiveOfRank& objective, std::int64_t max_iterations);
   /// The largest numbers of all ranks in the last evaluation.
   const LossOfRank& wanted() const { return wanted_; }

@@ -62,8 +62,7 @@ class ResidualsObjective final : public train::ObjectiveOfRank {
     add(torch::autograd::grad({now_}, sum.tensors(), {value}, /*retain_graph=*/true, /*create_graph=*/false,
                               /*allow_unused=*/true),
         sum);
-    return {.loss = value.to(at::kDouble).square().sum().item<double>() / 2,
-            .weight = is_first_ ? 1.0 : 0.0};
+    return {.loss = value.to(at::kDouble).square().sum().item<double>() / 2, .weight = is_first_ ? 1.0 : 0.0};
   }
   void multiply(const std::vector<at::Tensor>& vector, ParameterVector& sum) override {
     if (!now_.defined()) compute();
@@ -114,14 +113,15 @@ void Solver::Parts::begin(torch::nn::Module& module) {
   value_or_throw(check_settings(settings));
   train::check_same_module(group, tensors);
   if (!nn::synchronised_layers(module).empty()) {
-    throw UsageError(UsageError("the module has synchronised batch normalisation, which a Solver does not connect")
-                         .with_remedy("Take local batch normalisation."));
+    throw UsageError(
+        UsageError("the module has synchronised batch normalisation, which a Solver does not connect")
+            .with_remedy("Take local batch normalisation."));
   }
   for (const auto* each : {&tensors.parameters, &tensors.frozen, &tensors.buffers, &tensors.counters}) {
     train::send_from_first(group, *each);
   }
-  const std::vector<train::ParameterPenalty> penalties(
-      tensors.parameters.size(), {.l1 = settings.l1, .l2 = settings.weight_decay});
+  const std::vector<train::ParameterPenalty> penalties(tensors.parameters.size(),
+                                                       {.l1 = settings.l1, .l2 = settings.weight_decay});
   solver = std::make_unique<train::SlicedSolver>(group, tensors.parameters, settings, penalties);
 }
 

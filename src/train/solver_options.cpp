@@ -43,9 +43,10 @@ void refuse_misfits(const TrainerOptions& options) {
       {options.trace.has_value(), "trace", "an iteration of a solver has no program of actions"}};
   for (const Misfit& misfit : misfits) {
     if (!misfit.is_set) continue;
-    throw UsageError(UsageError(fmt::format("TrainerOptions::{} is set together with TrainerOptions::solver: {}",
-                                            misfit.option, misfit.reason))
-                         .with_remedy(fmt::format("Leave TrainerOptions::{} out.", misfit.option)));
+    throw UsageError(
+        UsageError(fmt::format("TrainerOptions::{} is set together with TrainerOptions::solver: {}",
+                               misfit.option, misfit.reason))
+            .with_remedy(fmt::format("Leave TrainerOptions::{} out.", misfit.option)));
   }
 }
 

@@ -7,7 +7,8 @@
 
 namespace cohort::train {
 
-/// Failure: throws UsageError for options of a trainer with a solver that exclude each other, or have no effect.
+/// Failure: throws UsageError for options of a trainer with a solver that exclude each other, or have no
+/// effect.
 void check_solver_options(const TrainerOptions& options);
 
 /// Failure: throws UsageError for a module that a solver cannot train: with batch normalisation over ranks.

@@ -9,10 +9,11 @@ namespace cohort {
 
 void Trainer::Parts::make_solver() {
   if (options.solver->kind == SolverKind::kGaussNewton && !computation.has_outputs()) {
-    throw UsageError(UsageError("SolverSettings::kind is kGaussNewton, which requires the output of the model, and "
-                                "the Trainer was given an objective that tells the loss alone")
-                         .with_remedy("Give the Trainer a function for the output and one for the loss of it, "
-                                      "or stages."));
+    throw UsageError(
+        UsageError("SolverSettings::kind is kGaussNewton, which requires the output of the model, and "
+                   "the Trainer was given an objective that tells the loss alone")
+            .with_remedy("Give the Trainer a function for the output and one for the loss of it, "
+                         "or stages."));
   }
   const std::vector<train::NamedTensor>& parameters = replica.tensors().parameters;
   solver = std::make_unique<train::SlicedSolver>(group, parameters, *options.solver,
@@ -33,9 +34,8 @@ train::BatchesObjective::Parts Trainer::Parts::objective_parts(SlotLoader& loade
           .slots = mine,
           .ahead = options.prefetch / static_cast<int>(std::max<std::size_t>(mine.size(), 1)) + 2,
           .seed = options.seed,
-          .loss_factor = options.rank_factors.empty()
-                             ? 1
-                             : options.rank_factors[static_cast<std::size_t>(group.rank())],
+          .loss_factor =
+              options.rank_factors.empty() ? 1 : options.rank_factors[static_cast<std::size_t>(group.rank())],
           .wants = wants};
 }
 
@@ -60,15 +60,15 @@ bool Trainer::Parts::solver_epoch(train::BatchesObjective& objective, std::int64
   ++course.position.step_in_epoch;
   course.position.epoch_loss = now.loss;
   course.position.epoch_weight = 1;
-  count({.step = report.steps,
-         .epoch = report.epochs + 1,
-         .loss = now.loss,
-         .learning_rate = now.step_length,
-         .samples = num_samples * (now.evaluations - before.evaluations),
-         .seconds = InSeconds(std::chrono::steady_clock::now() - start).count(),
-         .communication_seconds =
-             group.size() > 1 ? (InSeconds(solver->waited()) - waited_before).count() : 0,
-         .stall_seconds = (InSeconds(objective.stall()) - stalled_before).count()});
+  count(
+      {.step = report.steps,
+       .epoch = report.epochs + 1,
+       .loss = now.loss,
+       .learning_rate = now.step_length,
+       .samples = num_samples * (now.evaluations - before.evaluations),
+       .seconds = InSeconds(std::chrono::steady_clock::now() - start).count(),
+       .communication_seconds = group.size() > 1 ? (InSeconds(solver->waited()) - waited_before).count() : 0,
+       .stall_seconds = (InSeconds(objective.stall()) - stalled_before).count()});
   checkpoints->copy(course);
   save_is_due = solver->wanted().wants_to_save > 0;
   if (solver->wanted().wants_to_stop == 0) return true;

@@ -45,7 +45,8 @@ struct CgResult {
   double damping = 0;
 };
 
-CgResult solve_by_cg(const Matrix& matrix, const std::vector<double>& gradient, Damping damping, CgLimits limits) {
+CgResult solve_by_cg(const Matrix& matrix, const std::vector<double>& gradient, Damping damping,
+                     CgLimits limits) {
   OneRank alone;
   ConjugateGradients cg(gradient.size(), DType::kF64);
   cg.begin(std::span(gradient), square(gradient), damping, limits);

@@ -33,8 +33,7 @@ Problem problem_of(const FitAt& fit_at) {
             }
             return value;
           },
-          .multiply =
-              [=](ConstNumbers point, ConstNumbers vector, Numbers product) -> Status {
+          .multiply = [=](ConstNumbers point, ConstNumbers vector, Numbers product) -> Status {
             const Fit fit = fit_at(test::values(point));
             const Doubles v = test::values(vector);
             const std::span<double> p = as_doubles(product);

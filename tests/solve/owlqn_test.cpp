@@ -1,5 +1,5 @@
-#include "solve/lbfgs.h"
 #include "problems.h"
+#include "solve/lbfgs.h"
 
 #include <gtest/gtest.h>
 #include <numeric>

@@ -4,10 +4,12 @@ Usage: solver_job_test.py TOOL [CLASS...]"""
 
 import json
 import math
+import os
+import signal
 import subprocess
 import unittest
 
-from train_job import LIMIT, TOOL, TrainJob, tensors_of
+from train_job import LIMIT, TOOL, TrainJob, ranks_of, tensors_of
 
 SOLVERS = ("lbfgs", "owlqn", "gauss-newton")
 # As examples/digits.toml, whose optimizer is replaced on the command line.
@@ -23,9 +25,10 @@ class Solvers(TrainJob):
         explained = subprocess.run([TOOL, "config", "explain", "optimizer.name"], capture_output=True, text=True, timeout=LIMIT, check=True)
         for name in SOLVERS:
             self.assertIn(name, explained.stdout)
-            result = self.run_job(DIGITS, "--json", "--set", f"optimizer.name={name}")
+            result = self.run_job(DIGITS, "--json", "--set", f"optimizer.name={name}", "--set", "optimizer.learning_rate=0.003")
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn("[schedule] has no effect", result.stderr)
+            for key in ("[schedule]", "optimizer.learning_rate"):
+                self.assertIn(f"{key} has no effect", result.stderr)
             report = json.loads(result.stdout)
             losses = [step["loss"] for step in self.steps()]
             self.assertEqual(len(losses), 4)
@@ -42,8 +45,7 @@ class Solvers(TrainJob):
 
     def test_keys_without_effect_are_refused(self):
         for keys, word in ((["optimizer.clip_grad_norm=1"], "has no effect on the solver"), (["optimizer.momentum=0.5"], "only on sgd"),
-                           (["optimizer.l1=0.1"], "only on owlqn"), (["optimizer.learning_rate=0.1"], "line search"),
-                           (["precision.compute=bf16"], "precision.compute has no effect")):
+                           (["optimizer.l1=0.1"], "only on owlqn"), (["precision.compute=bf16"], "precision.compute has no effect")):
             options = [word for key in keys for word in ("--set", key)]
             result = self.run_job(DIGITS, "--set", "optimizer.name=lbfgs", *options)
             self.assertEqual(result.returncode, 2, result.stderr)
@@ -61,6 +63,22 @@ class Solvers(TrainJob):
         self.assertLess(report["steps"], 30)
         shown = self.run_job(job)
         self.assertIn("ended because", shown.stdout)
+
+    def test_a_range_test_is_for_optimizers(self):
+        job = self.write_job(DIGITS)
+        refused = subprocess.run([TOOL, "lr-range", str(job), "-n", "1", "--set", "optimizer.name=lbfgs"], capture_output=True, text=True,
+                                 timeout=LIMIT)
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("has no learning rate to find", refused.stderr)
+
+    def test_a_rank_that_is_killed_ends_the_job(self):
+        job = self.start({**DIGITS, "train": {"batch_size": 8, "epochs": 100000}}, "--set", "optimizer.name=gauss-newton",
+                         "--set", "optimizer.tolerance_change=0", "--set", "optimizer.tolerance_grad=0")
+        self.wait_for_steps(job)
+        os.kill(ranks_of(job)[1], signal.SIGKILL)
+        code, _, error = self.end_of(job)
+        self.assertNotEqual(code, 0)
+        self.assertIn("rank 1", error)
 
     def test_goes_on_after_an_interruption(self):
         for name in ("lbfgs", "gauss-newton"):

@@ -127,9 +127,12 @@ FittedNet fit_bent_net(int world, int steps, const SolverSettings& settings) {
 }
 
 TEST(Solver, GaussNewtonFitsANetworkToAMinimum) {
-  const FittedNet fitted = fit_bent_net(
-      2, 1,
-      {.kind = SolverKind::kGaussNewton, .max_iterations = 300, .max_products = 100, .tolerance_grad = 1e-6, .tolerance_change = 0});
+  const FittedNet fitted = fit_bent_net(2, 1,
+                                        {.kind = SolverKind::kGaussNewton,
+                                         .max_iterations = 300,
+                                         .max_products = 100,
+                                         .tolerance_grad = 1e-6,
+                                         .tolerance_change = 0});
   EXPECT_EQ(fitted.report.end, SolverEnd::kGradient);
   EXPECT_LE(fitted.largest_gradient, 1.01e-6);
   EXPECT_LT(fitted.report.loss, 1e-2);
@@ -182,7 +185,8 @@ TEST(Solver, AnIterationSendsOneVectorTwiceAndAtMost4KiBOfScalars) {
           scalar_bytes += calls[c].bytes;
         }
       }
-      EXPECT_EQ(vectors, (std::map<Operation, int>{{Operation::kReduceScatter, 1}, {Operation::kAllGather, 1}}));
+      EXPECT_EQ(vectors,
+                (std::map<Operation, int>{{Operation::kReduceScatter, 1}, {Operation::kAllGather, 1}}));
       EXPECT_LE(scalar_bytes, 4096U);
       EXPECT_GT(scalar_bytes, 3700U) << "the products of the history are counted";
       ++num_counted;
@@ -198,11 +202,13 @@ TEST(Solver, GoesOnFromItsVisitedState) {
   for (const SolverKind kind : {SolverKind::kLbfgs, SolverKind::kGaussNewton}) {
     EXPECT_WORLD_OK(run_training(2, [&](Communicator& group, Arena&) {
       const Points mine = points_of(kNumPoints, kNumFeatures, group.rank(), group.size());
-      const SolverSettings settings{.kind = kind, .tolerance_grad = 0, .tolerance_change = 0, .weight_decay = 0.01};
+      const SolverSettings settings{
+          .kind = kind, .tolerance_grad = 0, .tolerance_change = 0, .weight_decay = 0.01};
       const auto make_steps = [&](Solver& solver, torch::nn::Linear& layer, int count) {
         for (int i = 0; i < count; ++i) {
           if (kind == SolverKind::kGaussNewton) {
-            solver.least_squares_step([&] { return layer->forward(mine.input).flatten().sigmoid() - mine.target; });
+            solver.least_squares_step(
+                [&] { return layer->forward(mine.input).flatten().sigmoid() - mine.target; });
             continue;
           }
           solver.step([&] {
@@ -218,7 +224,8 @@ TEST(Solver, GoesOnFromItsVisitedState) {
       make_steps(of_whole, whole, 7);
       make_steps(of_first, first, 4);
       Content state;
-      of_first.visit_state([&](const Piece& piece) { state[piece.name].assign(piece.bytes.begin(), piece.bytes.end()); });
+      of_first.visit_state(
+          [&](const Piece& piece) { state[piece.name].assign(piece.bytes.begin(), piece.bytes.end()); });
       Solver of_second(group, *second, settings);
       of_second.visit_state([&](const Piece& piece) {
         const std::vector<std::byte>& bytes = state.at(piece.name);
@@ -262,7 +269,8 @@ TEST(Solver, BeginsAnewWhenParametersWereChanged) {
 }
 
 // The codes of the errors of all ranks.
-std::vector<std::optional<ErrorCode>> codes_of(int world, const std::function<void(Communicator& group)>& body) {
+std::vector<std::optional<ErrorCode>> codes_of(int world,
+                                               const std::function<void(Communicator& group)>& body) {
   std::vector<std::optional<ErrorCode>> codes(static_cast<std::size_t>(world));
   EXPECT_WORLD_OK(run_training(world, [&](Communicator& group, Arena&) {
     try {
@@ -356,7 +364,8 @@ TEST(Solver, RefusesWhatCannotWork) {
   EXPECT_WORLD_OK(run_training(1, [&](Communicator& group, Arena&) {
     torch::nn::Sequential mixed(torch::nn::Linear(2, 2), torch::nn::Linear(2, 2));
     mixed[1]->to(torch::kDouble);
-    EXPECT_NE(text_of([&] { const Solver solver(group, *mixed); }).find("'1.weight' is Double"), std::string::npos);
+    EXPECT_NE(text_of([&] { const Solver solver(group, *mixed); }).find("'1.weight' is Double"),
+              std::string::npos);
   }));
 }
 

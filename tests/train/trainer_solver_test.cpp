@@ -16,7 +16,8 @@ namespace {
 constexpr std::int64_t kNumSamples = 41;
 
 TrainerOptions solver_options(SolverKind kind, std::int64_t steps) {
-  return {.solver = SolverSettings{.kind = kind, .tolerance_grad = 0, .tolerance_change = 0, .weight_decay = 1e-3},
+  return {.solver =
+              SolverSettings{.kind = kind, .tolerance_grad = 0, .tolerance_change = 0, .weight_decay = 1e-3},
           .batch_size = 7,  // samples that are computed at a time
           .epochs = steps};
 }
@@ -31,7 +32,8 @@ using MakeNet = std::function<torch::nn::Sequential()>;
 Trained train_by_solver(int world, const TrainerOptions& options, const MakeNet& make = small_net) {
   Trained trained;
   EXPECT_WORLD_OK(run_training(world, [&](Communicator& group, Arena& arena) {
-    at::set_num_threads(1);  // the first product of a new thread has as many threads as there are cores otherwise
+    at::set_num_threads(
+        1);  // the first product of a new thread has as many threads as there are cores otherwise
     auto net = make();
     const auto output = [net](const Batch& batch) mutable { return net->forward(batch.input); };
     const auto loss = [](const at::Tensor& scores, const Batch& batch) {
@@ -200,9 +202,7 @@ TEST(TrainerWithSolver, RefusesWhatHasNoEffect) {
   expect_has(refused([](auto& o) { o.optimizer.momentum = 0.5; }), "TrainerOptions::optimizer");
   expect_has(refused([](auto& o) { o.schedule.warmup.steps = 3; }), "TrainerOptions::schedule");
   expect_has(refused([](auto& o) { o.precision.compute = ComputeType::kBF16; }), "precision.compute");
-  expect_has(refused([](auto& o) {
-               o.groups = {{.patterns = {"*"}, .learning_rate_factor = 0.5}};
-             }),
+  expect_has(refused([](auto& o) { o.groups = {{.patterns = {"*"}, .learning_rate_factor = 0.5}}; }),
              "TrainerOptions::groups");
   expect_has(refused([](auto& o) { o.solver->kind = SolverKind::kGaussNewton; }), "requires the output");
   expect_has(refused([](auto& o) { o.solver->max_products = 3; }), "lbfgs has no use for it");

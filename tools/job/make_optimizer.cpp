@@ -25,7 +25,8 @@ std::optional<SolverSettings> make_solver(const OptimizerConfig& config) {
   if (!kind) return std::nullopt;
   SolverSettings settings = config.solver;
   settings.kind = *kind;
-  settings.learning_rate = config.learning_rate.value_or(settings.learning_rate);
+  const bool has_rate = settings.line_search == LineSearch::kNone && *kind != SolverKind::kGaussNewton;
+  if (has_rate) settings.learning_rate = config.learning_rate.value_or(settings.learning_rate);
   settings.weight_decay = config.weight_decay;
   return settings;
 }

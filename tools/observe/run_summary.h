@@ -34,13 +34,13 @@ struct RunSummary {
   std::optional<double> loss{};        ///< of the last step, unless the caller sets another
   std::optional<double> loss_scale{};  ///< of the last step
   std::optional<SolverReport> solver{};
-  std::optional<double> best_loss{};   ///< the lowest of all evaluations
-  Metrics metrics{};                   ///< of the last evaluation
-  double seconds = 0;                  ///< from start to end, with evaluations
-  double step_seconds = 0;             ///< the part of `seconds` spent in steps
-  double communication_seconds = 0;    ///< the part of step_seconds spent in communication
-  double stall_seconds = 0;            ///< the part of step_seconds spent waiting for data
-  std::vector<MemoryPart> memory{};    ///< of this rank, for parameters, gradients and optimizer state
+  std::optional<double> best_loss{};  ///< the lowest of all evaluations
+  Metrics metrics{};                  ///< of the last evaluation
+  double seconds = 0;                 ///< from start to end, with evaluations
+  double step_seconds = 0;            ///< the part of `seconds` spent in steps
+  double communication_seconds = 0;   ///< the part of step_seconds spent in communication
+  double stall_seconds = 0;           ///< the part of step_seconds spent waiting for data
+  std::vector<MemoryPart> memory{};   ///< of this rank, for parameters, gradients and optimizer state
   std::string parameters_hash{};
   std::string run_directory{};
 

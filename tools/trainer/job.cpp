@@ -79,9 +79,9 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
   TrainerOptions options{
       .optimizer = solver ? OptimizerSettings{} : job::make_optimizer(optimizer),
       .solver = solver,
-      .schedule = job::has_schedule(optimizer) ? job::make_learning_rate_schedule(
-                                                     config.schedule, length_of(config, samples).steps)
-                                               : LearningRateSchedule{},
+      .schedule = job::has_schedule(optimizer)
+                      ? job::make_learning_rate_schedule(config.schedule, length_of(config, samples).steps)
+                      : LearningRateSchedule{},
       .groups = value_or_throw(parse_groups(optimizer.groups)),
       .clip_grad_norm = unless_zero(optimizer.clip_grad_norm),
       .clip_grad_value = unless_zero(optimizer.clip_grad_value),
@@ -119,13 +119,16 @@ int exit_code_of(const TrainingReport& report, bool has_snapshots) {
   return report.saved_step == report.steps ? kStoppedExitCode : cohort::exit_code_of(ErrorCode::kIo);
 }
 
-// A job is often tried with another optimizer, and its schedule stays in the file.
-void warn_of_schedule(const Job& job, const observe::Log& log) {
+// A job is often tried with another optimizer, while its learning rate and schedule stay in the file.
+void warn_of_rates(const Job& job, const observe::Log& log) {
   const ScheduleConfig& schedule = job.config.schedule;
-  const bool has_one = schedule.name != "constant" || schedule.warmup_steps > 0;
-  if (job::has_schedule(job.config.optimizer) || !has_one) return;
-  log.warning("[schedule] has no effect: optimizer.name = \"{}\" finds the length of its steps itself",
-              job.config.optimizer.name);
+  if (job::has_schedule(job.config.optimizer)) return;
+  const auto warn = [&](std::string_view what) {
+    log.warning("{} has no effect: optimizer.name = \"{}\" finds the length of its steps itself", what,
+                job.config.optimizer.name);
+  };
+  if (job.config.optimizer.learning_rate) warn("optimizer.learning_rate");
+  if (schedule.name != "constant" || schedule.warmup_steps > 0) warn("[schedule]");
 }
 
 // A report that all ranks get, of which rank 0 tells.
@@ -211,7 +214,7 @@ int run_job(const JobOrder& order) {
     if (job.options.trace && context.rank() == 0) check_trace_file(job.config.trace.file);
   });
   output->say_settings(rank.settings());
-  if (context.rank() == 0) warn_of_schedule(job, log);
+  if (context.rank() == 0) warn_of_rates(job, log);
   log.debug("training with {} of {} samples, {} parameters, testing with {}",
             job.options.batch_size.value_or(job.data.train->size()), job.data.train->size(),
             job.model->parameters().size(), job.data.test ? job.data.test->size() : 0);
