@@ -87,7 +87,7 @@ struct ModelConfig {
   int width{};
   int heads{};
   std::string initial{};     ///< a safetensors file, or empty
-  std::string batch_norm{};  ///< local synchronised
+  std::string batch_norm = "local";  ///< or synchronised
   bool channels_last{};
 };
 
