@@ -86,7 +86,7 @@ struct ModelConfig {
   int layers{};
   int width{};
   int heads{};
-  std::string initial{};     ///< a safetensors file, or empty
+  std::string initial{};             ///< a safetensors file, or empty
   std::string batch_norm = "local";  ///< or synchronised
   bool channels_last{};
 };

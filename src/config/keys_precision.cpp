@@ -48,9 +48,10 @@ Key parameters_key() {
     return config.precision.parameters == DType::kF32 ? 0 : 1;
   };
   return without_f16(
-      choice("precision.parameters", {"f32", "bf16"}, "f32", set, get,
-             "The type of parameters with two dimensions or more; bf16, with which each rank keeps an f32 copy "
-             "of the parameters that it updates, requires precision.compute = \"bf16\"."),
+      choice(
+          "precision.parameters", {"f32", "bf16"}, "f32", set, get,
+          "The type of parameters with two dimensions or more; bf16, with which each rank keeps an f32 copy "
+          "of the parameters that it updates, requires precision.compute = \"bf16\"."),
       "is no type for parameters: its range is too small", "Use \"bf16\".");
 }
 

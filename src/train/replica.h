@@ -80,7 +80,7 @@ class Replica {
   std::size_t moment_bytes() const { return synchronizers_->update().moment_bytes(); }
   std::size_t gradient_bytes() const;
   UpdateTime update_time() const { return train::update_time(settings_); }
-  /// The state of this solver is visited in place of that of the optimizer; it must outlive the replica.
+  /// From now on visit() visits the state of this solver in place of that of the optimizer.
   void set_solver(SlicedSolver* solver) { solver_ = solver; }
   /// Visits the module and the state of the optimizer, between steps.
   void visit(const StateVisitor& visitor);

@@ -14,7 +14,8 @@ std::string refusal_of(const SolverSettings& settings) {
 }
 
 TEST(SolverSettings, EverySolverTakesItsDefaults) {
-  for (const std::string& word : solver_names()) EXPECT_EQ(refusal_of({.kind = *solver_named(word)}), "") << word;
+  for (const std::string& word : solver_names())
+    EXPECT_EQ(refusal_of({.kind = *solver_named(word)}), "") << word;
   EXPECT_EQ(solver_named("adam"), std::nullopt);
 }
 
