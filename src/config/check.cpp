@@ -112,6 +112,21 @@ void check_optimizer(Checker& checker) {
   }
 }
 
+void check_muon(Checker& checker) {
+  const OptimizerConfig& optimizer = checker.config().optimizer;
+  if (optimizer.name != "muon") return;
+  if (const std::size_t count = optimizer.ns_coefficients.size(); count != 0 && count != 3) {
+    checker.add({"optimizer.ns_coefficients"},
+                fmt::format("optimizer.ns_coefficients has {} numbers, expected 3", count));
+  }
+  if (optimizer.fallback_learning_rate && optimizer.learning_rate == 0.0) {
+    checker.add(
+        {"optimizer.fallback_learning_rate", "optimizer.learning_rate"},
+        "optimizer.fallback_learning_rate is set, but optimizer.learning_rate is 0: there is no curve "
+        "to follow");
+  }
+}
+
 OptimizerSettings settings_of_optimizer(const Checker& checker) {
   OptimizerSettings optimizer = checker.config().optimizer;
   optimizer.kind = optimizer_named(checker.config().optimizer.name).value_or(optimizer.kind);
@@ -264,8 +279,8 @@ void check_loop(Checker& checker) {
 
 std::vector<std::string> check_together(const Loaded& loaded) {
   Checker checker(loaded);
-  for (const auto check : {check_source, check_model_for_data, check_model, check_optimizer, check_schedule,
-                           check_precision, check_rank_factors, check_loop}) {
+  for (const auto check : {check_source, check_model_for_data, check_model, check_optimizer, check_muon,
+                           check_schedule, check_precision, check_rank_factors, check_loop}) {
     check(checker);
   }
   return checker.take();

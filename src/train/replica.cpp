@@ -121,14 +121,15 @@ BucketLayout Replica::planned_layout(const std::vector<at::Tensor>& parameters,
 }
 
 Verdict Replica::step(const StepInfo& info, const Load& load) {
-  const Program program =
-      data_parallel_program({.micro_batches = info.micro_batches,
-                             .num_stages = computation_.num_stages(),
-                             .num_buckets = static_cast<int>(buckets_->layout().buckets.size()),
-                             .bucket_lanes = lanes_.num_bucket_lanes(),
-                             .update = update_time(),
-                             .copies = copies(),
-                             .actions = settings_.sync.actions(buckets_->layout())});
+  const Program program = data_parallel_program(
+      {.micro_batches = info.micro_batches,
+       .num_stages = computation_.num_stages(),
+       .num_buckets = static_cast<int>(buckets_->layout().buckets.size()),
+       .bucket_lanes = lanes_.num_bucket_lanes(),
+       .update = update_time(),
+       .copies = copies(),
+       .two_passes = two_pass_buckets(buckets_->layout(), synchronizers_->update().updates()),
+       .actions = settings_.sync.actions(buckets_->layout())});
   program_hash_ = common_hash(program);
   open(info, load);
   const GradientStore::Opened opened =
@@ -179,6 +180,8 @@ void Replica::perform(const Action& action) {
     case Verb::kApply:
     case Verb::kMeet:
       return synchronizers_->perform(action);
+    case Verb::kPrepare:
+    case Verb::kCombine:
     case Verb::kUpdate:
     case Verb::kGather:
     case Verb::kGatherGradients:

@@ -38,6 +38,7 @@ struct ReplicaSettings {
   double clip_norm = 0;   ///< 0: no clipping
   double clip_value = 0;  ///< 0: no clipping
   bool skip_non_finite = false;
+  bool makes_two_passes = false;  ///< its optimizers need more of a tensor than elements
   Precision precision{};
   std::size_t bucket_bytes = std::size_t{4} << 20;
   Sharing sharing = Sharing::kWherePossible;

@@ -8,6 +8,7 @@
 #include "update/momentum.h"
 #include "update/schedule.h"
 #include "update/settings.h"
+#include "update/two_passes.h"
 
 #include <ATen/Parallel.h>
 #include <algorithm>
@@ -220,7 +221,8 @@ void check_torch_options(const TrainerOptions& options) {
 
 UpdateTime update_time(const ReplicaSettings& settings) {
   if (settings.torch_optimizer != nullptr) return UpdateTime::kByEveryRank;
-  if (settings.clip_norm > 0 || settings.skip_non_finite || skips_overflows(settings.precision)) {
+  const bool may_skip = settings.skip_non_finite || skips_overflows(settings.precision);
+  if (settings.clip_norm > 0 || may_skip || settings.makes_two_passes) {
     return UpdateTime::kAfterVote;
   }
   return UpdateTime::kWhenReduced;
@@ -233,6 +235,7 @@ ReplicaSettings replica_settings(const TrainerOptions& options) {
           .clip_norm = options.clip_grad_norm.value_or(0),
           .clip_value = options.clip_grad_value.value_or(0),
           .skip_non_finite = options.skip_non_finite,
+          .makes_two_passes = update::has_two_passes(options.optimizer),
           .precision = options.precision,
           .bucket_bytes = options.bucket_bytes,
           .sharing = options.one_copy ? Sharing::kWherePossible : Sharing::kNone};
@@ -273,16 +276,17 @@ Frozen::~Frozen() {
 }
 
 std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const torch::nn::Module& module) {
-  std::vector<std::string> names;
-  for (const NamedTensor& named : tensors_of(module).parameters) names.push_back(named.name);
   std::vector<ParameterUpdate> updates;
-  for (const std::string& name : names) {
-    const GroupSettings settings = settings_of(options.groups, name);
-    ParameterUpdate& update = updates.emplace_back(ParameterUpdate{.optimizer = options.optimizer});
+  const double usual_rate = learning_rate_of(options.optimizer);
+  for (const NamedTensor& named : tensors_of(module).parameters) {
+    const GroupSettings settings = settings_of(options.groups, named.name);
+    const Shape shape(named.tensor.sizes().begin(), named.tensor.sizes().end());
+    ParameterUpdate& update =
+        updates.emplace_back(ParameterUpdate{.optimizer = optimizer_for(options.optimizer, shape)});
     update.optimizer.weight_decay = settings.weight_decay.value_or(options.optimizer.weight_decay);
-    update.rate_factor = settings.learning_rate
-                             ? *settings.learning_rate / learning_rate_of(options.optimizer)
-                             : settings.learning_rate_factor.value_or(1);
+    const double rate = settings.learning_rate.value_or(learning_rate_of(update.optimizer));
+    update.rate_factor = rate == usual_rate ? 1 : rate / usual_rate;
+    if (!settings.learning_rate) update.rate_factor *= settings.learning_rate_factor.value_or(1);
   }
   return updates;
 }

@@ -7,7 +7,6 @@
 #include "state/peer_source.h"
 #include "train/tensor_pieces.h"
 #include "update/bf16.h"
-#include "update/momentum.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -25,7 +24,11 @@ BucketSlice common_part(const BucketSlice& a, const BucketSlice& b) {
 }  // namespace
 
 ShardedUpdate::ShardedUpdate(BucketSet& buckets, std::vector<ParameterUpdate> updates, int rank, int world)
-    : buckets_(buckets), updates_(std::move(updates)), rank_(rank), world_(world) {
+    : buckets_(buckets),
+      updates_(std::move(updates)),
+      rank_(rank),
+      world_(world),
+      tensors_(buckets_, updates_, rank_, world_) {
   COHORT_CHECK_EQ(updates_.size(), buckets_.parameters().size());
   for (std::size_t p = 0; p < updates_.size(); ++p) {
     value_or_throw(check_update(updates_[p].optimizer,
@@ -96,6 +99,33 @@ BucketSlice ShardedUpdate::own_run(const Bucket& bucket, const BucketEntry& entr
   return common_part({entry.first, entry.count}, own_slice(bucket));
 }
 
+UpdateSpans ShardedUpdate::spans_of(std::size_t bucket, std::size_t entry, const BucketSlice& run) const {
+  const Bucket& whole = buckets_.layout().buckets[bucket];
+  UpdateSpans spans{.parameters = buckets_.values(whole, run),
+                    .moments = moments_.firsts[bucket][entry],
+                    .master = moments_.masters[bucket][entry]};
+  const std::size_t offset = run.first - own_run(whole, whole.entries[entry]).first;
+  for (float*& moment : spans.moments) moment = moment == nullptr ? nullptr : moment + offset;
+  if (spans.master != nullptr) spans.master += offset;
+  return spans;
+}
+
+void ShardedUpdate::prepare(std::size_t index, float* gradients, std::span<const std::uint8_t> used) {
+  const Bucket& bucket = buckets_.layout().buckets[index];
+  tensors_.open(index, gradients);
+  for (std::size_t e = 0; e < bucket.entries.size(); ++e) {
+    const BucketEntry& entry = bucket.entries[e];
+    if (used[e] == 0 || !tensors_.has_two_passes(entry.parameter)) continue;
+    TensorSums* const sums = tensors_.add(index, entry);
+    const BucketSlice run = own_run(bucket, entry);
+    if (run.count == 0) continue;
+    UpdateSpans spans = spans_of(index, e, run);
+    spans.directions = gradients + (run.first - own_slice(bucket).first);
+    const ParameterUpdate& how = updates_[entry.parameter];
+    first_pass(terms_.optimizer_of(how), terms_.step_of(how), spans, sums);
+  }
+}
+
 void ShardedUpdate::update(std::size_t index, BucketSlice piece, const float* gradients,
                            std::span<const std::uint8_t> used) {
   const Bucket& bucket = buckets_.layout().buckets[index];
@@ -104,21 +134,11 @@ void ShardedUpdate::update(std::size_t index, BucketSlice piece, const float* gr
     const BucketSlice run = common_part({entry.first, entry.count}, piece);
     if (run.count == 0 || used[e] == 0) continue;
     const ParameterUpdate& how = updates_[entry.parameter];
-    UpdateSpans spans{.parameters = buckets_.values(bucket, run),
-                      .gradients = {gradients + (run.first - piece.first), run.count, buckets_.dtype()},
-                      .moments = moments_.firsts[index][e],
-                      .master = moments_.masters[index][e]};
-    const std::size_t offset = run.first - own_run(bucket, entry).first;
-    for (float*& moment : spans.moments) moment = moment == nullptr ? nullptr : moment + offset;
-    if (spans.master != nullptr) spans.master += offset;
-    OptimizerSettings optimizer = how.optimizer;
-    if (terms_.momentum) set_momentum(optimizer, *terms_.momentum);
-    cohort::apply(optimizer,
-                  {.count = how.count + 1,
-                   .learning_rate = terms_.learning_rate * how.rate_factor,
-                   .gradient_scale = terms_.gradient_scale,
-                   .clip_value = terms_.clip_value},
-                  spans);
+    UpdateSpans spans = spans_of(index, e, run);
+    spans.gradients = {gradients + (run.first - piece.first), run.count, buckets_.dtype()};
+    UpdateStep step = terms_.step_of(how);
+    step.tensor_factor = tensors_.factor(entry.parameter);
+    cohort::apply(terms_.optimizer_of(how), step, spans);
   }
 }
 
@@ -162,6 +182,7 @@ void ShardedUpdate::move_to(const BucketLayout& layout, Communicator& group, Are
       value_or_throw(state::PeerSource::open(group, pieces(buckets_.layout(), moments_, vectors)));
   value_or_throw(state::move(pieces(layout, moved, vectors), *source).within("the moments were not moved"));
   moments_ = std::move(moved);
+  tensors_.fit_to(layout);
 }
 
 void ShardedUpdate::visit(std::span<const NamedTensor> parameters, const StateVisitor& visitor) {
@@ -172,6 +193,9 @@ void ShardedUpdate::visit(std::span<const NamedTensor> parameters, const StateVi
     tensors.push_back({std::move(whole.name), std::move(whole.shape), std::move(whole.order)});
   }
   for (const Piece& piece : pieces(buckets_.layout(), moments_, tensors)) visitor(piece);
+  std::vector<std::string> names;
+  for (const NamedTensor& named : parameters) names.push_back(named.name);
+  tensors_.visit(names, visitor);
   for (std::size_t p = 0; p < updates_.size(); ++p) {
     visitor(number_piece(fmt::format("{}/step", parameters[p].name), updates_[p].count));
   }

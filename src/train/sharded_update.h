@@ -3,7 +3,7 @@
 #include "comm/group/communicator.h"
 #include "train/bucket_set.h"
 #include "train/module_tensors.h"
-#include "update/optimizer.h"
+#include "train/tensor_update.h"
 #include <cohort/state.h>
 
 #include <array>
@@ -14,25 +14,10 @@
 
 namespace cohort::train {
 
-/// How one parameter is updated.
-struct ParameterUpdate {
-  OptimizerSettings optimizer{};
-  double rate_factor = 1;  ///< factor of the learning rate
-  std::int64_t count = 0;  ///< updates so far
-};
-
-/// Factors that apply to all buckets of a step.
-struct StepTerms {
-  double learning_rate = 0;
-  double gradient_scale = 1;  ///< one over the weight of the batch, times the factor of clipping by norm
-  double clip_value = 0;      ///< 0: no clipping by value
-  /// Momentum or β₁ of this step; not set: that of the optimizer.
-  std::optional<double> momentum{};
-};
-
 /// The optimizer of one rank: updates its slice of every bucket, and keeps the moments of these slices in the
-/// arena. Of bf16 parameters it keeps an f32 copy of its slices besides, the *master*: updates add to the
-/// master, and the parameters become the rounded master.
+/// arena. Optimizers that need more of a tensor make two passes, with combine() in between. Of bf16
+/// parameters it keeps an f32 copy of its slices besides, the *master*: updates add to the master, and the
+/// parameters become the rounded master.
 ///
 /// Threads: pieces of different buckets at the same time; the other methods while no bucket is updated.
 /// Lifetime: the buckets must outlive it.
@@ -53,6 +38,11 @@ class ShardedUpdate {
   void begin_masters();
 
   BucketSlice own_slice(const Bucket& bucket) const { return slice_of(bucket, rank_, world_); }
+  /// The first pass over this rank's slice of bucket `index`, of optimizers that make two. Replaces gradients
+  /// by directions, which update() follows. `used` as there.
+  void prepare(std::size_t index, float* gradients, std::span<const std::uint8_t> used);
+  /// Between the passes; all ranks together, after prepare() for all buckets that have such optimizers.
+  void combine(Communicator& group) { tensors_.combine(group, terms_); }
   /// Updates a piece of this rank's slice of bucket `index`. `gradients` begins with the first element of the
   /// piece. Parameters whose flag in `used` is 0, in the order of the bucket's entries, stay as they are.
   void update(std::size_t index, BucketSlice piece, const float* gradients,
@@ -65,7 +55,7 @@ class ShardedUpdate {
   /// them.
   void move_to(const BucketLayout& layout, Communicator& group, Arena& arena);
   /// The bytes of this rank's moments and masters.
-  std::size_t moment_bytes() const { return moments_.size_bytes; }
+  std::size_t moment_bytes() const { return moments_.size_bytes + tensors_.size_bytes(); }
   /// Visits the moments of this rank's slices, `weight/exp_avg`, their masters, `weight/master`, and the
   /// number of updates of each parameter, `weight/step`. `parameters` are those of the buckets, with their
   /// names.
@@ -87,6 +77,7 @@ class ShardedUpdate {
 
   /// The elements of an entry in this rank's slice of its bucket.
   BucketSlice own_run(const Bucket& bucket, const BucketEntry& entry) const;
+  UpdateSpans spans_of(std::size_t bucket, std::size_t entry, const BucketSlice& run) const;
   Moments empty_moments(const BucketLayout& layout, Arena& arena) const;
   std::vector<Piece> pieces(const BucketLayout& layout, const Moments& moments,
                             std::span<const Tensor> parameters) const;
@@ -98,6 +89,7 @@ class ShardedUpdate {
   const int world_;
   StepTerms terms_;
   Moments moments_;
+  TensorUpdate tensors_;
 };
 
 }  // namespace cohort::train

@@ -39,6 +39,7 @@ void Synchronizers::open(const StepTerms& terms) {
 
 void Synchronizers::perform(const Action& action) {
   if (action.verb == Verb::kMeet) return value_or_throw(lanes_[action.lane].near()->run(barrier()));
+  if (action.verb == Verb::kCombine) return update_.combine(lanes_[action.lane].all());
   const Bucket& bucket = buckets_.layout().buckets[static_cast<std::size_t>(*action.bucket)];
   all_[static_cast<std::size_t>(bucket.part)]->perform(action);
 }

@@ -173,6 +173,19 @@ TEST(Check, SettingsOfAnotherOptimizerHaveNoEffect) {
   EXPECT_EQ(verdict({"optimizer.name=lion", "optimizer.maximize=true", "optimizer.weight_decay=1"}), "fine");
 }
 
+TEST(Check, MuonHasThreeCoefficientsAndARateToFollow) {
+  const std::string muon = "optimizer.name=muon";
+  EXPECT_EQ(
+      verdict({muon, "optimizer.ns_coefficients=[2, -1.5, 0.5]", "optimizer.fallback_betas=[0.8, 0.9]"}),
+      "fine");
+  EXPECT_TRUE(refuses({muon, "optimizer.ns_coefficients=[2, -1.5]"}, "has 2 numbers, expected 3"));
+  EXPECT_TRUE(refuses({muon, "optimizer.learning_rate=0", "optimizer.fallback_learning_rate=0.1"},
+                      "there is no curve to follow"));
+  EXPECT_TRUE(refuses({"optimizer.fallback_eps=0.1"}, "optimizer.fallback_eps has no effect"));
+  EXPECT_TRUE(refuses({"optimizer.name=lamb", "optimizer.trust_coefficient=0.1"}, "only on lars"));
+  EXPECT_TRUE(refuses({"optimizer.name=adafactor", "optimizer.beta2_decay=0.5"}, "optimizer.beta2_decay"));
+}
+
 TEST(Check, AnyWorldRequiresAFixedNumberOfMicroBatches) {
   EXPECT_TRUE(refuses({"train.deterministic=any-world"}, "requires train.micro_batches"));
   EXPECT_EQ(verdict({"train.deterministic=any-world", "train.micro_batches=8"}), "fine");

@@ -1,6 +1,6 @@
 #include "update/kernels.h"
 
-#include "spans.h"
+#include "tensors.h"
 
 #include <cmath>
 #include <cstring>
@@ -48,11 +48,17 @@ struct Given {
 Arrays updated_by(InstructionSet set, Given given) {
   given.settings.weight_decay = given.decay == Decay::kNone ? 0 : 0.3;
   Arrays arrays = special_arrays(given.settings, given.count + given.offset);
-  const auto index = static_cast<std::size_t>(given.settings.kind);
-  const Kernel kernel = kernels_of(set).rules[index].kernel(variant_of(given.settings));
+  const OptimizerRule& rule = kernels_of(set).rules[static_cast<std::size_t>(given.settings.kind)];
+  const Variant variant = variant_of(given.settings);
   const Coefficients c = coefficients(
-      given.settings, {.count = 5, .learning_rate = 0.37, .gradient_scale = 0.7, .clip_value = 2.5e4});
-  kernel(c, arrays.spans().subspan(given.offset, given.count));
+      given.settings,
+      {.count = 5, .learning_rate = 0.37, .gradient_scale = 0.7, .clip_value = 2.5e4, .tensor_factor = 0.3});
+  UpdateSpans spans = arrays.spans();
+  if (rule.first_pass != nullptr) {
+    spans.directions = arrays.gradients.data();
+    rule.first_pass(variant)(c, spans.subspan(given.offset, given.count));
+  }
+  rule.kernel(variant)(c, spans.subspan(given.offset, given.count));
   return arrays;
 }
 
@@ -66,7 +72,9 @@ void expect_same_bits(const Arrays& found, const Arrays& expected, const std::st
 
 TEST(Kernels, GiveTheSameBitsWithEveryInstructionSet) {
   for (const InstructionSet set : available_sets()) {
-    for (const OptimizerCase& each : all_optimizers()) {
+    std::vector<OptimizerCase> cases = all_optimizers();
+    for (const OptimizerCase& each : tensor_optimizers()) cases.push_back(each);
+    for (const OptimizerCase& each : cases) {
       for (const Decay decay : {Decay::kNone, Decay::kOfGradient}) {
         for (const std::size_t count : kAwkwardCounts) {
           for (const std::size_t offset : {0ul, 1ul, 5ul}) {

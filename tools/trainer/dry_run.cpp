@@ -110,6 +110,7 @@ std::uint64_t gradient_copies(const BucketLayout& layout, const PlanReport& plan
 
 void add_programs(PlanReport& plan, const BucketLayout& layout, const Job& job, const train::SyncPlan& sync,
                   const HostGrid& grid) {
+  const auto updates = train::updates_of(job.options, *job.model);
   for (const std::vector<int>& micro_batches : plan.slots_of_rank) {
     plan.programs.push_back(
         data_parallel_program({.micro_batches = micro_batches,
@@ -117,6 +118,7 @@ void add_programs(PlanReport& plan, const BucketLayout& layout, const Job& job, 
                                .bucket_lanes = num_bucket_lanes(grid),
                                .update = train::update_time(train::replica_settings(job.options)),
                                .copies = copies_of(job, grid),
+                               .two_passes = train::two_pass_buckets(layout, updates),
                                .actions = sync.actions(layout)}));
   }
 }
