@@ -29,6 +29,7 @@
 #include <cohort/numbers.h>
 #include <cohort/optimizer.h>
 #include <cohort/parameter_group.h>
+#include <cohort/post_steps.h>
 #include <cohort/precision.h>
 #include <cohort/predict.h>
 #include <cohort/random.h>

@@ -8,6 +8,7 @@
 #include <cohort/model_facts.h>
 #include <cohort/optimizer.h>
 #include <cohort/parameter_group.h>
+#include <cohort/post_steps.h>
 #include <cohort/precision.h>
 #include <cohort/solver_settings.h>
 #include <cohort/stages.h>
@@ -80,6 +81,8 @@ struct TrainerOptions {
   /// ranks with an Error of code kDiverged, as does such a gradient norm if clip_grad_norm is set.
   bool skip_non_finite = false;
   Precision precision{};  ///< the types of numbers, and the scale of the loss
+  AverageOptions average{};
+  MaskOptions mask{};
 
   std::optional<std::int64_t> batch_size = 64;  ///< samples over all ranks; nullopt: all of the data set
   std::optional<int> micro_batches{};           ///< parts of a batch, over all ranks; not set: one per rank
@@ -90,8 +93,9 @@ struct TrainerOptions {
   std::uint64_t seed = 1;
   bool shuffle = true;
   Deterministic deterministic = Deterministic::kWorld;
-  /// The folder for best.safetensors and last.safetensors, created if it does not exist; files of an earlier
-  /// run are moved to its sub-folder earlier-1, earlier-2, … Empty: no files are written.
+  /// The folder for best.safetensors, last.safetensors and, with `average`, average.safetensors, created if
+  /// it does not exist; files of an earlier run are moved to its sub-folder earlier-1, earlier-2, … Empty: no
+  /// files are written.
   std::string directory{};
   ModelFacts facts{};  ///< written into these files
   /// Snapshots of the training, at the end of it as well. Not set: none are written.
@@ -153,13 +157,15 @@ struct TrainingReport {
   std::int64_t skipped_steps = 0;  ///< of `steps`, also before a resume
   /// The state of the solver, if TrainerOptions::solver is set.
   std::optional<SolverReport> solver{};
+  std::int64_t averages = 0;  ///< parameters that `average` has taken in, also before a resume
+  std::int64_t masked = 0;    ///< elements that `mask` holds at zero
 };
 
 /// The bytes of memory that a rank uses.
 struct TrainerMemory {
   std::size_t parameters = 0;  ///< a share of them, if the ranks of the host share one copy
   std::size_t gradients = 0;   ///< the largest value so far
-  std::size_t moments = 0;     ///< of Cohort's optimizers and solvers; an optimizer of torch is not counted
+  std::size_t moments = 0;     ///< of Cohort's optimizers and solvers, with averages and masks
 };
 
 /// Synchronous data-parallel training of a module.
@@ -218,6 +224,12 @@ class COHORT_EXPORT Trainer {
   TrainingReport fit(std::shared_ptr<const Dataset> train, std::shared_ptr<const Dataset> test = nullptr);
   /// The mean loss and the accuracy on `data`. All ranks call it together; each evaluates a part of the data.
   EvaluationReport evaluate(const Dataset& data);
+  /// Calls `use` while the module has the averages of `TrainerOptions::average` as parameters. Afterwards,
+  /// and if `use` throws, it has its own again. All ranks call it together, not while fit() runs.
+  ///
+  /// Failure: throws UsageError if there are no averages yet.
+  /// Cost: a copy of the parameters on each rank.
+  void with_averages(const std::function<void()>& use);
   TrainerMemory memory() const;
   /// Visits everything that training changes, as this rank holds it: parameters and buffers under their
   /// names, moments (`weight/exp_avg`) as slices of their tensors, numbers of updates (`weight/step`), and

@@ -258,6 +258,19 @@ void check_precision(Checker& checker) {
   }
 }
 
+void check_post_steps(Checker& checker) {
+  const Config& config = checker.config();
+  if (config.mask.sparsity > 0 && !config.mask.file.empty()) {
+    checker.add({"mask.sparsity", "mask.file"},
+                "mask.sparsity and mask.file are both set: leave one of them out");
+  }
+  if (config.train.steps && config.average.start > *config.train.steps) {
+    checker.add({"average.start", "train.steps"},
+                fmt::format("average.start = {} is above train.steps = {}, so that there would be no average",
+                            config.average.start, *config.train.steps));
+  }
+}
+
 void check_loop(Checker& checker) {
   const TrainConfig& train = checker.config().train;
   if (train.deterministic == "any-world" && train.micro_batches == 0) {
@@ -279,8 +292,9 @@ void check_loop(Checker& checker) {
 
 std::vector<std::string> check_together(const Loaded& loaded) {
   Checker checker(loaded);
-  for (const auto check : {check_source, check_model_for_data, check_model, check_optimizer, check_muon,
-                           check_schedule, check_precision, check_rank_factors, check_loop}) {
+  for (const auto check :
+       {check_source, check_model_for_data, check_model, check_optimizer, check_muon, check_schedule,
+        check_precision, check_post_steps, check_rank_factors, check_loop}) {
     check(checker);
   }
   return checker.take();

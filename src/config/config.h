@@ -155,6 +155,24 @@ struct PrecisionConfig {
   int fallback_steps{};  ///< 0: none
 };
 
+/// [average]: an average of the parameters, beside them.
+struct AverageConfig {
+  std::string kind;  ///< none ema swa
+  double decay{};
+  bool warmup{};
+  int start{};  ///< updates
+  int every{};  ///< updates
+  bool evaluate{};
+  bool update_bn{};
+};
+
+/// [mask]: elements of parameters that stay zero.
+struct MaskConfig {
+  double sparsity{};                    ///< 0: none by magnitude
+  std::vector<std::string> parameters;  ///< patterns; empty: those of two dimensions or more
+  std::string file;                     ///< a safetensors file, or empty
+};
+
 /// [train]: the training loop.
 struct TrainConfig {
   int batch_size{};     ///< over all ranks; 0: all samples
@@ -208,6 +226,8 @@ struct Config {
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
   PrecisionConfig precision;
+  AverageConfig average;
+  MaskConfig mask;
   TrainConfig train;
   CheckpointConfig checkpoint;
   TraceConfig trace;

@@ -62,6 +62,14 @@ std::vector<Effect> effects_of_schedule_name() {
   return effects;
 }
 
+std::vector<Effect> effects_of_average_kind() {
+  std::vector<Effect> effects = {{"average.decay", {"ema"}}, {"average.warmup", {"ema"}}};
+  for (const char* const key : {"average.start", "average.every", "average.evaluate", "average.update_bn"}) {
+    effects.push_back({key, {"ema", "swa"}});
+  }
+  return effects;
+}
+
 // Nothing if the key has its default value, be it written or not.
 const std::string* location_if_changed(std::span<const Key> keys, const Loaded& loaded,
                                        std::string_view name) {
@@ -110,6 +118,27 @@ void check_schedule_keys(std::span<const Key> keys, const Loaded& loaded,
          "schedule.scale_with_batch = \"none\"");
 }
 
+void check_mask_keys(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
+  const std::string* const location = location_if_changed(keys, loaded, "mask.parameters");
+  if (location == nullptr || loaded.config.mask.sparsity > 0) return;
+  mistakes.push_back(
+      fmt::format("{}: mask.parameters has no effect with mask.sparsity = 0: leave it out", *location));
+}
+
+// The settings of a dynamic loss scale, where the scale is fixed or there is none.
+void check_scale_keys(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
+  if (loaded.config.precision.loss_scaling == LossScaling::kDynamic) return;
+  for (const char* const name :
+       {"precision.initial_scale", "precision.growth_factor", "precision.backoff_factor",
+        "precision.growth_interval", "precision.hysteresis", "precision.least_scale"}) {
+    if (const std::string* const location = location_if_changed(keys, loaded, name)) {
+      mistakes.push_back(
+          fmt::format("{}: {} has an effect only with precision.loss_scale = \"dynamic\": leave it out",
+                      *location, name));
+    }
+  }
+}
+
 // The settings of a split, where no split is made.
 void check_split(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
   const DataConfig& data = loaded.config.data;
@@ -154,7 +183,8 @@ void check_solver_effect(std::span<const Key> keys, const Loaded& loaded,
                                           "train.hash_every",          "train.one_copy",
                                           "train.deterministic",       "trace.file"};
   for (const Key& key : keys) {
-    if (section_of(key.name) == "precision") unused.emplace_back(key.name);
+    const std::string_view section = section_of(key.name);
+    if (section == "precision" || section == "average" || section == "mask") unused.emplace_back(key.name);
   }
   for (const std::string_view name : unused) {
     if (const std::string* location = location_if_changed(keys, loaded, name)) {
@@ -192,6 +222,10 @@ std::vector<std::string> check_effect(std::span<const Key> keys, const Loaded& l
   check_choice(keys, loaded, {"schedule.name", loaded.config.schedule.name}, effects_of_schedule_name(),
                mistakes);
   check_schedule_keys(keys, loaded, mistakes);
+  check_choice(keys, loaded, {"average.kind", loaded.config.average.kind}, effects_of_average_kind(),
+               mistakes);
+  check_mask_keys(keys, loaded, mistakes);
+  check_scale_keys(keys, loaded, mistakes);
   return mistakes;
 }
 

@@ -26,6 +26,7 @@ void Trainer::Parts::begin(const Dataset& data) {
   report.resumed = checkpoints->resume(course);
   if (solver != nullptr && report.resumed) solver->take_parameters();
   if (!checkpoints->goes_on()) forget_best();
+  if (options.mask != MaskOptions{}) report.masked = replica.num_masked();
   const bool goes_on = checkpoints->goes_on();
   directory.prepare(options.facts, goes_on ? std::optional(course.position.step) : std::nullopt);
   checkpoints->open();

@@ -11,12 +11,12 @@
 namespace cohort::train {
 namespace {
 
-const float* floats(const ConstNumbers& numbers) {
-  return reinterpret_cast<const float*>(numbers.data);
-}
-
 float* floats(const Numbers& numbers) {
   return reinterpret_cast<float*>(numbers.data);
+}
+
+const float* floats(const ConstNumbers& numbers) {
+  return reinterpret_cast<const float*>(numbers.data);
 }
 
 class LockStep final : public Synchronizer {
@@ -181,6 +181,8 @@ void LockStep::reduce(const Action& action) {
   std::vector<float>& sum = reductions_[static_cast<std::size_t>(*action.bucket)].sum;
   if (!reducer_->sums_in_place()) sum.resize(update_.own_slice(bucket).count);
   with_flags(action, [&](const comm::Work&) { reducer_->reduce(job_of(action), Numbers(std::span(sum))); });
+  const auto b = static_cast<std::size_t>(*action.bucket);
+  update_.mask_gradients(b, update_.own_slice(bucket), reduced(b));
   if (!reducer_->sums_in_place()) release_gradients(bucket);
 }
 

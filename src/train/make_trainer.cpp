@@ -141,6 +141,7 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   // trained.
   if (!parts_->module->is_training()) parts_->module->train();
   parts_->report = {};
+  parts_->check_statistics();
   const train::Checkpoints::Turn turn(parts_->checkpoints, parts_->group, parts_->replica, parts_->options);
   train::or_abort(parts_->replica.lanes(), [&] {
     train::check_test_data(parts_->options, test.get());
@@ -155,15 +156,6 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());
   parts_->report.saved_step = parts_->checkpoints->saved_step();
   return parts_->report;
-}
-
-EvaluationReport Trainer::evaluate(const Dataset& data) {
-  std::optional<EvaluationReport> report;
-  train::or_abort(parts_->replica.lanes(), [&] {
-    report = train::evaluate(parts_->group, *parts_->module, parts_->computation, data,
-                             {.compute = parts_->options.precision.compute});
-  });
-  return *report;
 }
 
 double Trainer::Parts::learning_rate() const {

@@ -6,6 +6,7 @@
 #include "train/action_trace.h"
 #include "train/divergence.h"
 #include "train/evaluator.h"
+#include "train/masks.h"
 #include "train/module_tensors.h"
 #include "train/optimizer_groups.h"
 #include "train/tensor_pieces.h"
@@ -47,6 +48,7 @@ void Replica::make_parts(std::vector<ParameterUpdate> updates) {
                                          is_flat ? GradientMemory::kFlat : GradientMemory::kPooled);
   synchronizers_ = std::make_unique<Synchronizers>(lanes_, *buckets_, std::move(updates), settings_.sync);
   send_parameters();
+  begin_post_steps();
   synchronizers_->update().begin_masters();
   for (const auto* each : {&tensors_.frozen, &tensors_.buffers, &tensors_.counters}) {
     send_from_first(group_, *each);
@@ -96,6 +98,21 @@ void Replica::send_parameters() {
   if (copies() == Copies::kPerRank) return send_from_first(group_, tensors_.parameters);
   if (lanes_[1].near()->rank() == 0) send_from_first(*lanes_[1].across(), tensors_.parameters);
   value_or_throw(lanes_[1].near()->run(barrier()));
+}
+
+// One rank of those that share a copy writes the zeros.
+void Replica::begin_post_steps() {
+  if (!asks_for_masks(settings_.mask) && settings_.average.kind == AverageKind::kNone) return;
+  const ParameterMasks masks = make_masks(group_, tensors_, settings_.mask);
+  if (buckets_->owns_values()) hold_at_zero(tensors_, masks);
+  if (buckets_->has_common_values()) value_or_throw(lanes_[1].near()->run(barrier()));
+  synchronizers_->update().begin_post_steps(settings_.average, masks);
+}
+
+std::int64_t Replica::num_masked() {
+  std::int64_t count = sharded_update().num_masked();
+  value_or_throw(group_.run(all_reduce(std::span(&count, 1))));
+  return count;
 }
 
 void Replica::set_trace(ActionTrace* trace) {
@@ -246,12 +263,16 @@ void Replica::optimize() {
   std::vector<bool> used;
   for (std::size_t p = 0; p < buckets_->parameters().size(); ++p) used.push_back(synchronizers_->is_used(p));
   settings_.torch_optimizer->step(*buckets_, used, synchronizers_->update().terms());
+  synchronizers_->update().average_parameters();
 }
 
 void Replica::visit(const StateVisitor& visitor) {
   visit_module(tensors_, visitor, buckets_->has_common_values() ? PieceMemory::kOfHost : PieceMemory::kOwn);
   if (solver_ != nullptr) return solver_->visit(visitor);
-  if (settings_.torch_optimizer != nullptr) return settings_.torch_optimizer->visit(tensors_, visitor);
+  if (settings_.torch_optimizer != nullptr) {
+    settings_.torch_optimizer->visit(tensors_, visitor);
+    return synchronizers_->update().visit_post_steps(tensors_.parameters, visitor);
+  }
   synchronizers_->update().visit(tensors_.parameters, visitor);
 }
 

@@ -46,6 +46,8 @@ struct ReplicaSettings {
   /// Updates the parameters instead of Cohort's optimizers. Must outlive the replica.
   TorchOptimizer* torch_optimizer = nullptr;
   SyncPlan sync{};
+  AverageOptions average{};
+  MaskOptions mask{};
 };
 
 /// The earliest time at which parameters may change under these settings.
@@ -78,7 +80,11 @@ class Replica {
   int num_sharers() const { return buckets_->has_common_values() ? lanes_[1].near()->size() : 1; }
   const BucketSet& buckets() const { return *buckets_; }
   const ModuleTensors& tensors() const { return tensors_; }
-  std::size_t moment_bytes() const { return synchronizers_->update().moment_bytes(); }
+  std::size_t moment_bytes() const { return sharded_update().moment_bytes(); }
+  const ShardedUpdate& sharded_update() const { return synchronizers_->update(); }
+  const PostSteps& post_steps() const { return sharded_update().post_steps(); }
+  /// The number of masked elements, on all ranks together.
+  std::int64_t num_masked();
   std::size_t gradient_bytes() const;
   UpdateTime update_time() const { return train::update_time(settings_); }
   /// From now on visit() visits the state of this solver in place of that of the optimizer.
@@ -99,6 +105,7 @@ class Replica {
  private:
   void make_parts(std::vector<ParameterUpdate> updates);
   void connect_layers();
+  void begin_post_steps();
   void perform(const Action& action);
   void perform_for_all(const Action& action);
   void open(const StepInfo& info, const Load& load);

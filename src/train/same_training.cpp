@@ -77,6 +77,19 @@ Values of_precision(const Precision& precision) {
           {"precision.fallback_steps", precision.fallback_steps.value_or(0)}};
 }
 
+Values of_post_steps(const AverageOptions& average, const MaskOptions& mask) {
+  return {{"average.kind", as_number(average.kind)},
+          {"average.decay", average.decay},
+          {"average.warmup", as_number(average.warmup)},
+          {"average.start", average.start},
+          {"average.every", average.every},
+          {"average.evaluate", as_number(average.evaluate)},
+          {"average.update_bn", as_number(average.update_bn)},
+          {"mask.sparsity", mask.sparsity.value_or(-1)},
+          {"mask.parameters", fmt::format("{}", fmt::join(mask.parameters, "; "))},
+          {"mask.file", std::string(mask.file.empty() ? "not set" : "set")}};
+}
+
 Values of_options(const TrainerOptions& options) {
   return {{"schedule", cohort::text_of(options.schedule)},
           {"groups", text_of(options.groups)},
@@ -140,7 +153,8 @@ void check_same_training(Communicator& group, const TrainerOptions& options, con
   for (const Values& part :
        {with_prefix(of_optimizer(options.optimizer)), with_prefix(of_solver(options.solver)),
         with_prefix(of_options(options)), with_prefix(of_precision(options.precision)),
-        with_prefix(of_checkpoints(options)), of_data("train", &train), of_data("test", test)}) {
+        with_prefix(of_post_steps(options.average, options.mask)), with_prefix(of_checkpoints(options)),
+        of_data("train", &train), of_data("test", test)}) {
     values.insert(values.end(), part.begin(), part.end());
   }
   values.push_back({"whether TrainerOptions::directory is set", as_number(!options.directory.empty())});

@@ -4,7 +4,9 @@
 
 #include "train/snapshots.h"
 #include "train/solver_options.h"
+#include "update/average.h"
 #include "update/groups.h"
+#include "update/mask.h"
 #include "update/momentum.h"
 #include "update/schedule.h"
 #include "update/settings.h"
@@ -55,7 +57,11 @@ struct Bound {
 void check_bounds(const TrainerOptions& options) {
   constexpr double kAny = std::numeric_limits<double>::infinity();
   constexpr double kAboveZero = std::numeric_limits<double>::denorm_min();
+  constexpr double kLeastFloat = std::numeric_limits<float>::min();
+  constexpr double kLargestFloat = std::numeric_limits<float>::max();
   value_or_throw(check_settings(options.optimizer));
+  value_or_throw(update::check_average(options.average));
+  value_or_throw(update::check_mask(options.mask));
   const ScaleOptions& scale = options.precision.loss_scale;
   const auto number = [](auto value) { return static_cast<double>(value); };
   if (options.checkpoint) check_checkpoint_options(*options.checkpoint);
@@ -71,7 +77,7 @@ void check_bounds(const TrainerOptions& options) {
       {"copies_every", number(options.copies_every), 1, kAny},
       {"hash_every", number(options.hash_every.value_or(1)), 1, kAny},
       {"bucket_bytes", number(options.bucket_bytes), 1, kAny},
-      {"precision.loss_scale.init_scale", scale.init_scale, kAboveZero, kAny},
+      {"precision.loss_scale.init_scale", scale.init_scale, kLeastFloat, kLargestFloat},
       {"precision.loss_scale.growth_factor", scale.growth_factor, 1, kAny},
       {"precision.loss_scale.backoff_factor", scale.backoff_factor, kAboveZero, 1},
       {"precision.loss_scale.growth_interval", number(scale.growth_interval), 1, kAny},
@@ -238,7 +244,9 @@ ReplicaSettings replica_settings(const TrainerOptions& options) {
           .makes_two_passes = update::has_two_passes(options.optimizer),
           .precision = options.precision,
           .bucket_bytes = options.bucket_bytes,
-          .sharing = options.one_copy ? Sharing::kWherePossible : Sharing::kNone};
+          .sharing = options.one_copy ? Sharing::kWherePossible : Sharing::kNone,
+          .average = options.average,
+          .mask = options.mask};
 }
 
 std::vector<GroupSettings> check_groups(const TrainerOptions& options, const torch::nn::Module& module) {

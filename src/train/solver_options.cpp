@@ -34,6 +34,8 @@ void refuse_misfits(const TrainerOptions& options) {
        "a solver compares losses that bf16 rounds too much"},
       {options.precision.loss_scaling != LossScaling::kNone, "precision.loss_scaling",
        "losses that are computed in f32 need no scale"},
+      {!(options.average == none.average), "average", "a trial point of a solver is no update to average"},
+      {!(options.mask == none.mask), "mask", "a solver moves all parameters that are trained"},
       {options.deterministic == Deterministic::kAnyWorld, "deterministic",
        "gradients of a solver are summed in the order of ranks"},
       {options.bucket_bytes != none.bucket_bytes, "bucket_bytes", "a solver has no buckets"},

@@ -52,6 +52,7 @@ void Synchronizers::close() {
   for (std::size_t p = 0; p < part_of_.size(); ++p) {
     if (is_used(p)) update_.count_step(p);
   }
+  update_.count_update();
 }
 
 void Synchronizers::move_to(BucketLayout layout, ParameterMemory values, Arena& arena) {

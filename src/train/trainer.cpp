@@ -15,6 +15,7 @@ using Seconds = std::chrono::duration<double>;
 
 // Trains epoch by epoch, evaluates on the test data, and writes the best and the last model.
 void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* test) {
+  train_data = data;
   const auto num_samples = static_cast<std::uint64_t>(data->size());
   const auto batch = static_cast<std::uint64_t>(options.batch_size.value_or(data->size()));
   const BatchPlan plan(num_samples, batch, train::slots_of(options, group.size()));
@@ -43,6 +44,7 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
   const bool is_over = report.end == TrainingEnd::kDone || report.end == TrainingEnd::kSolved;
   if (test != nullptr && !was_seen && is_over) look_at(*test);
   keep(kLastModel);
+  keep_averages();
 }
 
 // False if training ended before the epoch was over.
@@ -145,10 +147,12 @@ void Trainer::Parts::count(const StepReport& step) {
 
 // False if training ends: the loss has not improved for `patience` evaluations, or a rank wants to stop.
 bool Trainer::Parts::look_at(const Dataset& test) {
-  const auto found = train::evaluate(group, *module, computation, test,
-                                     {.batch = std::max<std::int64_t>(options.batch_size.value_or(0), 64),
-                                      .wants_to_stop = options.wants_to_stop,
-                                      .compute = options.precision.compute});
+  const auto averaged =
+      options.average.evaluate ? averaged_model(evaluation_options()) : nullptr;  // also for the best model
+  std::optional<EvaluationReport> found;
+  if (report.end != TrainingEnd::kStopped) {
+    found = train::evaluate(group, *module, computation, test, evaluation_options());
+  }
   if (!found) {
     report.end = TrainingEnd::kStopped;
     return false;

@@ -2,6 +2,7 @@
 
 #include "base/home_process.h"
 #include "data/slot_loader.h"
+#include "train/averaged_model.h"
 #include "train/batches_objective.h"
 #include "train/checkpoints.h"
 #include "train/computation.h"
@@ -47,9 +48,10 @@ struct Trainer::Parts {
   train::ModelDirectory directory;
   std::optional<train::Checkpoints> checkpoints{};  // of the present fit()
   TrainingReport report{};
-  checkpoint::Course course{};      // of the present fit(), or of the last one
-  bool save_is_due = false;         // a snapshot, at the end of the epoch
-  std::int64_t samples_before = 0;  // of the training that this fit() goes on with
+  checkpoint::Course course{};                  // of the present fit(), or of the last one
+  std::shared_ptr<const Dataset> train_data{};  // of the last fit()
+  bool save_is_due = false;                     // a snapshot, at the end of the epoch
+  std::int64_t samples_before = 0;              // of the training that this fit() goes on with
   HomeProcess home{};
 
   /// Goes to the position of the snapshot from which training goes on, or to the beginning, and makes the
@@ -77,6 +79,14 @@ struct Trainer::Parts {
   void add_to_epoch(const train::Verdict& verdict);
   void end_epoch();
   void keep(std::string_view name);
+  train::EvaluationOptions evaluation_options() const;
+  /// Failure: throws UsageError if statistics are asked for that no layer has.
+  void check_statistics() const;
+  /// Makes the averages the parameters of the module while it lives; null if there are none yet. `report.end`
+  /// is kStopped if a rank was asked to stop meanwhile; then the model is not whole.
+  std::unique_ptr<train::AveragedModel> averaged_model(const train::EvaluationOptions& how);
+  /// Writes the averaged model, if there is one.
+  void keep_averages();
 };
 
 }  // namespace cohort

@@ -158,6 +158,7 @@ TEST(Check, SolversHaveKeysOfTheirOwn) {
   EXPECT_TRUE(refuses({"optimizer.name=lbfgs", "optimizer.l1=0.5"}, "only on owlqn"));
   EXPECT_TRUE(refuses({"optimizer.name=lbfgs", "optimizer.clip_grad_norm=1"}, "no effect on the solver"));
   EXPECT_TRUE(refuses({"optimizer.name=lbfgs", "precision.compute=bf16"}, "no effect on the solver"));
+  EXPECT_TRUE(refuses({"optimizer.name=lbfgs", "average.kind=ema"}, "no effect on the solver"));
   EXPECT_TRUE(
       refuses({"optimizer.name=gauss-newton", "model.kind=gpt", "data.kind=markov"}, "second derivatives"));
   EXPECT_EQ(verdict({"optimizer.name=lbfgs", "model.kind=gpt", "data.kind=markov"}), "fine");
@@ -194,6 +195,22 @@ TEST(Check, AnyWorldRequiresAFixedNumberOfMicroBatches) {
 TEST(Check, PatienceRequiresEvaluations) {
   EXPECT_TRUE(refuses({"train.patience=2", "train.evaluate_every=0"}, "evaluates only at the end"));
   EXPECT_EQ(verdict({"train.patience=2"}), "fine");
+}
+
+TEST(Check, AveragesAndMasksMustBeAskedFor) {
+  EXPECT_EQ(verdict({"average.kind=ema", "average.decay=0.5", "average.warmup=true"}), "fine");
+  EXPECT_TRUE(refuses({"average.kind=swa", "average.decay=0.5"}, "average.decay has no effect"));
+  EXPECT_TRUE(refuses({"average.kind=swa", "average.warmup=true"}, "average.warmup has no effect"));
+  for (const char* const key : {"start=2", "every=2", "evaluate=true", "update_bn=true"}) {
+    EXPECT_TRUE(refuses({std::string("average.") + key}, "has no effect on average.kind = \"none\"")) << key;
+    EXPECT_EQ(verdict({"average.kind=swa", std::string("average.") + key}), "fine");
+  }
+  EXPECT_TRUE(refuses({"average.kind=swa", "average.start=9", "train.steps=8"},
+                      "average.start = 9 is above train.steps = 8"));
+  EXPECT_EQ(verdict({"average.kind=swa", "average.start=8", "train.steps=8"}), "fine");
+  EXPECT_TRUE(refuses({"mask.sparsity=0.5", "mask.file=a"}, "leave one of them out"));
+  EXPECT_TRUE(refuses({"mask.parameters=[\"*\"]"}, "mask.parameters has no effect with mask.sparsity = 0"));
+  EXPECT_EQ(verdict({"mask.sparsity=0.5", "mask.parameters=[\"*.bias\"]"}), "fine");
 }
 
 TEST(Check, AllAreListed) {

@@ -37,6 +37,8 @@ import unittest
 import unittest.mock
 
 import torch
+from torch.nn.utils import prune
+from torch.optim import swa_utils
 from train_job import ROOT, TOOL, TrainJob, write_idx
 
 sys.path.insert(0, str(ROOT / "bench" / "peers"))
@@ -268,19 +270,20 @@ class AgainstTorch(TrainJob):
         theirs.load_state_dict(saved["optimizer_state_dict"])
         self.assert_close(ours, losses_of(self.spec, model, theirs, self.batch, 10), Optimizers.SUMS, name)
 
-    def losses(self, data, spec, model, steps, optimizer, ranks, size=0):
-        """The losses of `cohort train`, started from the weights of `model`."""
+    def losses(self, data, spec, model, steps, optimizer, ranks, size=0, model_keys=None, **sections):
+        """The losses of `cohort train`, started from the weights of `model`, with more keys and sections in the job file."""
         weights = {name: tensor for name, tensor in model.state_dict().items() if not name.endswith("num_batches_tracked")}
         file = self.folder / "start.safetensors"
         safetensors_file.write(file, weights)
-        keys = {"kind": spec.kind, "initial": str(file), "channels_last": spec.channels_last, "activation": spec.activation}
+        keys = {"kind": spec.kind, "initial": str(file), "channels_last": spec.channels_last, "activation": spec.activation,
+                **(model_keys or {})}
         if spec.kind == "mlp":
             keys["hidden"] = list(spec.hidden)
         if spec.kind == "gpt":
             keys.update(layers=spec.layers, width=spec.width, heads=spec.heads)
         self.train({"data": {**data, "shuffle": False}, "model": keys,
                     "optimizer": {"learning_rate": RATE, **SETTINGS.get(optimizer, MORE.get(optimizer, [{}])[0]), "weight_decay": DECAY},
-                    "train": {"batch_size": size, "epochs": steps, "steps": steps, "evaluate_every": 0}}, ranks=ranks)
+                    "train": {"batch_size": size, "epochs": steps, "steps": steps, "evaluate_every": 0}, **sections}, ranks=ranks)
         return [line["loss"] for line in self.steps()]
 
     def assert_close(self, ours, theirs, sums, what):
@@ -423,6 +426,110 @@ class Models(AgainstTorch):
     def test_gpt(self):
         spec = torch_models.Spec("gpt", layers=2, width=12, heads=3, input_shape=(9,), vocabulary=len(LETTERS), context=9)
         self.compare(spec, self.text(23, 9), 9 * 48, 10)
+
+
+def warmed_up(average, parameter, n):
+    decay = min(0.99, (1 + n) / (10 + n))
+    return decay * average + (1 - decay) * parameter
+
+
+class PostSteps(AgainstTorch):
+    """Averages as those of torch.optim.swa_utils, masks as those of torch.nn.utils.prune.
+
+    The weights of both sides differ by less than their losses may: a weight moves by at most the learning rate in a step, and its
+    rounding errors with it."""
+
+    STEPS = 40
+    SUMS = Sums(61 * 11, 3)
+    # Keys of [average], the average of torch, and the updates that it takes in.
+    AVERAGES = [
+        ({"kind": "ema", "decay": 0.9}, {"multi_avg_fn": swa_utils.get_ema_multi_avg_fn(0.9)}, range(1, 41)),
+        ({"kind": "ema", "decay": 0.99, "warmup": True}, {"avg_fn": warmed_up}, range(1, 41)),
+        ({"kind": "swa", "start": 10, "every": 5}, {}, range(10, 41, 5)),
+        ({"kind": "ema", "decay": 0.7, "every": 3}, {"multi_avg_fn": swa_utils.get_ema_multi_avg_fn(0.7)}, range(3, 41, 3)),
+    ]
+
+    def setUp(self):
+        super().setUp()
+        self.data, self.batch = self.table(samples=61, features=5, classes=3)
+        self.spec = torch_models.Spec("mlp", hidden=(11, 7), activation="tanh", input_shape=(5,), classes=3)
+
+    def model(self, spec=None):
+        torch.manual_seed(7)
+        return torch_models.make_model(spec or self.spec)
+
+    def saved(self, name):
+        return safetensors_file.read(self.directory / f"{name}.safetensors")[0]
+
+    def farthest(self, ours, theirs):
+        self.assertEqual(set(ours), set(theirs))
+        return max((ours[name].double() - theirs[name].double()).abs().max().item() for name in ours)
+
+    def theirs(self, average, updates):
+        model = self.model()
+        averaged = swa_utils.AveragedModel(model, **average)
+        optimizer = OPTIMIZERS["adamw"](model.parameters())
+        for step in range(1, self.STEPS + 1):
+            losses_of(self.spec, model, optimizer, self.batch, 1)
+            if step in updates:
+                averaged.update_parameters(model)
+        self.assertEqual(averaged.n_averaged.item(), len(updates))
+        return {name: tensor.detach() for name, tensor in averaged.module.named_parameters()}
+
+    def test_averages(self):
+        tolerance = self.SUMS.tolerance(self.STEPS, 1.2) / 4
+        for keys, average, updates in self.AVERAGES:
+            theirs = self.theirs(average, updates)
+            for ranks in (1, 2, 3):
+                self.losses(self.data, self.spec, self.model(), self.STEPS, "adamw", ranks, average=keys)
+                self.assertLess(self.farthest(self.saved("average"), theirs), tolerance, (keys, ranks))
+                self.assertGreater(self.farthest(self.saved("last"), theirs), 10 * tolerance, "or nothing was tested")
+
+    def test_batch_norm(self):
+        """update_bn() of torch, with a batch of 64 samples and one of 7, finds the same statistics for the averages that were written."""
+        spec = torch_models.Spec("resnet18", input_shape=(1, 16, 16), classes=4, channels_last=True)
+        data, (x, target) = self.images(71, 16, 4)
+        for ranks in (1, 2):
+            self.losses(data, spec, self.model(spec), 3, "sgd", ranks, size=33, average={"kind": "swa", "update_bn": True},
+                        model_keys={"batch_norm": "local" if ranks == 1 else "synchronised"})
+            ours, last = self.saved("average"), self.saved("last")
+            model = self.model(spec)
+            model.load_state_dict(ours, strict=False)
+            swa_utils.update_bn([x[:64], x[64:]], model)
+            theirs = model.state_dict()
+            for name in (name for name in ours if "running" in name):
+                size = theirs[name].abs().max()
+                self.assertLess((ours[name] - theirs[name]).abs().max(), 1e-3 * size, name)
+                self.assertGreater((last[name] - theirs[name]).abs().max(), 0.1 * size, name)
+
+    def test_masks(self):
+        model = self.model()
+        layers = [layer for layer in model.modules() if isinstance(layer, torch.nn.Linear)]
+        for layer in layers:
+            prune.l1_unstructured(layer, "weight", amount=0.5)
+        losses_of(self.spec, model, OPTIMIZERS["adamw"](model.parameters()), self.batch, self.STEPS)
+        for layer in layers:
+            prune.remove(layer, "weight")
+        theirs = {name: tensor.detach() for name, tensor in model.named_parameters()}
+        tolerance = self.SUMS.tolerance(self.STEPS, 1.2) / 4
+        for ranks in (1, 3):
+            self.losses(self.data, self.spec, self.model(), self.STEPS, "adamw", ranks, mask={"sparsity": 0.5})
+            ours = self.saved("last")
+            self.assertLess(self.farthest(ours, theirs), tolerance, ranks)
+            for name, tensor in theirs.items():
+                self.assertTrue(torch.equal(ours[name] == 0, tensor == 0), name)
+
+    def test_a_snapshot_still_goes_to_torch(self):
+        self.losses(self.data, self.spec, self.model(), 5, "adamw", 2, average={"kind": "ema"}, mask={"sparsity": 0.5},
+                    checkpoint={"every": "5 steps"})
+        file = self.folder / "snapshot.pt"
+        subprocess.run([TOOL, "checkpoint", "convert", self.directory, file, "--to", "torch", "--with", "optimizer"], check=True,
+                       stdout=subprocess.DEVNULL, timeout=60)
+        saved = torch.load(file, weights_only=True)
+        model = self.model()
+        model.load_state_dict(saved["model_state_dict"])
+        for state in saved["optimizer_state_dict"]["state"].values():
+            self.assertEqual(set(state), {"step", "exp_avg", "exp_avg_sq"})
 
 
 if __name__ == "__main__":

@@ -27,6 +27,11 @@ std::string steps_text(const RunSummary& summary) {
   return text;
 }
 
+std::string masked_text(const RunSummary& summary) {
+  const double share = share_of(static_cast<double>(summary.masked), static_cast<double>(summary.parameters));
+  return fmt::format("{} of {} parameters, {}", summary.masked, summary.parameters, format_share(share));
+}
+
 std::string memory_text(const std::vector<MemoryPart>& memory) {
   std::string parts;
   for (const MemoryPart& part : memory) {
@@ -113,6 +118,8 @@ std::string summary_table(const RunSummary& summary, const Screen& screen) {
   row("time", duration_text(summary.seconds));
   row("communication", format_share(summary.communication_share()) + " of the steps");
   row("waiting for data", format_share(summary.stall_share()) + " of the steps");
+  if (summary.averages > 0) row("average", fmt::format("of {} updates", summary.averages));
+  if (summary.masked > 0) row("held at zero", masked_text(summary));
   if (!summary.memory.empty()) row("memory", memory_text(summary.memory));
   if (!summary.parameters_hash.empty()) row("parameters", summary.parameters_hash);
   if (!summary.run_directory.empty()) row("written to", summary.run_directory);
@@ -138,6 +145,8 @@ std::string summary_json(const RunSummary& summary) {
                     {"step_seconds", summary.step_seconds},
                     {"communication_share", summary.communication_share()},
                     {"stall_share", summary.stall_share()},
+                    {"averages", summary.averages},
+                    {"masked", summary.masked},
                     {"memory_bytes", total_bytes(summary.memory)},
                     {"memory", memory_json(summary.memory)},
                     {"parameters_hash", summary.parameters_hash},

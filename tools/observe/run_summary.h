@@ -41,6 +41,9 @@ struct RunSummary {
   double communication_seconds = 0;   ///< the part of step_seconds spent in communication
   double stall_seconds = 0;           ///< the part of step_seconds spent waiting for data
   std::vector<MemoryPart> memory{};   ///< of this rank, for parameters, gradients and optimizer state
+  std::int64_t averages = 0;          ///< parameters in the average
+  std::int64_t masked = 0;            ///< elements of parameters that are held at zero
+  std::int64_t parameters = 0;        ///< elements of all parameters
   std::string parameters_hash{};
   std::string run_directory{};
 

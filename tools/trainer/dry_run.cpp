@@ -8,6 +8,7 @@
 #include "solve/settings_table.h"
 #include "train/bucket_set.h"
 #include "train/gradient_intake.h"
+#include "train/masks.h"
 #include "train/module_tensors.h"
 #include "train/narrow_parameters.h"
 #include "train/settings.h"
@@ -123,10 +124,11 @@ void add_programs(PlanReport& plan, const BucketLayout& layout, const Job& job, 
   }
 }
 
-// The bytes of all parameters, and of the f32 copies of those in bf16.
+// The bytes of all parameters, of the f32 copies of those in bf16, and of masks.
 struct ParameterBytes {
   std::uint64_t values = 0;
   std::uint64_t masters = 0;
+  std::uint64_t masks = 0;
 };
 
 ParameterBytes bytes_of(const BucketLayout& layout, const std::vector<train::NamedTensor>& parameters) {
@@ -148,9 +150,15 @@ void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, co
                   bytes.values / static_cast<std::uint64_t>(sharers)},
                  {"gradients", flat + gradient_copies(layout, plan, job, grid) * sizeof(float)},
                  {fmt::format("moments (1/{})", world), moments * flat / static_cast<std::uint64_t>(world)}};
-  if (bytes.masters == 0) return;
-  plan.memory.push_back({fmt::format("f32 copies of parameters (1/{})", world),
-                         bytes.masters / static_cast<std::uint64_t>(world)});
+  const auto add_slice = [&](const std::string& what, std::uint64_t whole) {
+    if (whole > 0) {
+      plan.memory.push_back(
+          {fmt::format("{} (1/{})", what, world), whole / static_cast<std::uint64_t>(world)});
+    }
+  };
+  add_slice("f32 copies of parameters", bytes.masters);
+  add_slice("averages", job.options.average.kind != AverageKind::kNone ? flat : 0);
+  add_slice("masks", bytes.masks);
 }
 
 // The bytes that a rank passes on to others: those of its host, for the sums of near ranks, and those of
@@ -172,7 +180,10 @@ void add_step(PlanReport& plan, const Job& job, const BucketLayout& layout,
               const train::SyncPlan& sync) {
   add_buckets(plan, layout, parameters);
   add_programs(plan, layout, job, sync, grid);
-  const ParameterBytes bytes = bytes_of(layout, parameters);
+  ParameterBytes bytes = bytes_of(layout, parameters);
+  for (const auto& mask : train::masks_of(train::tensors_of(*job.model), job.options.mask)) {
+    bytes.masks += mask.size() * sizeof(float);
+  }
   plan.bytes_per_step = bytes_per_step(layout, job, grid, bytes);
   add_memory(plan, layout, job, grid, bytes);
 }

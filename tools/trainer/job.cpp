@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 
 namespace cohort::tool {
 namespace {
@@ -72,6 +73,17 @@ Precision precision_of(const PrecisionConfig& config) {
   return precision;
 }
 
+AverageOptions average_of(const AverageConfig& config) {
+  AverageOptions average{.decay = config.decay,
+                         .warmup = config.warmup,
+                         .start = config.start,
+                         .every = config.every,
+                         .evaluate = config.evaluate,
+                         .update_bn = config.update_bn};
+  if (config.kind != "none") average.kind = config.kind == "ema" ? AverageKind::kEma : AverageKind::kSwa;
+  return average;
+}
+
 TrainerOptions options_of(const Config& config, std::int64_t samples) {
   const TrainConfig& train = config.train;
   const OptimizerConfig& optimizer = config.optimizer;
@@ -87,6 +99,10 @@ TrainerOptions options_of(const Config& config, std::int64_t samples) {
       .clip_grad_value = unless_zero(optimizer.clip_grad_value),
       .skip_non_finite = optimizer.skip_non_finite,
       .precision = precision_of(config.precision),
+      .average = average_of(config.average),
+      .mask = {.sparsity = unless_zero(config.mask.sparsity),
+               .parameters = config.mask.parameters,
+               .file = config.mask.file},
       .batch_size = unless_zero<std::int64_t>(train.batch_size),
       .micro_batches = unless_zero(train.micro_batches),
       .epochs = train.epochs,
@@ -173,6 +189,16 @@ OutputLoss Job::output_loss() const {
   return [loss = loss](const at::Tensor& output, const Batch& batch) { return judge(loss, output, batch); };
 }
 
+// The length of a run without train.steps is known with its data.
+void check_average_start(const Job& job) {
+  const JobLength length = length_of(job.config, job.data.train->size());
+  if (job.config.average.start <= length.steps) return;
+  throw UsageError(
+      UsageError(fmt::format("average.start = {}, expected an update of the run, which has {} steps",
+                             job.config.average.start, length.steps))
+          .with_remedy("Set average.start to an earlier step, or train for more epochs."));
+}
+
 // A path on the command line is relative to the working directory. Without one, training goes on from the
 // newest snapshot of the run, also if the job writes no more of them.
 std::optional<std::string> resume_of(const JobOrder& order, const Job& job) {
@@ -188,6 +214,7 @@ Job make_job(const JobOrder& order) {
   job.config = load_job(order).config;
   job.data = value_or_throw(open_data(files, job.config.data, job.config.train.seed));
   job.options = options_of(job.config, job.data.train->size());
+  check_average_start(job);
   job.model = value_or_throw(make_model(job.config.model, job.data.facts, job.config.train.seed));
   job.loss = loss_of(job.config.model, job.data.facts);
   job.options.facts = facts_of(job.config.model, job.data);

@@ -56,6 +56,7 @@ JobOutput::JobOutput(const JobOrder& order, const Job& job, int rank, int world)
     : order_(order), rank_(rank), start_(clock_.now()) {
   summary_.ranks = world;
   summary_.run_directory = job.config.train.directory;
+  for (const at::Tensor& parameter : job.model->parameters()) summary_.parameters += parameter.numel();
   has_snapshots_ = job.options.checkpoint.has_value();
   if (rank_ != 0) return;
   resumes_ = job.options.resume.has_value();
@@ -134,6 +135,8 @@ void JobOutput::close(const TrainingReport& report, const TrainerMemory& memory)
   summary_.seconds = std::chrono::duration<double>(clock_.now() - start_).count();
   summary_.memory = {
       {"parameters", memory.parameters}, {"gradients", memory.gradients}, {"moments", memory.moments}};
+  summary_.averages = report.averages;
+  summary_.masked = report.masked;
   summary_.parameters_hash = report.parameters_hash;
   std::cout << (order_.json ? observe::summary_json(summary_)
                             : observe::summary_table(summary_, screen_of(order_)))
