@@ -36,6 +36,7 @@
 #include <cohort/reduce_op.h>
 #include <cohort/run.h>
 #include <cohort/slice.h>
+#include <cohort/solver.h>
 #include <cohort/solver_settings.h>
 #include <cohort/stages.h>
 #include <cohort/state.h>

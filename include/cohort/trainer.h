@@ -10,6 +10,7 @@
 #include <cohort/parameter_group.h>
 #include <cohort/post_steps.h>
 #include <cohort/precision.h>
+#include <cohort/solver_settings.h>
 #include <cohort/stages.h>
 #include <cohort/state.h>
 #include <cohort/step_report.h>
@@ -40,7 +41,9 @@ class StateCopies;
 /// A function that computes the loss of a batch: the differentiable sum of the losses of its samples or
 /// tokens, and their number.
 using Objective = std::function<Evaluation(const Batch&)>;
-/// The same for a model in stages, from the output of the last one.
+/// A function that computes the output of a model for a batch.
+using Output = std::function<at::Tensor(const Batch&)>;
+/// The loss of a batch from the output of the model, or of its last stage.
 using OutputLoss = std::function<Evaluation(const at::Tensor& output, const Batch&)>;
 
 /// An objective from a function that returns the mean loss over the samples of a batch, as the losses of
@@ -67,6 +70,9 @@ struct EvaluationReport {
 /// The length, the optimizer and the other settings of a training run; docs/training.md explains them.
 struct TrainerOptions {
   OptimizerSettings optimizer{};
+  /// Instead of `optimizer`, which stays as it is by default then: every step is an iteration of this solver,
+  /// with the loss of the whole data set. See docs/solvers.md.
+  std::optional<SolverSettings> solver{};
   LearningRateSchedule schedule{};
   std::vector<ParameterGroup> groups{};     ///< for a parameter, the first group that matches its name counts
   std::optional<double> clip_grad_norm{};   ///< the largest norm of the mean gradient; not set: no limit
@@ -125,7 +131,12 @@ struct TrainerOptions {
   std::function<bool()> wants_to_stop{};  ///< called once a step; training stops if it is true on any rank
 };
 
-enum class TrainingEnd { kDone, kPatience, kStopped };
+enum class TrainingEnd {
+  kDone,      ///< all epochs or steps are done
+  kPatience,  ///< as many evaluations as TrainerOptions::patience had no better loss
+  kStopped,   ///< a rank was told to stop
+  kSolved,    ///< the solver has ended: TrainingReport::solver says why
+};
 
 /// The result of training; the same on all ranks, except for the times.
 struct TrainingReport {
@@ -144,15 +155,17 @@ struct TrainingReport {
   /// The step of the newest snapshot that is complete.
   std::optional<std::int64_t> saved_step{};
   std::int64_t skipped_steps = 0;  ///< of `steps`, also before a resume
-  std::int64_t averages = 0;       ///< parameters that `average` has taken in, also before a resume
-  std::int64_t masked = 0;         ///< elements that `mask` holds at zero
+  /// The state of the solver, if TrainerOptions::solver is set.
+  std::optional<SolverReport> solver{};
+  std::int64_t averages = 0;  ///< parameters that `average` has taken in, also before a resume
+  std::int64_t masked = 0;    ///< elements that `mask` holds at zero
 };
 
 /// The bytes of memory that a rank uses.
 struct TrainerMemory {
   std::size_t parameters = 0;  ///< a share of them, if the ranks of the host share one copy
   std::size_t gradients = 0;   ///< the largest value so far
-  std::size_t moments = 0;     ///< of Cohort's optimizers, with averages and masks
+  std::size_t moments = 0;     ///< of Cohort's optimizers and solvers, with averages and masks
 };
 
 /// Synchronous data-parallel training of a module.
@@ -188,6 +201,9 @@ class COHORT_EXPORT Trainer {
   /// optimizer must outlive the trainer.
   Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Objective objective,
           torch::optim::Optimizer& optimizer, TrainerOptions options = {});
+  /// With a function for the output and one for the loss, as SolverKind::kGaussNewton needs them.
+  Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Output output, OutputLoss loss,
+          TrainerOptions options = {});
   Trainer(Group& group, Stages stages, OutputLoss loss, TrainerOptions options = {});
   Trainer(Group& group, Stages stages, OutputLoss loss, torch::optim::Optimizer& optimizer,
           TrainerOptions options = {});
@@ -195,6 +211,8 @@ class COHORT_EXPORT Trainer {
           TrainerOptions options = {});
   Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
           torch::optim::Optimizer* optimizer, TrainerOptions options);
+  Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Output output,
+          OutputLoss loss, TrainerOptions options);
   Trainer(Communicator& group, Arena& arena, Stages stages, OutputLoss loss,
           torch::optim::Optimizer* optimizer, TrainerOptions options);
   ~Trainer();

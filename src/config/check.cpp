@@ -105,6 +105,11 @@ void check_optimizer(Checker& checker) {
     checker.add({"optimizer.nesterov", "optimizer.momentum"},
                 "optimizer.nesterov = true requires optimizer.momentum above 0, and it is 0");
   }
+  if (optimizer.name == "gauss-newton" && checker.config().model.kind == "gpt") {
+    checker.add({"optimizer.name", "model.kind"},
+                "optimizer.name = \"gauss-newton\" requires second derivatives, and the attention of "
+                "model.kind = \"gpt\" has none: take \"lbfgs\"");
+  }
 }
 
 void check_muon(Checker& checker) {

@@ -4,6 +4,7 @@
 #include <cohort/log.h>
 #include <cohort/optimizer.h>
 #include <cohort/precision.h>
+#include <cohort/solver_settings.h>
 #include <cohort/wire_dtype.h>
 
 #include "base/log_sink.h"
@@ -97,6 +98,7 @@ struct OptimizerConfig : OptimizerSettings {
   double clip_grad_norm{};          ///< 0: no limit
   double clip_grad_value{};         ///< 0: no limit
   bool skip_non_finite{};
+  SolverSettings solver{};  ///< if `name` is that of a solver; without kind, learning rate, weight decay
 };
 
 /// [schedule]: how the learning rate changes with the step. Steps that are 0 follow from the length of the

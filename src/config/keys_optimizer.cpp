@@ -1,6 +1,7 @@
 #include "config/sections.h"
 #include "update/optimizer.h"
 #include "update/settings.h"
+#include <cohort/solver_settings.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,10 +40,18 @@ std::string users_text(std::string_view setting) {
   return users.empty() ? last : fmt::format("{} and {}", fmt::join(users, ", "), last);
 }
 
+std::vector<std::string> names_with_solvers() {
+  std::vector<std::string> names = optimizer_names();
+  for (std::string& name : solver_names()) names.push_back(std::move(name));
+  return names;
+}
+
 std::vector<Key> name_and_rate_keys() {
   return {
-      word("optimizer.name", COHORT_FIELD(optimizer.name), optimizer_names(), "sgd",
-           "The optimizer that updates the parameters."),
+      word("optimizer.name", COHORT_FIELD(optimizer.name), names_with_solvers(), "sgd",
+           fmt::format("The optimizer that updates the parameters, or a solver ({}), for which a step is an "
+                       "iteration with the loss of all samples.",
+                       fmt::join(solver_names(), ", "))),
       optional_real_number(
           "optimizer.learning_rate", COHORT_FIELD(optimizer.learning_rate), {0.0, kMostRate}, "0.05",
           fmt::format("The learning rate, before warm-up and learning-rate schedule; if not set: {}.",

@@ -268,6 +268,7 @@ void Replica::optimize() {
 
 void Replica::visit(const StateVisitor& visitor) {
   visit_module(tensors_, visitor, buckets_->has_common_values() ? PieceMemory::kOfHost : PieceMemory::kOwn);
+  if (solver_ != nullptr) return solver_->visit(visitor);
   if (settings_.torch_optimizer != nullptr) {
     settings_.torch_optimizer->visit(tensors_, visitor);
     return synchronizers_->update().visit_post_steps(tensors_.parameters, visitor);
@@ -276,6 +277,7 @@ void Replica::visit(const StateVisitor& visitor) {
 }
 
 std::vector<checkpoint::OptimizerGroup> Replica::optimizer_groups() const {
+  if (solver_ != nullptr) return {};
   const TorchOptimizer* const of_torch = settings_.torch_optimizer;
   if (of_torch != nullptr) return train::optimizer_groups(of_torch->optimizer(), tensors_);
   return train::optimizer_groups(synchronizers_->update(), tensors_.parameters);

@@ -8,6 +8,7 @@
 #include "train/engine.h"
 #include "train/gradient_store.h"
 #include "train/micro_batches.h"
+#include "train/sliced_solver.h"
 #include "train/synchronizers.h"
 #include "train/torch_optimizer.h"
 #include "train/vote.h"
@@ -86,6 +87,8 @@ class Replica {
   std::int64_t num_masked();
   std::size_t gradient_bytes() const;
   UpdateTime update_time() const { return train::update_time(settings_); }
+  /// From now on visit() visits the state of this solver in place of that of the optimizer.
+  void set_solver(SlicedSolver* solver) { solver_ = solver; }
   /// Visits the module and the state of the optimizer, between steps.
   void visit(const StateVisitor& visitor);
   /// The settings of the optimizer in the last step, for programs that read snapshots.
@@ -134,6 +137,7 @@ class Replica {
   std::unique_ptr<Engine> engine_;
   std::vector<std::size_t> bucket_order_;
   ActionTrace* trace_ = nullptr;
+  SlicedSolver* solver_ = nullptr;
 
   // The current step:
   StepInfo info_;

@@ -1,6 +1,7 @@
 #include "train/same_training.h"
 
 #include "base/checksum.h"
+#include "solve/settings_table.h"
 #include "train/same_on_all.h"
 #include "update/groups.h"
 #include "update/schedule.h"
@@ -31,6 +32,15 @@ Values of_optimizer(const OptimizerSettings& settings) {
     } else {
       for (const double item : std::get<std::vector<double>>(each.value)) values.push_back({name, item});
     }
+  }
+  return values;
+}
+
+Values of_solver(const std::optional<SolverSettings>& solver) {
+  Values values{{"solver.kind", solver ? std::string(name(solver->kind)) : "not set"}};
+  if (!solver) return values;
+  for (const SolverSetting& each : used_settings(*solver)) {
+    values.push_back({fmt::format("solver.{}", each.name), each.value});
   }
   return values;
 }
@@ -141,8 +151,8 @@ void check_same_training(Communicator& group, const TrainerOptions& options, con
   Values values{{"the checksum of the optimizer's settings and state",
                  torch_optimizer != nullptr ? as_number(torch_optimizer->hash()) : 0}};
   for (const Values& part :
-       {with_prefix(of_optimizer(options.optimizer)), with_prefix(of_options(options)),
-        with_prefix(of_precision(options.precision)),
+       {with_prefix(of_optimizer(options.optimizer)), with_prefix(of_solver(options.solver)),
+        with_prefix(of_options(options)), with_prefix(of_precision(options.precision)),
         with_prefix(of_post_steps(options.average, options.mask)), with_prefix(of_checkpoints(options)),
         of_data("train", &train), of_data("test", test)}) {
     values.insert(values.end(), part.begin(), part.end());

@@ -3,6 +3,7 @@
 #include "layout/batch_plan.h"
 
 #include "train/snapshots.h"
+#include "train/solver_options.h"
 #include "update/average.h"
 #include "update/groups.h"
 #include "update/mask.h"
@@ -175,6 +176,7 @@ void check_options(const TrainerOptions& options, int world) {
   check_precision(options.precision);
   check_learning_rates(options);
   check_rank_factors(options, world);
+  check_solver_options(options);
   const int slots = slots_of(options, world);
   const OptimizerSettings optimizer = with_defaults(options.optimizer);
   if (optimizer.nesterov.value_or(false) && optimizer.momentum.value_or(0) == 0) {
@@ -206,6 +208,10 @@ void check_options(const TrainerOptions& options, int world) {
 void check_torch_options(const TrainerOptions& options) {
   constexpr const char* kRemedy =
       "Set it on the optimizer of torch, in its options and parameter groups, and leave it out here.";
+  if (options.solver) {
+    refuse("TrainerOptions::solver is set, but the Trainer was given an optimizer of torch",
+           "Leave one of them out.");
+  }
   if (!(options.optimizer == OptimizerSettings{})) {
     refuse("TrainerOptions::optimizer is set, but the Trainer was given an optimizer of torch", kRemedy);
   }

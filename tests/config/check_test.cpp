@@ -149,6 +149,21 @@ TEST(Check, NesterovRequiresMomentum) {
       "it is 0");
 }
 
+TEST(Check, SolversHaveKeysOfTheirOwn) {
+  EXPECT_EQ(verdict({"optimizer.name=lbfgs", "optimizer.history_size=5", "optimizer.weight_decay=1",
+                     "optimizer.learning_rate=0.1", "schedule.name=cosine"}),
+            "fine")
+      << "training warns of a rate and a schedule without effect";
+  EXPECT_TRUE(refuses({"optimizer.name=adam", "optimizer.history_size=5"}, "only on lbfgs, owlqn"));
+  EXPECT_TRUE(refuses({"optimizer.name=lbfgs", "optimizer.l1=0.5"}, "only on owlqn"));
+  EXPECT_TRUE(refuses({"optimizer.name=lbfgs", "optimizer.clip_grad_norm=1"}, "no effect on the solver"));
+  EXPECT_TRUE(refuses({"optimizer.name=lbfgs", "precision.compute=bf16"}, "no effect on the solver"));
+  EXPECT_TRUE(refuses({"optimizer.name=lbfgs", "average.kind=ema"}, "no effect on the solver"));
+  EXPECT_TRUE(
+      refuses({"optimizer.name=gauss-newton", "model.kind=gpt", "data.kind=markov"}, "second derivatives"));
+  EXPECT_EQ(verdict({"optimizer.name=lbfgs", "model.kind=gpt", "data.kind=markov"}), "fine");
+}
+
 TEST(Check, SettingsOfAnotherOptimizerHaveNoEffect) {
   EXPECT_EQ(verdict({"optimizer.name=rmsprop", "optimizer.momentum=0.5", "optimizer.alpha=0.5"}), "fine");
   EXPECT_EQ(verdict({"optimizer.name=adam", "optimizer.alpha=0.99"}), "fine") << "the default";

@@ -40,6 +40,22 @@ std::string memory_text(const std::vector<MemoryPart>& memory) {
   return fmt::format("{} a rank: {}", format_bytes(total_bytes(memory)), parts);
 }
 
+// `31 iterations, 36 evaluations`
+std::string work_text(const SolverReport& solver) {
+  std::string text = fmt::format("{} iterations, {} evaluations", solver.iterations, solver.evaluations);
+  if (solver.products > 0) text += fmt::format(", {} products", solver.products);
+  return text;
+}
+
+Json solver_json(const std::optional<SolverReport>& solver) {
+  if (!solver) return nullptr;
+  return {{"end", solver->end ? Json(reason(*solver->end)) : Json(nullptr)},
+          {"iterations", solver->iterations},
+          {"evaluations", solver->evaluations},
+          {"products", solver->products},
+          {"largest_gradient", solver->largest_gradient}};
+}
+
 Json or_null(const std::optional<double>& number) {
   return number ? Json(*number) : Json(nullptr);
 }
@@ -54,6 +70,8 @@ std::string_view name(RunEnd end) {
       return "no improvement";
     case RunEnd::kInterrupted:
       return "interrupted";
+    case RunEnd::kSolved:
+      return "solved";
   }
   return "";
 }
@@ -90,6 +108,8 @@ std::string summary_table(const RunSummary& summary, const Screen& screen) {
   row("steps", steps_text(summary));
   row("epochs", std::to_string(summary.epochs));
   if (summary.loss) row("loss", format_number(*summary.loss));
+  if (summary.solver) row("solver", work_text(*summary.solver));
+  if (summary.end == RunEnd::kSolved) row("ended because", std::string(reason(*summary.solver->end)));
   if (summary.loss_scale) row("loss scale", format_number(*summary.loss_scale));
   if (summary.best_loss) row("best loss", format_number(*summary.best_loss));
   for (const auto& [what, value] : summary.metrics) row(what, format_number(value));
@@ -116,6 +136,7 @@ std::string summary_json(const RunSummary& summary) {
                     {"epochs", summary.epochs},
                     {"loss", or_null(summary.loss)},
                     {"loss_scale", or_null(summary.loss_scale)},
+                    {"solver", solver_json(summary.solver)},
                     {"best_loss", or_null(summary.best_loss)},
                     {"metrics", metrics},
                     {"samples", summary.samples},

@@ -5,6 +5,7 @@
 #include "layout/program.h"
 #include "observe/plan_report.h"
 #include "reduce/lanes.h"
+#include "solve/settings_table.h"
 #include "train/bucket_set.h"
 #include "train/gradient_intake.h"
 #include "train/masks.h"
@@ -33,6 +34,13 @@ std::string optimizer_text(const OptimizerSettings& given) {
                         *settings.momentum);
   }
   return fmt::format("{}, learning rate {}", text, *settings.learning_rate);
+}
+
+// `lbfgs with a history of 10, all samples in each step`
+std::string solver_text(const SolverSettings& settings) {
+  const bool has_history = settings.kind != SolverKind::kGaussNewton;
+  const std::string history = has_history ? fmt::format(" with a history of {}", settings.history_size) : "";
+  return fmt::format("{}{}, all samples in each step", name(settings.kind), history);
 }
 
 void add_slots(PlanReport& plan, const Job& job, int world) {
@@ -167,6 +175,36 @@ std::uint64_t bytes_per_step(const BucketLayout& layout, const Job& job, const H
          across(gradients / divisor) + across(bytes.values);
 }
 
+void add_step(PlanReport& plan, const Job& job, const BucketLayout& layout,
+              const std::vector<train::NamedTensor>& parameters, const HostGrid& grid,
+              const train::SyncPlan& sync) {
+  add_buckets(plan, layout, parameters);
+  add_programs(plan, layout, job, sync, grid);
+  ParameterBytes bytes = bytes_of(layout, parameters);
+  for (const auto& mask : train::masks_of(train::tensors_of(*job.model), job.options.mask)) {
+    bytes.masks += mask.size() * sizeof(float);
+  }
+  plan.bytes_per_step = bytes_per_step(layout, job, grid, bytes);
+  add_memory(plan, layout, job, grid, bytes);
+}
+
+// With a solver there are no buckets and no program. Memory is that of ParameterVector and of the solver; an
+// evaluation sends the gradient and the parameters once.
+void add_solver(PlanReport& plan, const Job& job, const std::vector<train::NamedTensor>& parameters,
+                int world) {
+  std::uint64_t count = 0;
+  for (const auto& named : parameters) count += static_cast<std::uint64_t>(named.tensor.numel());
+  const std::uint64_t vector = count * sizeof(float);
+  const auto vectors = static_cast<std::uint64_t>(num_vectors(*job.options.solver));
+  const auto ranks = static_cast<std::uint64_t>(world);
+  plan.update = solver_text(*job.options.solver);
+  plan.batch = static_cast<std::uint64_t>(job.data.train->size());
+  plan.memory = {{"parameters", 2 * vector},
+                 {"sum of gradients, in f64", 2 * vector},
+                 {fmt::format("vectors of the solver (1/{})", world), vectors * vector / ranks}};
+  plan.bytes_per_step = 2 * vector * (ranks - 1) / ranks;
+}
+
 }  // namespace
 
 void show_plan(const JobOrder& order) {
@@ -187,19 +225,15 @@ void show_plan(const JobOrder& order) {
       .epochs = static_cast<std::uint64_t>(job.options.epochs),
       .run_directory = job.config.train.directory};
   for (const auto& named : parameters) plan.parameters += static_cast<std::uint64_t>(named.tensor.numel());
-  const JobLength length = length_of(job.config.train, job.data.train->size());
+  const JobLength length = length_of(job.config, job.data.train->size());
   plan.steps_per_epoch = static_cast<std::uint64_t>(length.steps_per_epoch);
   plan.steps = static_cast<std::uint64_t>(length.steps);
   add_slots(plan, job, order.world);
-  add_buckets(plan, layout, parameters);
-  const HostGrid grid = grid_of(job, sync, order);
-  add_programs(plan, layout, job, sync, grid);
-  ParameterBytes bytes = bytes_of(layout, parameters);
-  for (const auto& mask : train::masks_of(train::tensors_of(*job.model), job.options.mask)) {
-    bytes.masks += mask.size() * sizeof(float);
+  if (job.options.solver) {
+    add_solver(plan, job, parameters, order.world);
+  } else {
+    add_step(plan, job, layout, parameters, grid_of(job, sync, order), sync);
   }
-  plan.bytes_per_step = bytes_per_step(layout, job, grid, bytes);
-  add_memory(plan, layout, job, grid, bytes);
   const observe::Screen screen{.columns = order.terminal_columns.value_or(100)};
   std::cout << (order.json ? observe::plan_json(plan) : observe::plan_text(plan, screen));
 }
