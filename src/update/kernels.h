@@ -98,11 +98,23 @@ struct MatrixProduct {
   std::size_t columns = 0;
 };
 
+/// A row of a matrix that adafactor divides.
+struct FactoredRow {
+  float* row = nullptr;
+  std::size_t count = 0;
+  float mean = 0;  ///< of the row, over the mean of all rows
+  const float* column_means = nullptr;
+  float eps = 0;
+};
+
 struct Kernels {
   std::span<const OptimizerRule> rules{};  ///< in the order of OptimizerKind
   /// The sum of squares of each block of kSquareBlock values.
   void (*square_sums)(const float* values, std::size_t num_blocks, double* sums) = nullptr;
   void (*multiply)(const MatrixProduct& job) = nullptr;
+  /// Adds the squares of a row of a matrix to the sums of its columns; returns the sum over the row.
+  double (*row_squares)(const float* row, std::size_t count, double* column_sums) = nullptr;
+  void (*divide_row)(const FactoredRow& job) = nullptr;
 };
 
 /// The line of a kind, with kernels for this machine.

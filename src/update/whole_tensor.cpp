@@ -26,18 +26,13 @@ void move_mean(float& mean, double value, double part) {
   mean = static_cast<float>(mean + part * (value - mean));
 }
 
-// The means of the squares of each row and of each column of one matrix. Sums are in double, in the order of
-// elements.
+// Moves the means of the squares of each row and of each column of one matrix.
 void move_means(const float* g, std::size_t rows, std::size_t columns, double part, float* row_means,
                 float* column_means) {
+  const auto add_squares_of = update::kernels_of(update::best_set()).row_squares;
   std::vector<double> of_columns(columns);
   for (std::size_t i = 0; i < rows; ++i) {
-    double of_row = 0;
-    for (std::size_t j = 0; j < columns; ++j) {
-      const double value = g[i * columns + j];
-      of_row += value * value;
-      of_columns[j] += value * value;
-    }
+    const double of_row = add_squares_of(g + i * columns, columns, of_columns.data());
     move_mean(row_means[i], of_row / static_cast<double>(columns), part);
   }
   for (std::size_t j = 0; j < columns; ++j) {
@@ -51,8 +46,9 @@ double mean_of(const float* values, std::size_t count) {
   return sum / static_cast<double>(count);
 }
 
-// g / max(√v, ε), with v from the means of rows and columns.
-void divide_by_means(const WholeTensor& tensor, double part, double eps) {
+// g / max(√v, ε), with v from the means of rows and columns. Adds the squares of the results.
+void divide_by_means(const WholeTensor& tensor, double part, double eps, ExactSum& squares) {
+  const auto divide = update::kernels_of(update::best_set()).divide_row;
   const Matrices all(tensor.shape);
   for (std::size_t k = 0; k < all.count; ++k) {
     float* const g = tensor.directions.data() + k * all.rows * all.columns;
@@ -61,35 +57,38 @@ void divide_by_means(const WholeTensor& tensor, double part, double eps) {
     move_means(g, all.rows, all.columns, part, row_means, column_means);
     const double divisor = std::max(mean_of(row_means, all.rows), eps);
     for (std::size_t i = 0; i < all.rows; ++i) {
-      const double of_row = row_means[i] / divisor;
-      for (std::size_t j = 0; j < all.columns; ++j) {
-        float& each = g[i * all.columns + j];
-        each = static_cast<float>(each / std::max(std::sqrt(of_row * column_means[j]), eps));
-      }
+      float* const row = g + i * all.columns;
+      divide({.row = row,
+              .count = all.columns,
+              .mean = static_cast<float>(row_means[i] / divisor),
+              .column_means = column_means,
+              .eps = static_cast<float>(eps)});
+      add_squares({row, all.columns}, squares);
     }
   }
 }
 
-void divide_by_variance(const WholeTensor& tensor, double part, double eps) {
+void divide_by_variance(const WholeTensor& tensor, double part, double eps, ExactSum& squares) {
   for (std::size_t i = 0; i < tensor.directions.size(); ++i) {
     float& each = tensor.directions[i];
     float& variance = tensor.state[0][i];
     move_mean(variance, double{each} * double{each}, part);
     each = static_cast<float>(each / std::max(std::sqrt(double{variance}), eps));
   }
+  add_squares(tensor.directions, squares);
 }
 
 void adafactor(const OptimizerSettings& settings, const UpdateStep& step, const WholeTensor& tensor) {
   const auto count = static_cast<double>(tensor.directions.size());
   const double part = std::pow(static_cast<double>(step.count), settings.beta2_decay);
   const auto divide = tensor.shape.size() < 2 ? divide_by_variance : divide_by_means;
-  divide(tensor, part, *settings.eps);
   ExactSum squares;
-  add_squares(tensor.directions, squares);
+  divide(tensor, part, *settings.eps, squares);
   const double root_mean_square = std::sqrt(squares.value() / count);
   const double scale = std::max(settings.eps2, std::sqrt(tensor.parameter_squares / count)) /
                        std::max(1.0, root_mean_square / settings.d);
-  for (float& each : tensor.directions) each = static_cast<float>(each * scale);
+  const auto factor = static_cast<float>(scale);
+  for (float& each : tensor.directions) each *= factor;
 }
 
 void muon(const OptimizerSettings& settings, const WholeTensor& tensor) {

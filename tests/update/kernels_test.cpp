@@ -2,9 +2,12 @@
 
 #include "tensors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <tuple>
+#include <vector>
 
 namespace cohort::update {
 namespace {
@@ -108,6 +111,37 @@ TEST(Kernels, AddSquaresInTheSameOrderWithEveryInstructionSet) {
       exact += static_cast<long double>(value) * value;
     }
     EXPECT_NEAR(expected[block], static_cast<double>(exact), 1e-15 * kSquareBlock * expected[block]);
+  }
+}
+
+// Lengths before and behind multiples of the width of a register.
+TEST(Kernels, RowsOfAMatrixHaveTheSameBitsWithEveryInstructionSet) {
+  for (const std::size_t count : {0u, 1u, 7u, 8u, 9u, 31u, 64u, 101u}) {
+    std::vector<float> row, means;
+    for (std::size_t i = 0; i < count; ++i) {
+      row.push_back(0.1f * static_cast<float>(i) - 1.7f);
+      means.push_back(i % 5 == 0 ? 0 : 0.3f / static_cast<float>(i));
+    }
+    const auto results = [&](InstructionSet set) {
+      const Kernels kernels = kernels_of(set);
+      std::vector<double> columns(count, 0.25);
+      const double sum = kernels.row_squares(row.data(), count, columns.data());
+      std::vector<float> divided = row;
+      kernels.divide_row(
+          {.row = divided.data(), .count = count, .mean = 0.7f, .column_means = means.data(), .eps = 1e-3f});
+      return std::tuple(sum, columns, divided);
+    };
+    const auto expected = results(InstructionSet::kGeneric);
+    for (const InstructionSet set : available_sets()) EXPECT_EQ(results(set), expected) << count;
+    const auto& [sum, columns, divided] = expected;
+    double squares = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double square = double{row[i]} * double{row[i]};
+      squares += square;
+      EXPECT_EQ(columns[i], 0.25 + square);
+      EXPECT_FLOAT_EQ(divided[i], row[i] / std::max(std::sqrt(0.7f * means[i]), 1e-3f));
+    }
+    EXPECT_NEAR(sum, squares, 1e-12);
   }
 }
 
