@@ -29,12 +29,14 @@
 #include <cohort/numbers.h>
 #include <cohort/optimizer.h>
 #include <cohort/parameter_group.h>
+#include <cohort/post_steps.h>
 #include <cohort/precision.h>
 #include <cohort/predict.h>
 #include <cohort/random.h>
 #include <cohort/reduce_op.h>
 #include <cohort/run.h>
 #include <cohort/slice.h>
+#include <cohort/solver.h>
 #include <cohort/solver_settings.h>
 #include <cohort/stages.h>
 #include <cohort/state.h>

@@ -8,7 +8,9 @@
 #include <cohort/model_facts.h>
 #include <cohort/optimizer.h>
 #include <cohort/parameter_group.h>
+#include <cohort/post_steps.h>
 #include <cohort/precision.h>
+#include <cohort/solver_settings.h>
 #include <cohort/stages.h>
 #include <cohort/state.h>
 #include <cohort/step_report.h>
@@ -39,7 +41,9 @@ class StateCopies;
 /// A function that computes the loss of a batch: the differentiable sum of the losses of its samples or
 /// tokens, and their number.
 using Objective = std::function<Evaluation(const Batch&)>;
-/// The same for a model in stages, from the output of the last one.
+/// A function that computes the output of a model for a batch.
+using Output = std::function<at::Tensor(const Batch&)>;
+/// The loss of a batch from the output of the model, or of its last stage.
 using OutputLoss = std::function<Evaluation(const at::Tensor& output, const Batch&)>;
 
 /// An objective from a function that returns the mean loss over the samples of a batch, as the losses of
@@ -66,6 +70,9 @@ struct EvaluationReport {
 /// The length, the optimizer and the other settings of a training run; docs/training.md explains them.
 struct TrainerOptions {
   OptimizerSettings optimizer{};
+  /// Instead of `optimizer`, which stays as it is by default then: every step is an iteration of this solver,
+  /// with the loss of the whole data set. See docs/solvers.md.
+  std::optional<SolverSettings> solver{};
   LearningRateSchedule schedule{};
   std::vector<ParameterGroup> groups{};     ///< for a parameter, the first group that matches its name counts
   std::optional<double> clip_grad_norm{};   ///< the largest norm of the mean gradient; not set: no limit
@@ -74,6 +81,8 @@ struct TrainerOptions {
   /// ranks with an Error of code kDiverged, as does such a gradient norm if clip_grad_norm is set.
   bool skip_non_finite = false;
   Precision precision{};  ///< the types of numbers, and the scale of the loss
+  AverageOptions average{};
+  MaskOptions mask{};
 
   std::optional<std::int64_t> batch_size = 64;  ///< samples over all ranks; nullopt: all of the data set
   std::optional<int> micro_batches{};           ///< parts of a batch, over all ranks; not set: one per rank
@@ -84,8 +93,9 @@ struct TrainerOptions {
   std::uint64_t seed = 1;
   bool shuffle = true;
   Deterministic deterministic = Deterministic::kWorld;
-  /// The folder for best.safetensors and last.safetensors, created if it does not exist; files of an earlier
-  /// run are moved to its sub-folder earlier-1, earlier-2, … Empty: no files are written.
+  /// The folder for best.safetensors, last.safetensors and, with `average`, average.safetensors, created if
+  /// it does not exist; files of an earlier run are moved to its sub-folder earlier-1, earlier-2, … Empty: no
+  /// files are written.
   std::string directory{};
   ModelFacts facts{};  ///< written into these files
   /// Snapshots of the training, at the end of it as well. Not set: none are written.
@@ -121,7 +131,12 @@ struct TrainerOptions {
   std::function<bool()> wants_to_stop{};  ///< called once a step; training stops if it is true on any rank
 };
 
-enum class TrainingEnd { kDone, kPatience, kStopped };
+enum class TrainingEnd {
+  kDone,      ///< all epochs or steps are done
+  kPatience,  ///< as many evaluations as TrainerOptions::patience had no better loss
+  kStopped,   ///< a rank was told to stop
+  kSolved,    ///< the solver has ended: TrainingReport::solver says why
+};
 
 /// The result of training; the same on all ranks, except for the times.
 struct TrainingReport {
@@ -140,13 +155,17 @@ struct TrainingReport {
   /// The step of the newest snapshot that is complete.
   std::optional<std::int64_t> saved_step{};
   std::int64_t skipped_steps = 0;  ///< of `steps`, also before a resume
+  /// The state of the solver, if TrainerOptions::solver is set.
+  std::optional<SolverReport> solver{};
+  std::int64_t averages = 0;  ///< parameters that `average` has taken in, also before a resume
+  std::int64_t masked = 0;    ///< elements that `mask` holds at zero
 };
 
 /// The bytes of memory that a rank uses.
 struct TrainerMemory {
   std::size_t parameters = 0;  ///< a share of them, if the ranks of the host share one copy
   std::size_t gradients = 0;   ///< the largest value so far
-  std::size_t moments = 0;     ///< of Cohort's optimizers; an optimizer of torch is not counted
+  std::size_t moments = 0;     ///< of Cohort's optimizers and solvers, with averages and masks
 };
 
 /// Synchronous data-parallel training of a module.
@@ -182,6 +201,9 @@ class COHORT_EXPORT Trainer {
   /// optimizer must outlive the trainer.
   Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Objective objective,
           torch::optim::Optimizer& optimizer, TrainerOptions options = {});
+  /// With a function for the output and one for the loss, as SolverKind::kGaussNewton needs them.
+  Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Output output, OutputLoss loss,
+          TrainerOptions options = {});
   Trainer(Group& group, Stages stages, OutputLoss loss, TrainerOptions options = {});
   Trainer(Group& group, Stages stages, OutputLoss loss, torch::optim::Optimizer& optimizer,
           TrainerOptions options = {});
@@ -189,6 +211,8 @@ class COHORT_EXPORT Trainer {
           TrainerOptions options = {});
   Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Objective objective,
           torch::optim::Optimizer* optimizer, TrainerOptions options);
+  Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Output output,
+          OutputLoss loss, TrainerOptions options);
   Trainer(Communicator& group, Arena& arena, Stages stages, OutputLoss loss,
           torch::optim::Optimizer* optimizer, TrainerOptions options);
   ~Trainer();
@@ -200,6 +224,12 @@ class COHORT_EXPORT Trainer {
   TrainingReport fit(std::shared_ptr<const Dataset> train, std::shared_ptr<const Dataset> test = nullptr);
   /// The mean loss and the accuracy on `data`. All ranks call it together; each evaluates a part of the data.
   EvaluationReport evaluate(const Dataset& data);
+  /// Calls `use` while the module has the averages of `TrainerOptions::average` as parameters. Afterwards,
+  /// and if `use` throws, it has its own again. All ranks call it together, not while fit() runs.
+  ///
+  /// Failure: throws UsageError if there are no averages yet.
+  /// Cost: a copy of the parameters on each rank.
+  void with_averages(const std::function<void()>& use);
   TrainerMemory memory() const;
   /// Visits everything that training changes, as this rank holds it: parameters and buffers under their
   /// names, moments (`weight/exp_avg`) as slices of their tensors, numbers of updates (`weight/step`), and

@@ -1,5 +1,6 @@
 #include "base/exact_sum.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -14,7 +15,90 @@ constexpr std::int64_t kLimbMask = (std::int64_t{1} << kLimbBits) - 1;
 constexpr std::int64_t kFullLimb = std::int64_t{1} << 61;
 constexpr double kTooLarge = 0x1p300;
 
+typedef double Doubles __attribute__((vector_size(64)));
+typedef std::int64_t Bits __attribute__((vector_size(64)));
+constexpr std::size_t kWidth = sizeof(Doubles) / sizeof(double);
+
+/// Numbers that are added together; zeros fill up the last vector.
+struct Batch {
+  static constexpr std::size_t kMost = 256;
+
+  std::array<Doubles, kMost / kWidth> vectors;
+  std::size_t count = 0;  // vectors
+
+  explicit Batch(std::span<const double> numbers) : count((numbers.size() + kWidth - 1) / kWidth) {
+    vectors[count - 1] = Doubles{};
+    std::memcpy(vectors.data(), numbers.data(), numbers.size_bytes());
+  }
+
+  // By the bits of the amounts, which have the order of the numbers; NaN is above all of them.
+  double largest_amount() const {
+    Bits most{};
+    for (std::size_t i = 0; i < count; ++i) {
+      Bits amounts;
+      std::memcpy(&amounts, &vectors[i], sizeof amounts);
+      amounts &= std::numeric_limits<std::int64_t>::max();
+      most = amounts > most ? amounts : most;
+    }
+    std::int64_t largest = 0;
+    for (std::size_t i = 0; i < kWidth; ++i) largest = std::max<std::int64_t>(largest, most[i]);
+    return std::bit_cast<double>(largest);
+  }
+};
+
+/// The sum of those parts of some numbers that are multiples of a unit, which is exact as a double.
+class UnitSum {
+ public:
+  explicit UnitSum(double unit) : large_(Doubles{} + 0x1.8p52 * unit) {}
+
+  /// Moves the nearest multiples from the numbers to the sum.
+  void take_from(Doubles& numbers) {
+    const Doubles multiples = (numbers + large_) - large_;
+    sum_ += multiples;
+    numbers -= multiples;
+  }
+  double value() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < kWidth; ++i) sum += sum_[i];
+    return sum;
+  }
+
+ private:
+  const Doubles large_;  // numbers that are added to it lose their bits below the unit
+  Doubles sum_{};
+};
+
 }  // namespace
+
+// Two sums of 45 bits, the second for what the first one leaves, hold the 53 bits of each number that is not
+// much smaller than the largest: 2⁸ numbers below 2ᵉ are less than 2ᵉ⁺⁸, which has 53 bits above 2ᵉ⁻⁴⁵.
+void ExactSum::add(std::span<const double> numbers) {
+  constexpr int kBits = 45;
+  while (!numbers.empty()) {
+    const auto part = numbers.first(std::min(numbers.size(), Batch::kMost));
+    numbers = numbers.subspan(part.size());
+    Batch batch(part);
+    const double most = batch.largest_amount();
+    if (!(most > 0x1p-200 && most < kTooLarge)) {
+      for (const double number : part) add(number);
+      continue;
+    }
+    const int exponent = std::ilogb(most) + 1;
+    UnitSum upper(std::ldexp(1.0, exponent - kBits)), lower(std::ldexp(1.0, exponent - 2 * kBits - 1));
+    Bits has_rest{};
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      upper.take_from(batch.vectors[i]);
+      lower.take_from(batch.vectors[i]);
+      has_rest |= batch.vectors[i] != Doubles{};
+    }
+    add(upper.value());
+    add(lower.value());
+    constexpr std::array<std::int64_t, kWidth> kNone{};
+    if (std::memcmp(&has_rest, kNone.data(), sizeof has_rest) != 0) {
+      for (std::size_t i = 0; i < batch.count * kWidth; ++i) add(batch.vectors[i / kWidth][i % kWidth]);
+    }
+  }
+}
 
 void ExactSum::add(double number) {
   if (!(std::abs(number) < kTooLarge)) {

@@ -22,6 +22,10 @@ namespace cohort {
 class ExactSum {
  public:
   void add(double number);
+  /// Adds all of them.
+  ///
+  /// Cost: a nanosecond for each, unless many are smaller than the largest by a factor of 2³⁸ and more.
+  void add(std::span<const double> numbers);
   void add(const ExactSum& other);
   /// The sum, rounded; a function of the exact sum alone.
   double value() const;

@@ -11,6 +11,10 @@ bool is_of_model(std::string_view name) {
   return name.find('/') == std::string_view::npos;
 }
 
+bool is_of_post_steps(std::string_view name) {
+  return name.ends_with("/average") || name.ends_with("/mask") || name.starts_with("average/");
+}
+
 std::string weight_index(const Manifest& manifest) {
   if (manifest.kind != SnapshotKind::kFull) return "";
   std::map<std::string, std::string> files;

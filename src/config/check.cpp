@@ -109,6 +109,26 @@ void check_optimizer(Checker& checker) {
     checker.add({"optimizer.nesterov", "optimizer.momentum"},
                 "optimizer.nesterov = true requires optimizer.momentum above 0, and it is 0");
   }
+  if (optimizer.name == "gauss-newton" && checker.config().model.kind == "gpt") {
+    checker.add({"optimizer.name", "model.kind"},
+                "optimizer.name = \"gauss-newton\" requires second derivatives, and the attention of "
+                "model.kind = \"gpt\" has none: take \"lbfgs\"");
+  }
+}
+
+void check_muon(Checker& checker) {
+  const OptimizerConfig& optimizer = checker.config().optimizer;
+  if (optimizer.name != "muon") return;
+  if (const std::size_t count = optimizer.ns_coefficients.size(); count != 0 && count != 3) {
+    checker.add({"optimizer.ns_coefficients"},
+                fmt::format("optimizer.ns_coefficients has {} numbers, expected 3", count));
+  }
+  if (optimizer.fallback_learning_rate && optimizer.learning_rate == 0.0) {
+    checker.add(
+        {"optimizer.fallback_learning_rate", "optimizer.learning_rate"},
+        "optimizer.fallback_learning_rate is set, but optimizer.learning_rate is 0: there is no curve "
+        "to follow");
+  }
 }
 
 OptimizerSettings settings_of_optimizer(const Checker& checker) {
@@ -242,6 +262,19 @@ void check_precision(Checker& checker) {
   }
 }
 
+void check_post_steps(Checker& checker) {
+  const Config& config = checker.config();
+  if (config.mask.sparsity > 0 && !config.mask.file.empty()) {
+    checker.add({"mask.sparsity", "mask.file"},
+                "mask.sparsity and mask.file are both set: leave one of them out");
+  }
+  if (config.train.steps && config.average.start > *config.train.steps) {
+    checker.add({"average.start", "train.steps"},
+                fmt::format("average.start = {} is above train.steps = {}, so that there would be no average",
+                            config.average.start, *config.train.steps));
+  }
+}
+
 void check_loop(Checker& checker) {
   const TrainConfig& train = checker.config().train;
   if (train.deterministic == "any-world" && train.micro_batches == 0) {
@@ -263,8 +296,9 @@ void check_loop(Checker& checker) {
 
 std::vector<std::string> check_together(const Loaded& loaded) {
   Checker checker(loaded);
-  for (const auto check : {check_source, check_model_for_data, check_model, check_optimizer, check_schedule,
-                           check_precision, check_rank_factors, check_loop}) {
+  for (const auto check :
+       {check_source, check_model_for_data, check_model, check_optimizer, check_muon, check_schedule,
+        check_precision, check_post_steps, check_rank_factors, check_loop}) {
     check(checker);
   }
   return checker.take();

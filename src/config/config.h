@@ -4,6 +4,7 @@
 #include <cohort/log.h>
 #include <cohort/optimizer.h>
 #include <cohort/precision.h>
+#include <cohort/solver_settings.h>
 #include <cohort/wire_dtype.h>
 
 #include "base/log_sink.h"
@@ -85,8 +86,8 @@ struct ModelConfig {
   int layers{};
   int width{};
   int heads{};
-  std::string initial{};     ///< a safetensors file, or empty
-  std::string batch_norm{};  ///< local synchronised
+  std::string initial{};             ///< a safetensors file, or empty
+  std::string batch_norm = "local";  ///< or synchronised
   bool channels_last{};
 };
 
@@ -97,6 +98,7 @@ struct OptimizerConfig : OptimizerSettings {
   double clip_grad_norm{};          ///< 0: no limit
   double clip_grad_value{};         ///< 0: no limit
   bool skip_non_finite{};
+  SolverSettings solver{};  ///< if `name` is that of a solver; without kind, learning rate, weight decay
 };
 
 /// [schedule]: how the learning rate changes with the step. Steps that are 0 follow from the length of the
@@ -153,6 +155,24 @@ struct PrecisionConfig {
   int fallback_steps{};  ///< 0: none
 };
 
+/// [average]: an average of the parameters, beside them.
+struct AverageConfig {
+  std::string kind;  ///< none ema swa
+  double decay{};
+  bool warmup{};
+  int start{};  ///< updates
+  int every{};  ///< updates
+  bool evaluate{};
+  bool update_bn{};
+};
+
+/// [mask]: elements of parameters that stay zero.
+struct MaskConfig {
+  double sparsity{};                    ///< 0: none by magnitude
+  std::vector<std::string> parameters;  ///< patterns; empty: those of two dimensions or more
+  std::string file;                     ///< a safetensors file, or empty
+};
+
 /// [train]: the training loop.
 struct TrainConfig {
   int batch_size{};     ///< over all ranks; 0: all samples
@@ -206,6 +226,8 @@ struct Config {
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
   PrecisionConfig precision;
+  AverageConfig average;
+  MaskConfig mask;
   TrainConfig train;
   CheckpointConfig checkpoint;
   TraceConfig trace;

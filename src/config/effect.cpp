@@ -1,6 +1,7 @@
 #include "config/data_kinds.h"
 #include "config/keys.h"
 #include "config/load.h"
+#include "solve/settings_table.h"
 #include "update/settings.h"
 
 #include <algorithm>
@@ -67,6 +68,14 @@ std::vector<Effect> effects_of_schedule_name() {
   return effects;
 }
 
+std::vector<Effect> effects_of_average_kind() {
+  std::vector<Effect> effects = {{"average.decay", {"ema"}}, {"average.warmup", {"ema"}}};
+  for (const char* const key : {"average.start", "average.every", "average.evaluate", "average.update_bn"}) {
+    effects.push_back({key, {"ema", "swa"}});
+  }
+  return effects;
+}
+
 // Nothing if the key has its default value, be it written or not.
 const std::string* location_if_changed(std::span<const Key> keys, const Loaded& loaded,
                                        std::string_view name) {
@@ -115,6 +124,27 @@ void check_schedule_keys(std::span<const Key> keys, const Loaded& loaded,
          "schedule.scale_with_batch = \"none\"");
 }
 
+void check_mask_keys(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
+  const std::string* const location = location_if_changed(keys, loaded, "mask.parameters");
+  if (location == nullptr || loaded.config.mask.sparsity > 0) return;
+  mistakes.push_back(
+      fmt::format("{}: mask.parameters has no effect with mask.sparsity = 0: leave it out", *location));
+}
+
+// The settings of a dynamic loss scale, where the scale is fixed or there is none.
+void check_scale_keys(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
+  if (loaded.config.precision.loss_scaling == LossScaling::kDynamic) return;
+  for (const char* const name :
+       {"precision.initial_scale", "precision.growth_factor", "precision.backoff_factor",
+        "precision.growth_interval", "precision.hysteresis", "precision.least_scale"}) {
+    if (const std::string* const location = location_if_changed(keys, loaded, name)) {
+      mistakes.push_back(
+          fmt::format("{}: {} has an effect only with precision.loss_scale = \"dynamic\": leave it out",
+                      *location, name));
+    }
+  }
+}
+
 // The settings of a split, where no split is made.
 void check_split(std::span<const Key> keys, const Loaded& loaded, std::vector<std::string>& mistakes) {
   const DataConfig& data = loaded.config.data;
@@ -138,13 +168,46 @@ void check_split(std::span<const Key> keys, const Loaded& loaded, std::vector<st
   }
 }
 
+// The optimizers and solvers that use a setting. A job that is tried with a solver on the command line keeps
+// its learning rate and its schedule: training warns of them.
+std::vector<std::string> all_users_of(std::string_view setting) {
+  std::vector<std::string> users = users_of(setting);
+  const bool is_warned_of = setting == "learning_rate";
+  for (std::string& name : is_warned_of ? solver_names() : solvers_using(setting)) {
+    users.push_back(std::move(name));
+  }
+  return users;
+}
+
+// Keys that a solver has no use for.
+void check_solver_effect(std::span<const Key> keys, const Loaded& loaded,
+                         std::vector<std::string>& mistakes) {
+  const OptimizerConfig& optimizer = loaded.config.optimizer;
+  if (!solver_named(optimizer.name)) return;
+  std::vector<std::string_view> unused = {"optimizer.clip_grad_norm",  "optimizer.clip_grad_value",
+                                          "optimizer.skip_non_finite", "train.bucket_bytes",
+                                          "train.hash_every",          "train.one_copy",
+                                          "train.deterministic",       "trace.file"};
+  for (const Key& key : keys) {
+    const std::string_view section = section_of(key.name);
+    if (section == "precision" || section == "average" || section == "mask") unused.emplace_back(key.name);
+  }
+  for (const std::string_view name : unused) {
+    if (const std::string* location = location_if_changed(keys, loaded, name)) {
+      mistakes.push_back(
+          fmt::format("{}: {} has no effect on the solver optimizer.name = \"{}\": leave it out", *location,
+                      name, optimizer.name));
+    }
+  }
+}
+
 // The settings of an optimizer, where another one is chosen.
 void check_optimizer_effect(std::span<const Key> keys, const Loaded& loaded,
                             std::vector<std::string>& mistakes) {
   const std::string& name = loaded.config.optimizer.name;
   for (const Key& key : keys) {
     if (section_of(key.name) != "optimizer") continue;
-    const std::vector<std::string> users = users_of(std::string_view(key.name).substr(10));
+    const std::vector<std::string> users = all_users_of(std::string_view(key.name).substr(10));
     if (users.empty() || std::find(users.begin(), users.end(), name) != users.end()) continue;
     if (const std::string* location = location_if_changed(keys, loaded, key.name)) {
       mistakes.push_back(
@@ -161,9 +224,14 @@ std::vector<std::string> check_effect(std::span<const Key> keys, const Loaded& l
   check_choice(keys, loaded, {"data.kind", loaded.config.data.kind}, effects_of_data_kind(), mistakes);
   check_split(keys, loaded, mistakes);
   check_optimizer_effect(keys, loaded, mistakes);
+  check_solver_effect(keys, loaded, mistakes);
   check_choice(keys, loaded, {"schedule.name", loaded.config.schedule.name}, effects_of_schedule_name(),
                mistakes);
   check_schedule_keys(keys, loaded, mistakes);
+  check_choice(keys, loaded, {"average.kind", loaded.config.average.kind}, effects_of_average_kind(),
+               mistakes);
+  check_mask_keys(keys, loaded, mistakes);
+  check_scale_keys(keys, loaded, mistakes);
   return mistakes;
 }
 

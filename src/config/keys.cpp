@@ -10,9 +10,9 @@ namespace cohort::config {
 
 std::vector<Key> make_keys() {
   std::vector<Key> keys;
-  for (const auto section :
-       {log_keys, launch_keys, communication_keys, doctor_keys, data_keys, model_keys, optimizer_keys,
-        schedule_keys, precision_keys, train_keys, checkpoint_keys, trace_keys}) {
+  for (const auto section : {log_keys, launch_keys, communication_keys, doctor_keys, data_keys, model_keys,
+                             optimizer_keys, solver_keys, schedule_keys, precision_keys, average_keys,
+                             mask_keys, train_keys, checkpoint_keys, trace_keys}) {
     std::vector<Key> rows = section();
     std::move(rows.begin(), rows.end(), std::back_inserter(keys));
   }

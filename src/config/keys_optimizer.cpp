@@ -1,6 +1,7 @@
 #include "config/sections.h"
 #include "update/optimizer.h"
 #include "update/settings.h"
+#include <cohort/solver_settings.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,16 +40,26 @@ std::string users_text(std::string_view setting) {
   return users.empty() ? last : fmt::format("{} and {}", fmt::join(users, ", "), last);
 }
 
+std::vector<std::string> names_with_solvers() {
+  std::vector<std::string> names = optimizer_names();
+  for (std::string& name : solver_names()) names.push_back(std::move(name));
+  return names;
+}
+
 std::vector<Key> name_and_rate_keys() {
   return {
-      word("optimizer.name", COHORT_FIELD(optimizer.name), optimizer_names(), "sgd",
-           "The optimizer that updates the parameters."),
+      word("optimizer.name", COHORT_FIELD(optimizer.name), names_with_solvers(), "sgd",
+           fmt::format("The optimizer that updates the parameters, or a solver ({}), for which a step is an "
+                       "iteration with the loss of all samples.",
+                       fmt::join(solver_names(), ", "))),
       optional_real_number(
           "optimizer.learning_rate", COHORT_FIELD(optimizer.learning_rate), {0.0, kMostRate}, "0.05",
           fmt::format("The learning rate, before warm-up and learning-rate schedule; if not set: {}.",
                       defaults_text(&OptimizerSettings::learning_rate))),
       real_number("optimizer.weight_decay", COHORT_FIELD(optimizer.weight_decay), 0.0, kThousand,
-                  "The weight decay: added to the gradient, or decoupled from it in adamw and lion."),
+                  "The weight decay: added to the gradient, or decoupled from it in adamw, lion, adafactor "
+                  "and muon; part "
+                  "of the direction in lamb and lars."),
       flag("optimizer.maximize", COHORT_FIELD(optimizer.maximize), false,
            "Follow the gradient upwards, to the largest loss."),
   };
@@ -75,9 +86,10 @@ std::vector<Key> moment_keys() {
                            fmt::format("The decay rates of the running means of gradients and of their "
                                        "squares; if not set: {}.",
                                        defaults_text(&OptimizerSettings::betas))),
-      optional_real_number("optimizer.eps", COHORT_FIELD(optimizer.eps), {1e-30, 1.0}, "1e-8",
-                           fmt::format("The number that is added to the denominator; if not set: {}.",
-                                       defaults_text(&OptimizerSettings::eps))),
+      optional_real_number(
+          "optimizer.eps", COHORT_FIELD(optimizer.eps), {1e-30, 1.0}, "1e-8",
+          fmt::format("The number that is added to the denominator, or the least one; if not set: {}.",
+                      defaults_text(&OptimizerSettings::eps))),
       flag("optimizer.amsgrad", COHORT_FIELD(optimizer.amsgrad), false,
            fmt::format("Divide by the largest mean of squares so far, in {}.", users_text("amsgrad"))),
       flag("optimizer.decoupled_weight_decay", COHORT_FIELD(optimizer.decoupled_weight_decay), false,
@@ -93,6 +105,37 @@ std::vector<Key> moment_keys() {
                   "How fast the learning rate of adagrad falls: it is divided by 1 plus this for each step."),
       real_number("optimizer.initial_accumulator_value", COHORT_FIELD(optimizer.initial_accumulator_value),
                   0.0, {0.0, 1e9}, "The first value of the sums of squares of adagrad."),
+  };
+}
+
+std::vector<Key> tensor_keys() {
+  return {
+      real_number("optimizer.trust_coefficient", COHORT_FIELD(optimizer.trust_coefficient), 0.001, kThousand,
+                  "The factor of the local learning rates of lars."),
+      real_number("optimizer.beta2_decay", COHORT_FIELD(optimizer.beta2_decay), -0.8, {-10.0, -1e-6},
+                  "How fast the means of squares of adafactor become longer: step t moves them by t to the "
+                  "power of this."),
+      real_number("optimizer.eps2", COHORT_FIELD(optimizer.eps2), 1e-3, kThousand,
+                  "The least root mean square of a parameter that adafactor multiplies its updates by."),
+      real_number("optimizer.d", COHORT_FIELD(optimizer.d), 1.0, {1.0, 1e9},
+                  "The largest root mean square of an update of adafactor; larger ones are scaled down."),
+      whole_number("optimizer.ns_steps", COHORT_FIELD(optimizer.ns_steps), 5, {0, 99},
+                   "The iterations of Newton and Schulz in each update of muon."),
+      number_list("optimizer.ns_coefficients", COHORT_FIELD(optimizer.ns_coefficients), {-1000.0, 1000.0},
+                  "[3.4445, -4.775, 2.0315]",
+                  "The three coefficients of these iterations; if not set: those of the example."),
+      flag("optimizer.match_rms_adamw", COHORT_FIELD(optimizer.match_rms_adamw), false,
+           "Give the updates of muon about the size of those of adamw, so that learning rates for adamw fit; "
+           "adjust_lr_fn of torch.optim.Muon."),
+      optional_real_number("optimizer.fallback_learning_rate", COHORT_FIELD(optimizer.fallback_learning_rate),
+                           {0.0, kMostRate}, "0.0003",
+                           "The learning rate of the adamw that updates tensors of less than two dimensions "
+                           "where muon updates "
+                           "the others; if not set: optimizer.learning_rate."),
+      optional_number_pair("optimizer.fallback_betas", COHORT_FIELD(optimizer.fallback_betas), kBelowOne,
+                           "[0.9, 0.95]", "The betas of this adamw; if not set: those of adamw."),
+      optional_real_number("optimizer.fallback_eps", COHORT_FIELD(optimizer.fallback_eps), {1e-30, 1.0},
+                           "1e-8", "The eps of this adamw; if not set: that of adamw."),
   };
 }
 
@@ -122,7 +165,8 @@ std::vector<Key> gradient_keys() {
 
 std::vector<Key> optimizer_keys() {
   std::vector<Key> keys;
-  for (const auto part : {name_and_rate_keys, momentum_keys, moment_keys, group_keys, gradient_keys}) {
+  for (const auto part :
+       {name_and_rate_keys, momentum_keys, moment_keys, tensor_keys, group_keys, gradient_keys}) {
     for (Key& key : part()) keys.push_back(std::move(key));
   }
   return keys;

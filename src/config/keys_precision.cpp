@@ -48,9 +48,10 @@ Key parameters_key() {
     return config.precision.parameters == DType::kF32 ? 0 : 1;
   };
   return without_f16(
-      choice("precision.parameters", {"f32", "bf16"}, "f32", set, get,
-             "The type of parameters with two dimensions or more; with bf16 each rank keeps an f32 copy of "
-             "the parameters that it updates. bf16 requires precision.compute = \"bf16\"."),
+      choice(
+          "precision.parameters", {"f32", "bf16"}, "f32", set, get,
+          "The type of parameters with two dimensions or more; bf16, with which each rank keeps an f32 copy "
+          "of the parameters that it updates, requires precision.compute = \"bf16\"."),
       "is no type for parameters: its range is too small", "Use \"bf16\".");
 }
 
@@ -63,7 +64,7 @@ Key gradients_key() {
   return choice(
       "precision.gradients", {"f32", "bf16", "f16"}, "f32", set, get,
       "The type in which gradients, and other f32 numbers of reductions, travel between hosts; sums "
-      "are computed in f32 in any case. On one host nothing travels.");
+      "are computed in f32 in any case, and on one host nothing travels.");
 }
 
 // none, dynamic, or a number.

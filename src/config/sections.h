@@ -14,8 +14,11 @@ std::vector<Key> doctor_keys();
 std::vector<Key> data_keys();
 std::vector<Key> model_keys();
 std::vector<Key> optimizer_keys();
+std::vector<Key> solver_keys();  // of [optimizer], too
 std::vector<Key> schedule_keys();
 std::vector<Key> precision_keys();
+std::vector<Key> average_keys();
+std::vector<Key> mask_keys();
 std::vector<Key> train_keys();
 std::vector<Key> checkpoint_keys();
 std::vector<Key> trace_keys();

@@ -1,3 +1,4 @@
+#include "base/check.h"
 #include "base/nearest.h"
 #include "config/key_reading.h"
 
@@ -107,7 +108,11 @@ Key choice(std::string name, std::vector<std::string> words, const std::string& 
           .help = std::move(help),
           .choices = words,
           .read = read,
-          .show = [words, get = std::move(get)](const Config& config) { return quoted(words[get(config)]); }};
+          .show = [words, get = std::move(get)](const Config& config) {
+            const std::size_t index = get(config);
+            COHORT_CHECK_LT(index, words.size());
+            return quoted(words[index]);
+          }};
 }
 
 Key word(std::string name, const Field<std::string>& field, const std::vector<std::string>& words,

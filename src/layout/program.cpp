@@ -10,13 +10,13 @@
 namespace cohort {
 namespace {
 
-constexpr std::array<std::string_view, 13> kNames = {
-    "load",   "forward", "backward",         "fill",    "weigh", "reduce", "vote", "update", "apply",
-    "gather", "meet",    "gather_gradients", "optimize"};
+constexpr std::array<std::string_view, 15> kNames = {
+    "load",    "forward", "backward", "fill",   "weigh", "reduce",           "vote",    "prepare",
+    "combine", "update",  "apply",    "gather", "meet",  "gather_gradients", "optimize"};
 
 bool is_common(const Action& action) {
-  return !action.micro_batch && action.verb != Verb::kFill && action.verb != Verb::kUpdate &&
-         action.verb != Verb::kOptimize;
+  return !action.micro_batch && action.verb != Verb::kFill && action.verb != Verb::kPrepare &&
+         action.verb != Verb::kUpdate && action.verb != Verb::kOptimize;
 }
 
 }  // namespace

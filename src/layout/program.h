@@ -18,6 +18,8 @@ enum class Verb : std::uint8_t {
   kWeigh,     ///< adds up the weights of the micro-batches of all ranks: the divisor of the gradients
   kReduce,    ///< reduce-scatter of the gradients of a bucket: each rank gets the sum of its slice
   kVote,      ///< the ranks agree whether the step counts, is skipped or fails
+  kPrepare,   ///< the first pass of the optimizers of a bucket that need more of a tensor than elements
+  kCombine,   ///< ranks add up norms of tensors, and each computes with its share of whole tensors
   kUpdate,    ///< updates the parameters of this rank's slice of a bucket
   kApply,     ///< reduce and update in one pass over memory
   kGather,    ///< all-gather of the updated slices of a bucket
@@ -37,7 +39,7 @@ struct Action {
   std::optional<int> stage{};        ///< of forward and backward, if the model has several
   std::optional<int> micro_batch{};  ///< of load, forward and backward
   std::optional<int> unit{};         ///< part of a model that is gathered or computed again as a whole
-  std::optional<int> bucket{};       ///< of fill, reduce, update, apply and gather
+  std::optional<int> bucket{};       ///< of fill, reduce, prepare, update, apply and gather
   std::optional<int> peer{};         ///< the other rank of a send or receive
   /// Indices of actions of other lanes that must be over before this one starts.
   std::vector<std::size_t> after{};
@@ -84,6 +86,8 @@ struct StepShape {
   int bucket_lanes = 1;  ///< buckets in flight at once: bucket b belongs to lane 1 + b modulo this
   UpdateTime update = UpdateTime::kWhenReduced;
   Copies copies = Copies::kPerRank;
+  /// For each bucket, not 0 if an optimizer in it makes two passes; empty: no bucket. Requires kAfterVote.
+  std::vector<std::uint8_t> two_passes{};
   /// For each bucket, the actions of its synchronizer; empty: lock step for all.
   std::vector<const BucketActions*> actions{};
 };

@@ -1,5 +1,7 @@
 #include "layout/step_builder.h"
 
+#include "base/check.h"
+
 #include <algorithm>
 
 namespace cohort {
@@ -56,6 +58,19 @@ std::size_t StepBuilder::vote() {
   return program_.add({.verb = Verb::kVote, .lane = kComputeLane, .after = ends_of_lanes()});
 }
 
+// Moments advance after the vote, so that a step that is skipped leaves them as they are.
+std::size_t StepBuilder::combine(std::size_t vote) {
+  const bool has_any = std::any_of(shape_.two_passes.begin(), shape_.two_passes.end(),
+                                   [](std::uint8_t each) { return each != 0; });
+  if (!has_any) return vote;
+  COHORT_CHECK(shape_.update == UpdateTime::kAfterVote, "two passes in an update before the vote");
+  for (int bucket = 0; bucket < shape_.num_buckets; ++bucket) {
+    if (shape_.two_passes[static_cast<std::size_t>(bucket)] == 0) continue;
+    add({.verb = Verb::kPrepare, .lane = lane_of(bucket), .bucket = bucket, .after = {vote}});
+  }
+  return add({.verb = Verb::kCombine, .lane = 1, .after = ends_of_lanes()});
+}
+
 // Under kWhenReduced a rank votes after its updates, so the vote is a barrier too.
 void StepBuilder::finish() {
   if (shape_.update == UpdateTime::kByEveryRank) {
@@ -75,7 +90,7 @@ Program StepBuilder::build() {
   compute();
   if (shape_.update == UpdateTime::kWhenReduced) weighed();  // otherwise the vote adds up the weights
   for (int bucket = 0; bucket < shape_.num_buckets; ++bucket) actions_of(bucket).before_vote(*this, bucket);
-  const std::size_t voted = vote();
+  const std::size_t voted = combine(vote());
   for (int bucket = 0; bucket < shape_.num_buckets; ++bucket) {
     actions_of(bucket).after_vote(*this, bucket, voted);
   }

@@ -34,6 +34,7 @@ class StepBuilder {
   std::optional<int> named(int stage) const;
   void compute();
   std::size_t vote();
+  std::size_t combine(std::size_t vote);
   void finish();
 
   const StepShape& shape_;
@@ -47,6 +48,7 @@ class StepBuilder {
 /// a plan can be made without one.
 struct BucketActions {
   void (*before_vote)(StepBuilder& step, int bucket) = nullptr;
+  /// `vote` is the action that updates wait for: the vote, or kCombine after it.
   void (*after_vote)(StepBuilder& step, int bucket, std::size_t vote) = nullptr;
 };
 

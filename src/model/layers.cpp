@@ -73,9 +73,13 @@ BatchNorm::BatchNorm(std::int64_t channels) {
   variance_ = register_buffer("running_var", at::ones({channels}));
 }
 
+double BatchNorm::momentum() const {
+  return other_momentum_.value_or(kBatchNormMomentum);
+}
+
 at::Tensor BatchNorm::forward(const at::Tensor& input) {
-  return at::batch_norm(input, weight_, bias_, mean_, variance_, is_training(), kBatchNormMomentum,
-                        kBatchNormEps, /*cudnn_enabled=*/false);
+  return at::batch_norm(input, weight_, bias_, mean_, variance_, is_training(), momentum(), kBatchNormEps,
+                        /*cudnn_enabled=*/false);
 }
 
 at::Tensor BatchNormOverRanks::forward(const at::Tensor& input) {
@@ -84,7 +88,7 @@ at::Tensor BatchNormOverRanks::forward(const at::Tensor& input) {
                             .running_mean = mean_,
                             .running_var = variance_,
                             .eps = kBatchNormEps,
-                            .momentum = kBatchNormMomentum,
+                            .momentum = momentum(),
                             .is_training = is_training()});
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "model/initializer.h"
+#include "nn/running_statistics.h"
 #include <cohort/batch_norm.h>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <torch/nn/module.h>
 
 // The layers of the models. Their parameters come from an Initializer: first the weight, then the bias.
@@ -69,13 +71,22 @@ enum class NormOver {
 };
 
 /// Batch normalisation, with running statistics for eval().
-class BatchNorm : public torch::nn::Module {
+class BatchNorm : public torch::nn::Module, public nn::RunningStatistics {
  public:
   explicit BatchNorm(std::int64_t channels);
   virtual at::Tensor forward(const at::Tensor& input);
 
+  at::Tensor running_mean() const override { return mean_; }
+  at::Tensor running_var() const override { return variance_; }
+  void set_momentum(std::optional<double> momentum) override { other_momentum_ = momentum; }
+
  protected:
+  double momentum() const;
+
   at::Tensor weight_, bias_, mean_, variance_;
+
+ private:
+  std::optional<double> other_momentum_{};
 };
 
 /// The same over the samples of all ranks.

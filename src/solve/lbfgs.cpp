@@ -7,15 +7,6 @@
 #include <cmath>
 
 namespace cohort::solve {
-namespace {
-
-// The rounding error of a loss, relative to it: losses of f32 are sums of numbers that were rounded to f32.
-double noise_of(DType dtype) {
-  return dtype == DType::kF32 ? 1e-6 : 1e-14;
-}
-
-}  // namespace
-
 Lbfgs::Lbfgs(const SolverSettings& settings, std::vector<Penalty> penalties, Ranks& ranks, ConstNumbers start)
     : settings_(settings),
       penalties_(std::move(penalties)),
@@ -43,6 +34,10 @@ Result<Lbfgs::Ask> Lbfgs::tell(double value, ConstNumbers gradient) {
   copy(gradient, trial_gradient_);
   penalties_.add_gradient(trial_, trial_gradient_);
   return has_started_ == 0 ? start(value) : search(value);
+}
+
+Result<Lbfgs::Ask> Lbfgs::tell_product(ConstNumbers /*product*/) {
+  COHORT_CHECK(false, "L-BFGS has no matrix");
 }
 
 Result<Lbfgs::Ask> Lbfgs::start(double value) {
@@ -82,7 +77,7 @@ std::unique_ptr<StepSearch> Lbfgs::make_search(double slope) const {
     return std::make_unique<FixedStep>(shorter * settings_.learning_rate);
   }
   const SearchLimits limits{.evaluations = settings_.max_evaluations,
-                            .noise = noise_of(ConstNumbers(point_).dtype)};
+                            .noise = rounding_of_losses(ConstNumbers(point_).dtype)};
   if (has_l1_) return std::make_unique<Backtracking>(report_.loss, shorter, limits);
   return std::make_unique<WolfeSearch>(Trial{.step = 0, .value = report_.loss, .slope = slope}, shorter,
                                        limits);
@@ -94,6 +89,7 @@ Lbfgs::Ask Lbfgs::try_step() {
   if (has_l1_) penalties_.project_point(point_, pseudo_, trial_);
   const std::array<Term, 2> way{Term{1, trial_}, Term{-1, point_}};
   combine(way, history_.next_step());
+  ++moves_;
   return Ask::kEvaluate;
 }
 
@@ -149,8 +145,10 @@ Result<Lbfgs::Ask> Lbfgs::accept(double loss) {
   return Ask::kNothing;
 }
 
+// A search that is not over leaves the last trial.
 Lbfgs::Ask Lbfgs::finish(SolverEnd end) {
   copy(point_, trial_);
+  if (search_ != nullptr) ++moves_;
   search_.reset();
   report_.end = end;
   return Ask::kNothing;
@@ -179,6 +177,13 @@ void Lbfgs::set_point(ConstNumbers point) {
   copy(point, point_);
   copy(point, trial_);
   if (has_started_ != 0) find_downhill();
+  ++moves_;
+}
+
+void Lbfgs::begin_anew(ConstNumbers point) {
+  has_started_ = 0;
+  history_.forget();
+  set_point(point);
 }
 
 std::size_t Lbfgs::size_bytes() const {

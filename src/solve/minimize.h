@@ -1,6 +1,6 @@
 #pragma once
 
-#include "solve/lbfgs.h"
+#include "solve/minimizer.h"
 
 #include <functional>
 
@@ -9,10 +9,19 @@ namespace cohort::solve {
 /// Computes the objective and its gradient at a point: the slice of this rank, the value of all ranks.
 using Evaluate = std::function<Result<double>(ConstNumbers point, Numbers gradient)>;
 
-/// Makes an iteration. `gradient` is memory for a vector.
-Status iterate(Lbfgs& solver, const Evaluate& evaluate, Numbers gradient);
+/// Multiplies the matrix at a point with a vector: slices of this rank.
+using Multiply = std::function<Status(ConstNumbers point, ConstNumbers vector, Numbers product)>;
+
+/// The objective of a solver. `multiply` may be empty for a solver that asks for no products.
+struct Problem {
+  Evaluate evaluate{};
+  Multiply multiply{};
+};
+
+/// Makes an iteration. `memory` is that of a vector.
+Status iterate(Minimizer& solver, const Problem& problem, Numbers memory);
 
 /// Iterates until the solver ends, or has made so many iterations.
-Result<SolverReport> minimize(Lbfgs& solver, const Evaluate& evaluate, std::int64_t max_iterations);
+Result<SolverReport> minimize(Minimizer& solver, const Problem& problem, std::int64_t max_iterations);
 
 }  // namespace cohort::solve

@@ -7,11 +7,11 @@
 namespace cohort {
 namespace {
 
-constexpr std::array<std::string_view, 2> kSolverNames = {"lbfgs", "owlqn"};
+constexpr std::array<std::string_view, 3> kSolverNames = {"lbfgs", "owlqn", "gauss-newton"};
 
 constexpr std::array<std::string_view, 6> kReasons = {
     "the gradient is within the tolerance", "the last iteration changed less than the tolerance",
-    "the line search found no lower loss",  "the loss or its gradient is NaN or infinite",
+    "no trial step had a lower loss",       "the loss or its gradient is NaN or infinite",
     "the loss falls without end",           "as many iterations were made as were allowed"};
 
 }  // namespace

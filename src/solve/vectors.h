@@ -47,6 +47,10 @@ void with_type(DType dtype, const Body& body) {
     body(double{});
   }
 }
+/// The rounding error of a loss, relative to it: losses of f32 are sums of numbers that were rounded to f32.
+constexpr double rounding_of_losses(DType dtype) {
+  return dtype == DType::kF32 ? 1e-6 : 1e-14;
+}
 /// The largest absolute value, NaN if there is one, 0 without elements.
 double largest(ConstNumbers vector);
 

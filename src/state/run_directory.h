@@ -11,12 +11,14 @@ namespace cohort {
 /// The files of a run with a trained model.
 inline constexpr std::string_view kBestModel = "best.safetensors";
 inline constexpr std::string_view kLastModel = "last.safetensors";
+inline constexpr std::string_view kAverageModel = "average.safetensors";
 /// The folder of its snapshots.
 inline constexpr std::string_view kCheckpoints = "checkpoints";
 /// A line of JSON for each step.
 inline constexpr std::string_view kStepLog = "steps.jsonl";
 /// All of them, which belong together.
-inline constexpr std::string_view kResultsOfRun[] = {kBestModel, kLastModel, kCheckpoints, kStepLog};
+inline constexpr std::string_view kResultsOfRun[] = {kBestModel, kLastModel, kAverageModel, kCheckpoints,
+                                                     kStepLog};
 
 /// Makes a folder ready for the files of a new run, `results` by their names:
 ///

@@ -17,14 +17,16 @@ void Trainer::Parts::forget_best() {
 void Trainer::Parts::begin(const Dataset& data) {
   course = {
       .ledger = {.samples = data.size(),
-                 .batch_size = options.batch_size.value_or(data.size()),
+                 .batch_size = solver != nullptr ? data.size() : options.batch_size.value_or(data.size()),
                  .micro_batches = train::slots_of(options, group.size())},
       .settings = {{"seed", std::to_string(options.seed)}, {"shuffle", options.shuffle ? "true" : "false"}},
       .config = options.checkpoint ? options.checkpoint->config : ""};
   course.settings.merge(value_or_throw(state::metadata_of(options.facts)));
   save_is_due = false;
   report.resumed = checkpoints->resume(course);
+  if (solver != nullptr && report.resumed) solver->take_parameters();
   if (!checkpoints->goes_on()) forget_best();
+  if (options.mask != MaskOptions{}) report.masked = replica.num_masked();
   const bool goes_on = checkpoints->goes_on();
   directory.prepare(options.facts, goes_on ? std::optional(course.position.step) : std::nullopt);
   checkpoints->open();

@@ -97,6 +97,8 @@ class BucketSet {
   std::size_t gradient_bytes() const;
   /// True if all ranks share one copy of the parameters.
   bool has_common_values() const { return values_.is_common(); }
+  /// True if this rank writes the first values of its copy of the parameters.
+  bool owns_values() const { return values_.is_mine(); }
 
   /// Moves gradients and parameters to another layout. Pooled gradients must have been released. `values` is
   /// memory for the parameters, if this holds them.

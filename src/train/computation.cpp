@@ -27,8 +27,23 @@ Computation::Computation(Objective objective)
         return objective(batch);
       }) {}
 
+Computation::Computation(Output output, OutputLoss loss)
+    : output_(std::move(output)),
+      output_loss_(std::move(loss)),
+      loss_([output = output_, loss = output_loss_](const at::Tensor&, const Batch& batch) {
+        return loss(output(batch), batch);
+      }) {}
+
 Computation::Computation(Stages stages, OutputLoss loss)
     : stages_(std::move(stages)), loss_(std::move(loss)) {}
+
+at::Tensor Computation::output(const Batch& batch) const {
+  return stages_ ? stages_->forward(batch.input) : output_(batch);
+}
+
+Evaluation Computation::loss_of(const at::Tensor& output, const Batch& batch) const {
+  return stages_ ? loss_(output, batch) : output_loss_(output, batch);
+}
 
 at::Tensor Computation::forward(int stage, const at::Tensor& input, ComputeType compute) const {
   COHORT_CHECK(stage >= 0 && stage < num_stages(), "stage {} of {}", stage, num_stages());

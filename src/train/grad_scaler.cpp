@@ -10,6 +10,7 @@
 #include <ATen/ATen.h>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <torch/optim/optimizer.h>
 #include <vector>
@@ -29,6 +30,15 @@ struct ScaledOptimizer {
   throw UsageError(UsageError(fmt::format("GradScaler::{} was called {}", call, reason))
                        .with_remedy("Call scale() and backward(), then unscale_() if gradients are clipped, "
                                     "then step(), then update(): each once in an iteration."));
+}
+
+// Scales are floats: a number beyond them would be infinite or 0.
+void check_first_scale(double value) {
+  constexpr double kLeast = std::numeric_limits<float>::min();
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  if (value >= kLeast && value <= kLargest) return;
+  throw UsageError(UsageError(fmt::format("ScaleOptions::init_scale is {}", value))
+                       .with_remedy(fmt::format("Give a number from {} to {}.", kLeast, kLargest)));
 }
 
 void check_scale(const char* name, double value, double least, bool may_equal) {
@@ -88,7 +98,7 @@ bool GradScaler::Parts::agreed(bool overflow) const {
 
 GradScaler::GradScaler(const GradScalerOptions& options) : parts_(new Parts{.options = options}) {
   const ScaleOptions& scale = options.scale;
-  check_scale("init_scale", scale.init_scale, 0, false);
+  check_first_scale(scale.init_scale);
   check_scale("growth_factor", scale.growth_factor, 1, false);
   check_scale("backoff_factor", scale.backoff_factor, 0, false);
   check_scale("growth_interval", static_cast<double>(scale.growth_interval), 1, true);
@@ -152,7 +162,7 @@ bool GradScaler::step(torch::optim::Optimizer& optimizer) {
 void GradScaler::update(std::optional<double> new_scale) {
   if (!is_enabled()) return;
   if (new_scale) {
-    check_scale("init_scale", *new_scale, 0, false);
+    check_first_scale(*new_scale);
     parts_->state.scale = static_cast<float>(*new_scale);
   } else {
     bool overflow = false;

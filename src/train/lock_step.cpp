@@ -11,6 +11,10 @@
 namespace cohort::train {
 namespace {
 
+float* floats(const Numbers& numbers) {
+  return reinterpret_cast<float*>(numbers.data);
+}
+
 const float* floats(const ConstNumbers& numbers) {
   return reinterpret_cast<const float*>(numbers.data);
 }
@@ -38,6 +42,7 @@ class LockStep final : public Synchronizer {
   };
 
   void reduce(const Action& action);
+  void prepare(const Action& action);
   void update(const Action& action);
   void apply(const Action& action);
   void gather(const Action& action);
@@ -48,7 +53,7 @@ class LockStep final : public Synchronizer {
   void release_gradients(const Bucket& bucket);
   ReduceJob job_of(const Action& action);
   const Bucket& bucket_of(const Action& action) const;
-  const float* reduced(std::size_t bucket);
+  float* reduced(std::size_t bucket);
 
   Lanes& lanes_;
   BucketSet& buckets_;
@@ -119,6 +124,8 @@ void LockStep::perform(const Action& action) {
   switch (action.verb) {
     case Verb::kReduce:
       return reduce(action);
+    case Verb::kPrepare:
+      return prepare(action);
     case Verb::kUpdate:
       return update(action);
     case Verb::kApply:
@@ -174,13 +181,20 @@ void LockStep::reduce(const Action& action) {
   std::vector<float>& sum = reductions_[static_cast<std::size_t>(*action.bucket)].sum;
   if (!reducer_->sums_in_place()) sum.resize(update_.own_slice(bucket).count);
   with_flags(action, [&](const comm::Work&) { reducer_->reduce(job_of(action), Numbers(std::span(sum))); });
+  const auto b = static_cast<std::size_t>(*action.bucket);
+  update_.mask_gradients(b, update_.own_slice(bucket), reduced(b));
   if (!reducer_->sums_in_place()) release_gradients(bucket);
 }
 
-const float* LockStep::reduced(std::size_t b) {
+float* LockStep::reduced(std::size_t b) {
   if (!reducer_->sums_in_place()) return reductions_[b].sum.data();
   const Bucket& bucket = buckets_.layout().buckets[b];
   return floats(buckets_.gradients(bucket, update_.own_slice(bucket)));
+}
+
+void LockStep::prepare(const Action& action) {
+  const auto b = static_cast<std::size_t>(*action.bucket);
+  update_.prepare(b, reductions_[b].is_used() ? reduced(b) : nullptr, reductions_[b].used);
 }
 
 void LockStep::update(const Action& action) {

@@ -5,6 +5,7 @@
 #include "train/narrow_parameters.h"
 #include "train/same_training.h"
 #include "train/settings.h"
+#include "train/solver_options.h"
 #include "train/trainer_parts.h"
 #include <cohort/group.h>
 
@@ -40,6 +41,13 @@ Trainer::Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Object
   parts_->keeps = group.hold();
 }
 
+Trainer::Trainer(Group& group, std::shared_ptr<torch::nn::Module> module, Output output, OutputLoss loss,
+                 TrainerOptions options)
+    : Trainer(group.communicator(), group.arena(), std::move(module), std::move(output), std::move(loss),
+              std::move(options)) {
+  parts_->keeps = group.hold();
+}
+
 Trainer::Trainer(Group& group, Stages stages, OutputLoss loss, TrainerOptions options)
     : Trainer(group.communicator(), group.arena(), std::move(stages), std::move(loss), nullptr,
               std::move(options)) {
@@ -61,6 +69,12 @@ Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::M
                  Objective objective, torch::optim::Optimizer* optimizer, TrainerOptions options)
     : Trainer(group, arena, Order{std::move(module), std::move(objective), optimizer, std::move(options)}) {}
 
+Trainer::Trainer(Communicator& group, Arena& arena, std::shared_ptr<torch::nn::Module> module, Output output,
+                 OutputLoss loss, TrainerOptions options)
+    : Trainer(group, arena,
+              Order{std::move(module), train::Computation(std::move(output), std::move(loss)), nullptr,
+                    std::move(options)}) {}
+
 Trainer::Trainer(Communicator& group, Arena& arena, Stages stages, OutputLoss loss,
                  torch::optim::Optimizer* optimizer, TrainerOptions options)
     : Trainer(group, arena,
@@ -81,6 +95,11 @@ Trainer::Trainer(Communicator& group, Arena& arena, Order order) {
       settings.loss_factor = options.rank_factors[static_cast<std::size_t>(group.rank())];
     }
     std::unique_ptr<train::TorchOptimizer> torch_optimizer;
+    if (options.solver) {
+      train::check_solver_module(options, module);
+      settings.sharing = train::Sharing::kNone;
+      updates.assign(updates.size(), {.optimizer = {.momentum = 0}});
+    }
     if (order.optimizer == nullptr) {
       train::check_momentum(options);
     } else {
@@ -101,6 +120,7 @@ Trainer::Trainer(Communicator& group, Arena& arena, Order order) {
                   .trace = nullptr,
                   .replica = {group, arena, order.module, order.computation, std::move(updates), settings},
                   .directory = {group, options.directory}});
+    if (options.solver) parts_->make_solver();
     if (parts_->options.trace) {
       parts_->trace = std::make_unique<train::TrainerTrace>(parts_->replica, *parts_->options.trace);
     }
@@ -121,6 +141,7 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   // trained.
   if (!parts_->module->is_training()) parts_->module->train();
   parts_->report = {};
+  parts_->check_statistics();
   const train::Checkpoints::Turn turn(parts_->checkpoints, parts_->group, parts_->replica, parts_->options);
   train::or_abort(parts_->replica.lanes(), [&] {
     train::check_test_data(parts_->options, test.get());
@@ -135,15 +156,6 @@ TrainingReport Trainer::fit(std::shared_ptr<const Dataset> data, std::shared_ptr
   parts_->report.parameters_hash = train::hash_of(parts_->replica.tensors());
   parts_->report.saved_step = parts_->checkpoints->saved_step();
   return parts_->report;
-}
-
-EvaluationReport Trainer::evaluate(const Dataset& data) {
-  std::optional<EvaluationReport> report;
-  train::or_abort(parts_->replica.lanes(), [&] {
-    report = train::evaluate(parts_->group, *parts_->module, parts_->computation, data,
-                             {.compute = parts_->options.precision.compute});
-  });
-  return *report;
 }
 
 double Trainer::Parts::learning_rate() const {
@@ -171,7 +183,8 @@ TrainerMemory Trainer::memory() const {
   const auto sharers = static_cast<std::size_t>(parts_->replica.num_sharers());
   return {.parameters = buckets.value_bytes().size() / sharers,
           .gradients = parts_->replica.gradient_bytes(),
-          .moments = parts_->replica.moment_bytes()};
+          .moments = parts_->replica.moment_bytes() +
+                     (parts_->solver != nullptr ? parts_->solver->size_bytes() : 0)};
 }
 
 }  // namespace cohort

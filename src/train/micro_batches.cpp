@@ -12,7 +12,6 @@
 #include <torch/utils.h>
 
 namespace cohort::train {
-namespace {
 
 void check_loss(const at::Tensor& loss) {
   check_is_one_number(loss);
@@ -22,8 +21,6 @@ void check_loss(const at::Tensor& loss) {
             .with_remedy("Compute it with the module, and without at::NoGradGuard or detach()."));
   }
 }
-
-}  // namespace
 
 MicroBatches::MicroBatches(const Parts& parts) : parts_(parts) {
   if (parts.summation == Summation::kByTree) sums_.emplace();

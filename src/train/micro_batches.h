@@ -32,6 +32,9 @@ struct Loaded {
   nn::Standing standing = nn::Standing::kCounts;
 };
 
+/// Failure: throws UsageError for a loss that is no number, or has no gradient.
+void check_loss(const at::Tensor& loss);
+
 /// Returns the batch of a micro-batch.
 using Load = std::function<Loaded(int micro_batch)>;
 

@@ -20,7 +20,7 @@ constexpr std::chrono::hours kLongestWrite{24};
 // Their steps were not taken in the run that goes on. A file that cannot be read stays: it is replaced.
 std::vector<std::string_view> ModelDirectory::models_after(std::int64_t step) {
   std::vector<std::string_view> later;
-  for (const std::string_view name : {kBestModel, kLastModel}) {
+  for (const std::string_view name : {kBestModel, kLastModel, kAverageModel}) {
     const auto model = SafetensorsFile::open(files_, storage::joined(path_, name));
     if (!model) continue;
     const auto found = model->metadata().find("step");

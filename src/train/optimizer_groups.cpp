@@ -25,6 +25,10 @@ Settings settings_of_update(const ParameterUpdate& how, double learning_rate) {
   for (const OptimizerSetting& each : used_settings(how.optimizer)) {
     settings.emplace(std::string(each.name), each.value);
   }
+  if (how.optimizer.kind == OptimizerKind::kAdafactor) {  // torch has both numbers under one name
+    settings["eps"] = std::vector<double>{with_defaults(how.optimizer).eps.value(), how.optimizer.eps2};
+    settings.erase("eps2");
+  }
   return settings;
 }
 

@@ -6,6 +6,7 @@
 #include "train/action_trace.h"
 #include "train/divergence.h"
 #include "train/evaluator.h"
+#include "train/masks.h"
 #include "train/module_tensors.h"
 #include "train/optimizer_groups.h"
 #include "train/tensor_pieces.h"
@@ -47,6 +48,7 @@ void Replica::make_parts(std::vector<ParameterUpdate> updates) {
                                          is_flat ? GradientMemory::kFlat : GradientMemory::kPooled);
   synchronizers_ = std::make_unique<Synchronizers>(lanes_, *buckets_, std::move(updates), settings_.sync);
   send_parameters();
+  begin_post_steps();
   synchronizers_->update().begin_masters();
   for (const auto* each : {&tensors_.frozen, &tensors_.buffers, &tensors_.counters}) {
     send_from_first(group_, *each);
@@ -98,6 +100,21 @@ void Replica::send_parameters() {
   value_or_throw(lanes_[1].near()->run(barrier()));
 }
 
+// One rank of those that share a copy writes the zeros.
+void Replica::begin_post_steps() {
+  if (!asks_for_masks(settings_.mask) && settings_.average.kind == AverageKind::kNone) return;
+  const ParameterMasks masks = make_masks(group_, tensors_, settings_.mask);
+  if (buckets_->owns_values()) hold_at_zero(tensors_, masks);
+  if (buckets_->has_common_values()) value_or_throw(lanes_[1].near()->run(barrier()));
+  synchronizers_->update().begin_post_steps(settings_.average, masks);
+}
+
+std::int64_t Replica::num_masked() {
+  std::int64_t count = sharded_update().num_masked();
+  value_or_throw(group_.run(all_reduce(std::span(&count, 1))));
+  return count;
+}
+
 void Replica::set_trace(ActionTrace* trace) {
   trace_ = trace;
   engine_->set_trace(trace);
@@ -121,14 +138,15 @@ BucketLayout Replica::planned_layout(const std::vector<at::Tensor>& parameters,
 }
 
 Verdict Replica::step(const StepInfo& info, const Load& load) {
-  const Program program =
-      data_parallel_program({.micro_batches = info.micro_batches,
-                             .num_stages = computation_.num_stages(),
-                             .num_buckets = static_cast<int>(buckets_->layout().buckets.size()),
-                             .bucket_lanes = lanes_.num_bucket_lanes(),
-                             .update = update_time(),
-                             .copies = copies(),
-                             .actions = settings_.sync.actions(buckets_->layout())});
+  const Program program = data_parallel_program(
+      {.micro_batches = info.micro_batches,
+       .num_stages = computation_.num_stages(),
+       .num_buckets = static_cast<int>(buckets_->layout().buckets.size()),
+       .bucket_lanes = lanes_.num_bucket_lanes(),
+       .update = update_time(),
+       .copies = copies(),
+       .two_passes = two_pass_buckets(buckets_->layout(), synchronizers_->update().updates()),
+       .actions = settings_.sync.actions(buckets_->layout())});
   program_hash_ = common_hash(program);
   open(info, load);
   const GradientStore::Opened opened =
@@ -179,6 +197,8 @@ void Replica::perform(const Action& action) {
     case Verb::kApply:
     case Verb::kMeet:
       return synchronizers_->perform(action);
+    case Verb::kPrepare:
+    case Verb::kCombine:
     case Verb::kUpdate:
     case Verb::kGather:
     case Verb::kGatherGradients:
@@ -243,15 +263,21 @@ void Replica::optimize() {
   std::vector<bool> used;
   for (std::size_t p = 0; p < buckets_->parameters().size(); ++p) used.push_back(synchronizers_->is_used(p));
   settings_.torch_optimizer->step(*buckets_, used, synchronizers_->update().terms());
+  synchronizers_->update().average_parameters();
 }
 
 void Replica::visit(const StateVisitor& visitor) {
   visit_module(tensors_, visitor, buckets_->has_common_values() ? PieceMemory::kOfHost : PieceMemory::kOwn);
-  if (settings_.torch_optimizer != nullptr) return settings_.torch_optimizer->visit(tensors_, visitor);
+  if (solver_ != nullptr) return solver_->visit(visitor);
+  if (settings_.torch_optimizer != nullptr) {
+    settings_.torch_optimizer->visit(tensors_, visitor);
+    return synchronizers_->update().visit_post_steps(tensors_.parameters, visitor);
+  }
   synchronizers_->update().visit(tensors_.parameters, visitor);
 }
 
 std::vector<checkpoint::OptimizerGroup> Replica::optimizer_groups() const {
+  if (solver_ != nullptr) return {};
   const TorchOptimizer* const of_torch = settings_.torch_optimizer;
   if (of_torch != nullptr) return train::optimizer_groups(of_torch->optimizer(), tensors_);
   return train::optimizer_groups(synchronizers_->update(), tensors_.parameters);

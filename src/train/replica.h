@@ -8,6 +8,7 @@
 #include "train/engine.h"
 #include "train/gradient_store.h"
 #include "train/micro_batches.h"
+#include "train/sliced_solver.h"
 #include "train/synchronizers.h"
 #include "train/torch_optimizer.h"
 #include "train/vote.h"
@@ -37,6 +38,7 @@ struct ReplicaSettings {
   double clip_norm = 0;   ///< 0: no clipping
   double clip_value = 0;  ///< 0: no clipping
   bool skip_non_finite = false;
+  bool makes_two_passes = false;  ///< its optimizers need more of a tensor than elements
   Precision precision{};
   std::size_t bucket_bytes = std::size_t{4} << 20;
   Sharing sharing = Sharing::kWherePossible;
@@ -44,6 +46,8 @@ struct ReplicaSettings {
   /// Updates the parameters instead of Cohort's optimizers. Must outlive the replica.
   TorchOptimizer* torch_optimizer = nullptr;
   SyncPlan sync{};
+  AverageOptions average{};
+  MaskOptions mask{};
 };
 
 /// The earliest time at which parameters may change under these settings.
@@ -76,9 +80,15 @@ class Replica {
   int num_sharers() const { return buckets_->has_common_values() ? lanes_[1].near()->size() : 1; }
   const BucketSet& buckets() const { return *buckets_; }
   const ModuleTensors& tensors() const { return tensors_; }
-  std::size_t moment_bytes() const { return synchronizers_->update().moment_bytes(); }
+  std::size_t moment_bytes() const { return sharded_update().moment_bytes(); }
+  const ShardedUpdate& sharded_update() const { return synchronizers_->update(); }
+  const PostSteps& post_steps() const { return sharded_update().post_steps(); }
+  /// The number of masked elements, on all ranks together.
+  std::int64_t num_masked();
   std::size_t gradient_bytes() const;
   UpdateTime update_time() const { return train::update_time(settings_); }
+  /// From now on visit() visits the state of this solver in place of that of the optimizer.
+  void set_solver(SlicedSolver* solver) { solver_ = solver; }
   /// Visits the module and the state of the optimizer, between steps.
   void visit(const StateVisitor& visitor);
   /// The settings of the optimizer in the last step, for programs that read snapshots.
@@ -95,6 +105,7 @@ class Replica {
  private:
   void make_parts(std::vector<ParameterUpdate> updates);
   void connect_layers();
+  void begin_post_steps();
   void perform(const Action& action);
   void perform_for_all(const Action& action);
   void open(const StepInfo& info, const Load& load);
@@ -126,6 +137,7 @@ class Replica {
   std::unique_ptr<Engine> engine_;
   std::vector<std::size_t> bucket_order_;
   ActionTrace* trace_ = nullptr;
+  SlicedSolver* solver_ = nullptr;
 
   // The current step:
   StepInfo info_;

@@ -1,6 +1,7 @@
 #include "train/same_training.h"
 
 #include "base/checksum.h"
+#include "solve/settings_table.h"
 #include "train/same_on_all.h"
 #include "update/groups.h"
 #include "update/schedule.h"
@@ -35,6 +36,15 @@ Values of_optimizer(const OptimizerSettings& settings) {
   return values;
 }
 
+Values of_solver(const std::optional<SolverSettings>& solver) {
+  Values values{{"solver.kind", solver ? std::string(name(solver->kind)) : "not set"}};
+  if (!solver) return values;
+  for (const SolverSetting& each : used_settings(*solver)) {
+    values.push_back({fmt::format("solver.{}", each.name), each.value});
+  }
+  return values;
+}
+
 std::string text_of(const std::vector<ParameterGroup>& groups) {
   std::vector<std::string> texts;
   for (const ParameterGroup& group : groups) texts.push_back(cohort::text_of(group));
@@ -65,6 +75,19 @@ Values of_precision(const Precision& precision) {
           {"precision.loss_scale.hysteresis", as_number(scale.hysteresis)},
           {"precision.least_loss_scale", precision.least_loss_scale},
           {"precision.fallback_steps", precision.fallback_steps.value_or(0)}};
+}
+
+Values of_post_steps(const AverageOptions& average, const MaskOptions& mask) {
+  return {{"average.kind", as_number(average.kind)},
+          {"average.decay", average.decay},
+          {"average.warmup", as_number(average.warmup)},
+          {"average.start", average.start},
+          {"average.every", average.every},
+          {"average.evaluate", as_number(average.evaluate)},
+          {"average.update_bn", as_number(average.update_bn)},
+          {"mask.sparsity", mask.sparsity.value_or(-1)},
+          {"mask.parameters", fmt::format("{}", fmt::join(mask.parameters, "; "))},
+          {"mask.file", std::string(mask.file.empty() ? "not set" : "set")}};
 }
 
 Values of_options(const TrainerOptions& options) {
@@ -128,8 +151,9 @@ void check_same_training(Communicator& group, const TrainerOptions& options, con
   Values values{{"the checksum of the optimizer's settings and state",
                  torch_optimizer != nullptr ? as_number(torch_optimizer->hash()) : 0}};
   for (const Values& part :
-       {with_prefix(of_optimizer(options.optimizer)), with_prefix(of_options(options)),
-        with_prefix(of_precision(options.precision)), with_prefix(of_checkpoints(options)),
+       {with_prefix(of_optimizer(options.optimizer)), with_prefix(of_solver(options.solver)),
+        with_prefix(of_options(options)), with_prefix(of_precision(options.precision)),
+        with_prefix(of_post_steps(options.average, options.mask)), with_prefix(of_checkpoints(options)),
         of_data("train", &train), of_data("test", test)}) {
     values.insert(values.end(), part.begin(), part.end());
   }

@@ -3,10 +3,14 @@
 #include "layout/batch_plan.h"
 
 #include "train/snapshots.h"
+#include "train/solver_options.h"
+#include "update/average.h"
 #include "update/groups.h"
+#include "update/mask.h"
 #include "update/momentum.h"
 #include "update/schedule.h"
 #include "update/settings.h"
+#include "update/two_passes.h"
 
 #include <ATen/Parallel.h>
 #include <algorithm>
@@ -53,7 +57,11 @@ struct Bound {
 void check_bounds(const TrainerOptions& options) {
   constexpr double kAny = std::numeric_limits<double>::infinity();
   constexpr double kAboveZero = std::numeric_limits<double>::denorm_min();
+  constexpr double kLeastFloat = std::numeric_limits<float>::min();
+  constexpr double kLargestFloat = std::numeric_limits<float>::max();
   value_or_throw(check_settings(options.optimizer));
+  value_or_throw(update::check_average(options.average));
+  value_or_throw(update::check_mask(options.mask));
   const ScaleOptions& scale = options.precision.loss_scale;
   const auto number = [](auto value) { return static_cast<double>(value); };
   if (options.checkpoint) check_checkpoint_options(*options.checkpoint);
@@ -69,7 +77,7 @@ void check_bounds(const TrainerOptions& options) {
       {"copies_every", number(options.copies_every), 1, kAny},
       {"hash_every", number(options.hash_every.value_or(1)), 1, kAny},
       {"bucket_bytes", number(options.bucket_bytes), 1, kAny},
-      {"precision.loss_scale.init_scale", scale.init_scale, kAboveZero, kAny},
+      {"precision.loss_scale.init_scale", scale.init_scale, kLeastFloat, kLargestFloat},
       {"precision.loss_scale.growth_factor", scale.growth_factor, 1, kAny},
       {"precision.loss_scale.backoff_factor", scale.backoff_factor, kAboveZero, 1},
       {"precision.loss_scale.growth_interval", number(scale.growth_interval), 1, kAny},
@@ -168,6 +176,7 @@ void check_options(const TrainerOptions& options, int world) {
   check_precision(options.precision);
   check_learning_rates(options);
   check_rank_factors(options, world);
+  check_solver_options(options);
   const int slots = slots_of(options, world);
   const OptimizerSettings optimizer = with_defaults(options.optimizer);
   if (optimizer.nesterov.value_or(false) && optimizer.momentum.value_or(0) == 0) {
@@ -199,6 +208,10 @@ void check_options(const TrainerOptions& options, int world) {
 void check_torch_options(const TrainerOptions& options) {
   constexpr const char* kRemedy =
       "Set it on the optimizer of torch, in its options and parameter groups, and leave it out here.";
+  if (options.solver) {
+    refuse("TrainerOptions::solver is set, but the Trainer was given an optimizer of torch",
+           "Leave one of them out.");
+  }
   if (!(options.optimizer == OptimizerSettings{})) {
     refuse("TrainerOptions::optimizer is set, but the Trainer was given an optimizer of torch", kRemedy);
   }
@@ -214,7 +227,8 @@ void check_torch_options(const TrainerOptions& options) {
 
 UpdateTime update_time(const ReplicaSettings& settings) {
   if (settings.torch_optimizer != nullptr) return UpdateTime::kByEveryRank;
-  if (settings.clip_norm > 0 || settings.skip_non_finite || skips_overflows(settings.precision)) {
+  const bool may_skip = settings.skip_non_finite || skips_overflows(settings.precision);
+  if (settings.clip_norm > 0 || may_skip || settings.makes_two_passes) {
     return UpdateTime::kAfterVote;
   }
   return UpdateTime::kWhenReduced;
@@ -227,9 +241,12 @@ ReplicaSettings replica_settings(const TrainerOptions& options) {
           .clip_norm = options.clip_grad_norm.value_or(0),
           .clip_value = options.clip_grad_value.value_or(0),
           .skip_non_finite = options.skip_non_finite,
+          .makes_two_passes = update::has_two_passes(options.optimizer),
           .precision = options.precision,
           .bucket_bytes = options.bucket_bytes,
-          .sharing = options.one_copy ? Sharing::kWherePossible : Sharing::kNone};
+          .sharing = options.one_copy ? Sharing::kWherePossible : Sharing::kNone,
+          .average = options.average,
+          .mask = options.mask};
 }
 
 std::vector<GroupSettings> check_groups(const TrainerOptions& options, const torch::nn::Module& module) {
@@ -267,16 +284,17 @@ Frozen::~Frozen() {
 }
 
 std::vector<ParameterUpdate> updates_of(const TrainerOptions& options, const torch::nn::Module& module) {
-  std::vector<std::string> names;
-  for (const NamedTensor& named : tensors_of(module).parameters) names.push_back(named.name);
   std::vector<ParameterUpdate> updates;
-  for (const std::string& name : names) {
-    const GroupSettings settings = settings_of(options.groups, name);
-    ParameterUpdate& update = updates.emplace_back(ParameterUpdate{.optimizer = options.optimizer});
+  const double usual_rate = learning_rate_of(options.optimizer);
+  for (const NamedTensor& named : tensors_of(module).parameters) {
+    const GroupSettings settings = settings_of(options.groups, named.name);
+    const Shape shape(named.tensor.sizes().begin(), named.tensor.sizes().end());
+    ParameterUpdate& update =
+        updates.emplace_back(ParameterUpdate{.optimizer = optimizer_for(options.optimizer, shape)});
     update.optimizer.weight_decay = settings.weight_decay.value_or(options.optimizer.weight_decay);
-    update.rate_factor = settings.learning_rate
-                             ? *settings.learning_rate / learning_rate_of(options.optimizer)
-                             : settings.learning_rate_factor.value_or(1);
+    const double rate = settings.learning_rate.value_or(learning_rate_of(update.optimizer));
+    update.rate_factor = rate == usual_rate ? 1 : rate / usual_rate;
+    if (!settings.learning_rate) update.rate_factor *= settings.learning_rate_factor.value_or(1);
   }
   return updates;
 }

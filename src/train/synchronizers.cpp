@@ -39,6 +39,7 @@ void Synchronizers::open(const StepTerms& terms) {
 
 void Synchronizers::perform(const Action& action) {
   if (action.verb == Verb::kMeet) return value_or_throw(lanes_[action.lane].near()->run(barrier()));
+  if (action.verb == Verb::kCombine) return update_.combine(lanes_[action.lane].all());
   const Bucket& bucket = buckets_.layout().buckets[static_cast<std::size_t>(*action.bucket)];
   all_[static_cast<std::size_t>(bucket.part)]->perform(action);
 }
@@ -51,6 +52,7 @@ void Synchronizers::close() {
   for (std::size_t p = 0; p < part_of_.size(); ++p) {
     if (is_used(p)) update_.count_step(p);
   }
+  update_.count_update();
 }
 
 void Synchronizers::move_to(BucketLayout layout, ParameterMemory values, Arena& arena) {

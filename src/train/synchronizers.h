@@ -22,7 +22,7 @@ class Synchronizers {
   void open(const StepTerms& terms);
   /// This rank has stored a gradient of the parameter.
   void touched(std::size_t parameter) noexcept { touched_[parameter] = 1; }
-  /// An action of a bucket, or the meeting of the ranks that share a copy.
+  /// An action of a bucket, the meeting of the ranks that share a copy, or that between two passes.
   void perform(const Action& action);
   void add_to(Tally& tally);
   /// Ends a step whose update counts.

@@ -52,7 +52,7 @@ TorchOptimizer::TorchOptimizer(torch::optim::Optimizer& optimizer, const ModuleT
     throw UsageError(
         UsageError("torch::optim::LBFGS evaluates the loss several times in a step, which a Trainer "
                    "cannot do")
-            .with_remedy("Use another optimizer, or a loop of your own with DataParallel."));
+            .with_remedy("Set TrainerOptions::solver instead: SolverKind::kLbfgs has its settings."));
   }
   check_parameters(optimizer, tensors);
   for (const auto& group : optimizer_.param_groups()) {

@@ -15,6 +15,7 @@ using Seconds = std::chrono::duration<double>;
 
 // Trains epoch by epoch, evaluates on the test data, and writes the best and the last model.
 void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* test) {
+  train_data = data;
   const auto num_samples = static_cast<std::uint64_t>(data->size());
   const auto batch = static_cast<std::uint64_t>(options.batch_size.value_or(data->size()));
   const BatchPlan plan(num_samples, batch, train::slots_of(options, group.size()));
@@ -22,8 +23,12 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
       std::move(data),
       SampleOrder(num_samples, options.shuffle ? Shuffle::kEveryEpoch : Shuffle::kNone, options.seed), plan,
       {.threads = options.loader_threads, .depth = options.prefetch, .seed = options.seed});
+  train::Buffers buffers(group, replica.tensors());
+  train::BatchesObjective objective(objective_parts(loader, plan), buffers);
   while (report.epochs < options.epochs && report.end == TrainingEnd::kDone) {
-    if (!epoch(loader, plan)) break;
+    const bool is_whole = solver != nullptr ? solver_epoch(objective, static_cast<std::int64_t>(num_samples))
+                                            : epoch(loader, plan);
+    if (!is_whole) break;
     const state::Position before_evaluation = course.position;
     end_epoch();
     const bool due = options.evaluate_every && report.epochs % *options.evaluate_every == 0;
@@ -36,8 +41,10 @@ void Trainer::Parts::fit(std::shared_ptr<const Dataset> data, const Dataset* tes
   // Before an evaluation that a longer training would not make.
   checkpoints->finish(course);
   const bool was_seen = report.last && report.last->step == report.steps;
-  if (test != nullptr && !was_seen && report.end == TrainingEnd::kDone) look_at(*test);
+  const bool is_over = report.end == TrainingEnd::kDone || report.end == TrainingEnd::kSolved;
+  if (test != nullptr && !was_seen && is_over) look_at(*test);
   keep(kLastModel);
+  keep_averages();
 }
 
 // False if training ended before the epoch was over.
@@ -111,15 +118,6 @@ train::Loaded Trainer::Parts::load(SlotLoader& loader, const SlotAddress& addres
 }
 
 void Trainer::Parts::tell(const Verdict& verdict, const train::StepInfo& info, StepTimes times) {
-  report.loss = verdict.loss;
-  report.skipped_steps = course.position.skipped_steps;
-  report.seconds += times.whole;
-  report.communication_seconds += times.waited;
-  report.stall_seconds += times.stalled;
-  course.position.samples += static_cast<std::int64_t>(verdict.samples);
-  report.samples_per_second = static_cast<double>(course.position.samples - samples_before) / report.seconds;
-  checkpoints->report();
-  if (!options.on_step) return;
   StepReport step{.step = report.steps,
                   .epoch = report.epochs + 1,
                   .loss = verdict.loss,
@@ -132,15 +130,29 @@ void Trainer::Parts::tell(const Verdict& verdict, const train::StepInfo& info, S
                   .f32_stages = train::stages_in(info.precision.f32_stages, computation.num_stages())};
   if (options.precision.loss_scaling != LossScaling::kNone) step.loss_scale = info.precision.loss_scale;
   if (replica.update_time() != UpdateTime::kWhenReduced) step.gradient_norm = verdict.gradient_norm;
-  options.on_step(step);
+  count(step);
+}
+
+void Trainer::Parts::count(const StepReport& step) {
+  report.loss = step.loss;
+  report.skipped_steps = course.position.skipped_steps;
+  report.seconds += step.seconds;
+  report.communication_seconds += step.communication_seconds;
+  report.stall_seconds += step.stall_seconds;
+  course.position.samples += step.samples;
+  report.samples_per_second = static_cast<double>(course.position.samples - samples_before) / report.seconds;
+  checkpoints->report();
+  if (options.on_step) options.on_step(step);
 }
 
 // False if training ends: the loss has not improved for `patience` evaluations, or a rank wants to stop.
 bool Trainer::Parts::look_at(const Dataset& test) {
-  const auto found = train::evaluate(group, *module, computation, test,
-                                     {.batch = std::max<std::int64_t>(options.batch_size.value_or(0), 64),
-                                      .wants_to_stop = options.wants_to_stop,
-                                      .compute = options.precision.compute});
+  const auto averaged =
+      options.average.evaluate ? averaged_model(evaluation_options()) : nullptr;  // also for the best model
+  std::optional<EvaluationReport> found;
+  if (report.end != TrainingEnd::kStopped) {
+    found = train::evaluate(group, *module, computation, test, evaluation_options());
+  }
   if (!found) {
     report.end = TrainingEnd::kStopped;
     return false;

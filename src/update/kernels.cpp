@@ -1,7 +1,7 @@
 #include "update/kernels.h"
 
+#include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <limits>
 
 namespace cohort::update {
@@ -93,6 +93,21 @@ Coefficients coefficients(const OptimizerSettings& given, const UpdateStep& step
     case OptimizerKind::kRadam:
       add_radam(c, settings, step);
       break;
+    case OptimizerKind::kLamb:
+      c.corrected_rate = static_cast<float>(1 / bias_correction(settings.betas->first, step.count));
+      c.rate = static_cast<float>(step.learning_rate * step.tensor_factor);
+      break;
+    case OptimizerKind::kLars:
+      c.trust = static_cast<float>(step.tensor_factor);
+      break;
+    case OptimizerKind::kAdafactor:
+      c.rate =
+          static_cast<float>(std::min(step.learning_rate, 1 / std::sqrt(static_cast<double>(step.count))));
+      break;
+    case OptimizerKind::kMuon:
+      c.first_new = static_cast<float>(1 - *settings.momentum);
+      c.rate = static_cast<float>(step.learning_rate * step.tensor_factor);
+      break;
     default:
       break;
   }
@@ -122,16 +137,6 @@ Kernels kernels_of(InstructionSet set) {
       return kernels_avx512();
   }
   return kernels_generic();
-}
-
-Status check_shareable(const OptimizerRule& rule) {
-  if (rule.needs == Needs::kElements) return {};
-  return Error(ErrorCode::kUsage,
-               fmt::format("the optimizer {} needs more of a tensor than the elements that it updates",
-                           rule.name))
-      .with_remedy(
-          "The ranks share the update of each tensor; use an optimizer that updates every element by "
-          "itself.");
 }
 
 }  // namespace cohort::update

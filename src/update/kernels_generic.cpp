@@ -1,9 +1,15 @@
+#include "update/factored_loops.h"
+#include "update/product_loops.h"
 #include "update/rules.h"
 
 namespace cohort::update {
 
 Kernels kernels_generic() {
-  return {.rules = kRules, .square_sums = square_sums_loop};
+  return {.rules = kRules,
+          .square_sums = square_sums_loop,
+          .multiply = matrix_product,
+          .row_squares = add_row_squares,
+          .divide_row = divide_row};
 }
 
 }  // namespace cohort::update

@@ -75,6 +75,9 @@ OptimizerSettings with_defaults(OptimizerSettings settings) {
   if (!settings.nesterov) settings.nesterov = defaults.nesterov;
   if (!settings.betas) settings.betas = defaults.betas;
   if (!settings.eps) settings.eps = defaults.eps;
+  if (settings.kind == OptimizerKind::kMuon && settings.ns_coefficients.empty()) {
+    settings.ns_coefficients = {3.4445, -4.775, 2.0315};
+  }
   return settings;
 }
 
@@ -111,7 +114,6 @@ std::optional<OptimizerKind> optimizer_named(std::string_view name) {
 }
 
 Status check_update(const OptimizerSettings& settings, const UpdateTypes& types) {
-  COHORT_RETURN_IF_ERROR(update::check_shareable(rule_of(settings.kind)));
   const bool is_known = types.parameters == DType::kF32 || types.parameters == DType::kBF16;
   if (is_known && types.gradients == DType::kF32) return {};
   return Error(ErrorCode::kUsage,
@@ -127,10 +129,11 @@ UpdateSpans UpdateSpans::subspan(std::size_t from, std::size_t length) const {
   COHORT_CHECK(from <= parameters.count && length <= parameters.count - from, "[{}, +{}) of {}", from, length,
                parameters.count);
   UpdateSpans part{.parameters = parameters.slice(from, length),
-                   .gradients = gradients.slice(from, length),
+                   .gradients = gradients.data == nullptr ? gradients : gradients.slice(from, length),
                    .moments = moments};
   for (float*& moment : part.moments) moment = moment == nullptr ? nullptr : moment + from;
   part.master = master == nullptr ? nullptr : master + from;
+  part.directions = directions == nullptr ? nullptr : directions + from;
   return part;
 }
 
@@ -158,7 +161,7 @@ void add_squares(std::span<const float> values, ExactSum& sum) {
   while (values.size() - done >= kBlock) {
     const std::size_t num_blocks = std::min((values.size() - done) / kBlock, sums.size());
     kernel(values.data() + done, num_blocks, sums.data());
-    for (std::size_t i = 0; i < num_blocks; ++i) sum.add(sums[i]);
+    sum.add(std::span<const double>(sums).first(num_blocks));
     done += num_blocks * kBlock;
   }
   if (done == values.size()) return;

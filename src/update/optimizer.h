@@ -23,6 +23,7 @@ struct UpdateStep {
   double learning_rate = 0;   ///< after warm-up and learning-rate schedule
   double gradient_scale = 1;  ///< factor of the gradients, applied first
   double clip_value = 0;      ///< largest absolute value of a scaled gradient; 0: no limit
+  double tensor_factor = 1;   ///< of the tensor, in the second of two passes: two_passes.h
 };
 
 /// The learning rate of the settings, or the default of their kind.
@@ -47,6 +48,8 @@ struct UpdateSpans {
   /// The f32 copy of bf16 parameters, which is updated; the parameters become its rounded values. Null for
   /// f32 parameters.
   float* master = nullptr;
+  /// In the first of two passes, gradients that become directions, which are the gradients of the second.
+  float* directions = nullptr;
 
   UpdateSpans subspan(std::size_t from, std::size_t length) const;
 };
@@ -61,12 +64,13 @@ struct UpdateTypes {
 std::vector<std::string> optimizer_names();
 std::optional<OptimizerKind> optimizer_named(std::string_view name);
 
-/// Whether ranks can share the updates of this optimizer on numbers of these types.
+/// Whether this optimizer can update numbers of these types.
 ///
 /// Failure: kUsage.
 Status check_update(const OptimizerSettings& settings, const UpdateTypes& types);
 
-/// Updates the parameters once, by the formulas in cohort/optimizer.h. Elements are independent and computed
+/// Updates the parameters once, by the formulas in cohort/optimizer.h; for optimizers that make two passes,
+/// this is the second: two_passes.h. Elements are independent and computed
 /// without fused multiply-add, so the bits are the same on every machine and for every division into spans.
 ///
 /// Gradients are f32; parameters are f32, or bf16 with a master.

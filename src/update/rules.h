@@ -3,8 +3,8 @@
 // The table of all optimizers. Included by kernels_<set>.cpp, so that each instruction set has a table with
 // its own kernels. docs/adding-an-optimizer.md adds a line.
 
-#include "update/adam_loops.h"
 #include "update/square_loops.h"
+#include "update/two_pass_loops.h"
 
 namespace cohort::update {
 namespace {
@@ -75,6 +75,24 @@ constexpr OptimizerRule kRules[] = {
      radam_kernel,
      {.learning_rate = 0.001, .betas = kAdamBetas, .eps = 1e-8},
      "decoupled_weight_decay"},
+    {OptimizerKind::kLamb,
+     "lamb",
+     two_averages,
+     Needs::kTensorNorms,
+     following_kernel,
+     {.learning_rate = 0.001, .betas = kAdamBetas, .eps = 1e-6},
+     "",
+     false,
+     lamb_first_pass},
+    {OptimizerKind::kLars,
+     "lars",
+     momentum_buffer,
+     Needs::kTensorNorms,
+     lars_kernel,
+     {.learning_rate = 0.5, .momentum = 0.9, .nesterov = false, .eps = 1e-8},
+     "trust_coefficient",
+     false,
+     scaling_first_pass},
     {OptimizerKind::kLion,
      "lion",
      one_average,
@@ -83,6 +101,24 @@ constexpr OptimizerRule kRules[] = {
      {.learning_rate = 0.0001, .betas = std::pair(0.9, 0.99)},
      "",
      true},
+    {OptimizerKind::kAdafactor,
+     "adafactor",
+     no_moments,
+     Needs::kNormsAndWholeTensors,
+     following_kernel,
+     {.learning_rate = 0.01, .eps = 0x1p-23},
+     "beta2_decay eps2 d",
+     true,
+     scaling_first_pass},
+    {OptimizerKind::kMuon,
+     "muon",
+     momentum_buffer,
+     Needs::kWholeTensors,
+     following_kernel,
+     {.learning_rate = 0.001, .momentum = 0.95, .nesterov = true, .eps = 1e-7},
+     "ns_steps match_rms_adamw fallback_learning_rate fallback_betas fallback_eps",
+     true,
+     muon_first_pass},
 };
 
 constexpr bool is_in_order() {

@@ -27,6 +27,10 @@ std::optional<SettingValue> pair_of(const std::optional<std::pair<double, double
   return std::vector<double>{pair->first, pair->second};
 }
 
+std::optional<SettingValue> list_of(const std::vector<double>& numbers) {
+  return numbers.empty() ? std::nullopt : std::optional<SettingValue>(numbers);
+}
+
 template <class Value>
 std::optional<SettingValue> value_of(const std::optional<Value>& value) {
   return value ? std::optional<SettingValue>(*value) : std::nullopt;
@@ -54,6 +58,21 @@ constexpr SettingRow kSettingRows[] = {
      0, kAny},
     {"decoupled_weight_decay",
      [](const OptimizerSettings& s) { return value_of(std::optional(s.decoupled_weight_decay)); }, 0, kAny},
+    {"trust_coefficient",
+     [](const OptimizerSettings& s) { return value_of(std::optional(s.trust_coefficient)); }, 0, kAny},
+    {"beta2_decay", [](const OptimizerSettings& s) { return value_of(std::optional(s.beta2_decay)); }, -10,
+     0},
+    {"eps2", [](const OptimizerSettings& s) { return value_of(std::optional(s.eps2)); }, 0, kAny},
+    {"d", [](const OptimizerSettings& s) { return value_of(std::optional(s.d)); }, 1, kAny},
+    {"ns_steps", [](const OptimizerSettings& s) { return value_of(std::optional<double>(s.ns_steps)); }, 0,
+     100},
+    {"ns_coefficients", [](const OptimizerSettings& s) { return list_of(s.ns_coefficients); }, -kAny, kAny},
+    {"match_rms_adamw", [](const OptimizerSettings& s) { return value_of(std::optional(s.match_rms_adamw)); },
+     0, kAny},
+    {"fallback_learning_rate", [](const OptimizerSettings& s) { return value_of(s.fallback_learning_rate); },
+     0, kAny},
+    {"fallback_betas", [](const OptimizerSettings& s) { return pair_of(s.fallback_betas); }, 0, kBelowOne},
+    {"fallback_eps", [](const OptimizerSettings& s) { return value_of(s.fallback_eps); }, 0, kAny},
 };
 
 constexpr std::string_view kOfAll[] = {"learning_rate", "weight_decay", "maximize"};
@@ -82,7 +101,7 @@ std::vector<double> numbers_in(const SettingValue& value) {
 
 // The name of a number in error messages; pairs have members.
 std::string member(const SettingRow& row, std::size_t index) {
-  if (row.name != "betas") return std::string(row.name);
+  if (!row.name.ends_with("betas")) return std::string(row.name);
   return fmt::format("{}.{}", row.name, index == 0 ? "first" : "second");
 }
 
@@ -138,7 +157,17 @@ Status check_settings(const OptimizerSettings& settings) {
     if (!uses(rule, row)) return no_use(row, rule.name);
     COHORT_RETURN_IF_ERROR(check_range(row, *value));
   }
-  return {};
+  if (settings.fallback_learning_rate && learning_rate_of(settings) == 0) {
+    return Error(ErrorCode::kUsage,
+                 "TrainerOptions::optimizer.fallback_learning_rate is set, but its learning_rate is 0: there "
+                 "is no curve to follow")
+        .with_remedy("Set learning_rate, or leave fallback_learning_rate out.");
+  }
+  const std::size_t count = settings.ns_coefficients.size();
+  if (count == 0 || count == 3) return {};
+  return Error(ErrorCode::kUsage,
+               fmt::format("TrainerOptions::optimizer.ns_coefficients has {} numbers, expected 3", count))
+      .with_remedy("Give the factors of X, AX and A²X, or leave them out.");
 }
 
 }  // namespace cohort

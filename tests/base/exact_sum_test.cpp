@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <span>
 #include <vector>
 
 namespace cohort {
@@ -39,6 +40,46 @@ TEST(ExactSum, AddsNumbersOfBothSigns) {
   EXPECT_EQ(sum_of({-0x1p200, -0x1p-100, 0x1p200}), -0x1p-100);
   EXPECT_EQ(sum_of({-0x1.fffffep127 * 0x1.fffffep127, 0x1p-149 * 0x1p-149}),
             -0x1.fffffep127 * 0x1.fffffep127);
+}
+
+std::array<std::byte, ExactSum::kPackedBytes> packed(const ExactSum& sum) {
+  std::array<std::byte, ExactSum::kPackedBytes> bytes{};
+  sum.pack(bytes);
+  return bytes;
+}
+
+// Batches of numbers whose exponents differ little, much, and too much for a batch.
+TEST(ExactSum, OfManyAtOnceHasTheBitsOfOneByOne) {
+  std::mt19937_64 random(3);
+  for (const int spread : {0, 3, 37, 46, 91, 140, 550}) {
+    for (const std::size_t count : {0u, 1u, 7u, 8u, 9u, 255u, 256u, 257u, 1000u}) {
+      std::vector<double> numbers;
+      for (std::size_t i = 0; i < count; ++i) {
+        const int exponent = spread == 0 ? 0 : static_cast<int>(random() % static_cast<unsigned>(spread));
+        const double number = std::ldexp(static_cast<double>(random() >> 11), 200 - 53 - exponent);
+        numbers.push_back(random() % 3 == 0 ? -number : number);
+      }
+      ExactSum one_by_one, at_once;
+      for (const double number : numbers) one_by_one.add(number);
+      at_once.add(std::span<const double>(numbers));
+      EXPECT_EQ(packed(at_once), packed(one_by_one)) << spread << " " << count;
+    }
+  }
+}
+
+TEST(ExactSum, OfManyAtOnceKeepsInfinitiesAndNaN) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto sum_at_once = [](double special) {
+    std::vector<double> numbers(300, 1.0);
+    numbers[290] = special;
+    ExactSum sum;
+    sum.add(std::span<const double>(numbers));
+    return sum.value();
+  };
+  EXPECT_EQ(sum_at_once(0x1p300), kInfinity);
+  EXPECT_EQ(sum_at_once(-kInfinity), -kInfinity);
+  EXPECT_TRUE(std::isnan(sum_at_once(std::numeric_limits<double>::quiet_NaN())));
+  EXPECT_EQ(sum_at_once(0), 299);
 }
 
 TEST(ExactSum, NumbersThatAreTooLargeCountAsInfinite) {

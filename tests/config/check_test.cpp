@@ -149,6 +149,21 @@ TEST(Check, NesterovRequiresMomentum) {
       "it is 0");
 }
 
+TEST(Check, SolversHaveKeysOfTheirOwn) {
+  EXPECT_EQ(verdict({"optimizer.name=lbfgs", "optimizer.history_size=5", "optimizer.weight_decay=1",
+                     "optimizer.learning_rate=0.1", "schedule.name=cosine"}),
+            "fine")
+      << "training warns of a rate and a schedule without effect";
+  EXPECT_TRUE(refuses({"optimizer.name=adam", "optimizer.history_size=5"}, "only on lbfgs, owlqn"));
+  EXPECT_TRUE(refuses({"optimizer.name=lbfgs", "optimizer.l1=0.5"}, "only on owlqn"));
+  EXPECT_TRUE(refuses({"optimizer.name=lbfgs", "optimizer.clip_grad_norm=1"}, "no effect on the solver"));
+  EXPECT_TRUE(refuses({"optimizer.name=lbfgs", "precision.compute=bf16"}, "no effect on the solver"));
+  EXPECT_TRUE(refuses({"optimizer.name=lbfgs", "average.kind=ema"}, "no effect on the solver"));
+  EXPECT_TRUE(
+      refuses({"optimizer.name=gauss-newton", "model.kind=gpt", "data.kind=markov"}, "second derivatives"));
+  EXPECT_EQ(verdict({"optimizer.name=lbfgs", "model.kind=gpt", "data.kind=markov"}), "fine");
+}
+
 TEST(Check, SettingsOfAnotherOptimizerHaveNoEffect) {
   EXPECT_EQ(verdict({"optimizer.name=rmsprop", "optimizer.momentum=0.5", "optimizer.alpha=0.5"}), "fine");
   EXPECT_EQ(verdict({"optimizer.name=adam", "optimizer.alpha=0.99"}), "fine") << "the default";
@@ -159,6 +174,19 @@ TEST(Check, SettingsOfAnotherOptimizerHaveNoEffect) {
   EXPECT_EQ(verdict({"optimizer.name=lion", "optimizer.maximize=true", "optimizer.weight_decay=1"}), "fine");
 }
 
+TEST(Check, MuonHasThreeCoefficientsAndARateToFollow) {
+  const std::string muon = "optimizer.name=muon";
+  EXPECT_EQ(
+      verdict({muon, "optimizer.ns_coefficients=[2, -1.5, 0.5]", "optimizer.fallback_betas=[0.8, 0.9]"}),
+      "fine");
+  EXPECT_TRUE(refuses({muon, "optimizer.ns_coefficients=[2, -1.5]"}, "has 2 numbers, expected 3"));
+  EXPECT_TRUE(refuses({muon, "optimizer.learning_rate=0", "optimizer.fallback_learning_rate=0.1"},
+                      "there is no curve to follow"));
+  EXPECT_TRUE(refuses({"optimizer.fallback_eps=0.1"}, "optimizer.fallback_eps has no effect"));
+  EXPECT_TRUE(refuses({"optimizer.name=lamb", "optimizer.trust_coefficient=0.1"}, "only on lars"));
+  EXPECT_TRUE(refuses({"optimizer.name=adafactor", "optimizer.beta2_decay=0.5"}, "optimizer.beta2_decay"));
+}
+
 TEST(Check, AnyWorldRequiresAFixedNumberOfMicroBatches) {
   EXPECT_TRUE(refuses({"train.deterministic=any-world"}, "requires train.micro_batches"));
   EXPECT_EQ(verdict({"train.deterministic=any-world", "train.micro_batches=8"}), "fine");
@@ -167,6 +195,22 @@ TEST(Check, AnyWorldRequiresAFixedNumberOfMicroBatches) {
 TEST(Check, PatienceRequiresEvaluations) {
   EXPECT_TRUE(refuses({"train.patience=2", "train.evaluate_every=0"}, "evaluates only at the end"));
   EXPECT_EQ(verdict({"train.patience=2"}), "fine");
+}
+
+TEST(Check, AveragesAndMasksMustBeAskedFor) {
+  EXPECT_EQ(verdict({"average.kind=ema", "average.decay=0.5", "average.warmup=true"}), "fine");
+  EXPECT_TRUE(refuses({"average.kind=swa", "average.decay=0.5"}, "average.decay has no effect"));
+  EXPECT_TRUE(refuses({"average.kind=swa", "average.warmup=true"}, "average.warmup has no effect"));
+  for (const char* const key : {"start=2", "every=2", "evaluate=true", "update_bn=true"}) {
+    EXPECT_TRUE(refuses({std::string("average.") + key}, "has no effect on average.kind = \"none\"")) << key;
+    EXPECT_EQ(verdict({"average.kind=swa", std::string("average.") + key}), "fine");
+  }
+  EXPECT_TRUE(refuses({"average.kind=swa", "average.start=9", "train.steps=8"},
+                      "average.start = 9 is above train.steps = 8"));
+  EXPECT_EQ(verdict({"average.kind=swa", "average.start=8", "train.steps=8"}), "fine");
+  EXPECT_TRUE(refuses({"mask.sparsity=0.5", "mask.file=a"}, "leave one of them out"));
+  EXPECT_TRUE(refuses({"mask.parameters=[\"*\"]"}, "mask.parameters has no effect with mask.sparsity = 0"));
+  EXPECT_EQ(verdict({"mask.sparsity=0.5", "mask.parameters=[\"*.bias\"]"}), "fine");
 }
 
 TEST(Check, AllAreListed) {

@@ -48,6 +48,18 @@ TEST(Effect, AKeyThatChangesNothingIsRefused) {
   }
 }
 
+TEST(Effect, KeysOfADynamicScaleNeedOne) {
+  for (const std::string key : {"initial_scale=8", "growth_factor=4", "backoff_factor=0.25",
+                                "growth_interval=7", "hysteresis=2", "least_scale=0.5"}) {
+    const std::string setting = "precision." + key;
+    EXPECT_EQ(verdict({setting, "precision.loss_scale=dynamic"}), "fine");
+    for (const std::string scale : {"none", "512"}) {
+      const std::string found = verdict({setting, "precision.loss_scale=" + scale});
+      EXPECT_NE(found.find("has an effect only with precision.loss_scale"), std::string::npos) << found;
+    }
+  }
+}
+
 // x: the key has an effect on the schedule.
 TEST(Effect, AKeyOfAnotherScheduleIsRefused) {
   const std::vector<std::string> names{"constant",     "step",       "multi-step", "exponential",

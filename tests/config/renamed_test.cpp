@@ -3,8 +3,6 @@
 #include "all_keys.h"
 #include "config/load.h"
 
-#include "update/optimizer.h"
-
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -93,8 +91,8 @@ TEST(Renamed, EveryLineOfAnOldSectionIsListed) {
 }
 
 TEST(Renamed, OldOptimizersAreRefusedWithTheSettingsThatMeanThem) {
-  const std::string allowed =
-      fmt::format(" is not known; allowed: one of {}; ", fmt::join(optimizer_names(), ", "));
+  const std::string allowed = fmt::format(" is not known; allowed: one of {}; ",
+                                          fmt::join(find_key(kKeys, "optimizer.name")->choices, ", "));
   EXPECT_EQ(
       refusal("[optimizer]\nname = \"momentum\"\n"),
       "job.toml:2: optimizer.name = \"momentum\"" + allowed + "write name = \"sgd\" and momentum = 0.9");

@@ -65,6 +65,33 @@ TEST(MakeOptimizer, KnowsEveryOptimizerOfTheTable) {
   }
 }
 
+TEST(MakeOptimizer, MakesEverySolver) {
+  for (const std::string& word : solver_names()) {
+    const auto made = make_solver(loaded("[optimizer]\nname = \"" + word + "\"").optimizer);
+    ASSERT_TRUE(made);
+    EXPECT_EQ(*made, (SolverSettings{.kind = *solver_named(word)}))
+        << "the defaults are those of the library";
+  }
+  EXPECT_FALSE(make_solver(loaded("").optimizer));
+  const auto owlqn = make_solver(loaded("[optimizer]\nname = \"owlqn\"\nl1 = 0.5\nweight_decay = "
+                                        "0.25\nline_search = \"none\"\nlearning_rate = "
+                                        "0.125\nhistory_size = 3")
+                                     .optimizer);
+  EXPECT_EQ(*owlqn, (SolverSettings{.kind = SolverKind::kOwlqn,
+                                    .history_size = 3,
+                                    .line_search = LineSearch::kNone,
+                                    .learning_rate = 0.125,
+                                    .l1 = 0.5,
+                                    .weight_decay = 0.25}));
+}
+
+TEST(MakeOptimizer, OnlyASolverWithALineSearchHasNoSchedule) {
+  EXPECT_TRUE(has_schedule(loaded("").optimizer));
+  EXPECT_FALSE(has_schedule(loaded("[optimizer]\nname = \"lbfgs\"").optimizer));
+  EXPECT_TRUE(has_schedule(loaded("[optimizer]\nname = \"lbfgs\"\nline_search = \"none\"").optimizer));
+  EXPECT_FALSE(has_schedule(loaded("[optimizer]\nname = \"gauss-newton\"").optimizer));
+}
+
 // A job without [optimizer] and a Trainer without options train alike.
 TEST(MakeOptimizer, HasTheDefaultsOfTheLibrary) {
   EXPECT_EQ(make_optimizer(loaded("").optimizer), with_defaults({}));

@@ -70,6 +70,28 @@ TEST(Program, GathersAndMeetsIfTheRanksOfAHostShareACopy) {
                                       "gather bucket 0", "meet"}));
 }
 
+TEST(Program, CombinesAfterTheFirstPassesOfAllBuckets) {
+  StepShape shape{.micro_batches = {0},
+                  .num_buckets = 3,
+                  .bucket_lanes = 2,
+                  .update = UpdateTime::kAfterVote,
+                  .two_passes = {1, 0, 1}};
+  const Program program = data_parallel_program(shape);
+  std::vector<std::string> found = texts(program);
+  found.erase(found.begin(), std::find(found.begin(), found.end(), "vote"));
+  EXPECT_EQ(found, (std::vector<std::string>{"vote", "prepare bucket 0", "prepare bucket 2", "combine",
+                                             "update bucket 0", "gather bucket 0", "update bucket 1",
+                                             "gather bucket 1", "update bucket 2", "gather bucket 2"}));
+  const auto index = [&](const std::string& text) {
+    const std::vector<std::string> all = texts(program);
+    return static_cast<std::size_t>(std::find(all.begin(), all.end(), text) - all.begin());
+  };
+  EXPECT_EQ(program.actions[index("update bucket 1")].after, std::vector<std::size_t>{index("combine")});
+  EXPECT_EQ(program.actions[index("prepare bucket 0")].after, std::vector<std::size_t>{index("vote")});
+  shape.two_passes = {0, 0, 0};
+  EXPECT_EQ(texts(data_parallel_program(shape)).size() + 3, texts(program).size());
+}
+
 TEST(Program, ALaneMayHaveNothingToDo) {
   static const BucketActions kNothing = {[](StepBuilder&, int) {}, [](StepBuilder&, int, std::size_t) {}};
   EXPECT_EQ(texts(data_parallel_program({.micro_batches = {0},

@@ -22,7 +22,7 @@ BLOCK = re.compile(r"(?:<!-- (\w+): ([^\n]*?) -->\n)?```(\w+)\n(.*?)```", re.S)
 COPIED = ("cmake", "include", "src", "tests")
 # For each page, the tests that show that it works, and a case of what it adds.
 SHOWN_BY = {
-    "adding-an-optimizer.md": ("update_test", "EveryOptimizer.FollowsItsFormula/lion"),
+    "adding-an-optimizer.md": ("update_test", "EveryOptimizer.FollowsItsFormula/signum"),
     "adding-a-reducer.md": ("reduce_test", "EveryReducer.GivesEachRankTheSumOfItsSlice/precise_on_hosts_of_two"),
     "adding-a-synchronizer.md": ("synchronizers_test", "EverySynchronizer.ReducesAsManyBucketsAsItShould/sparing"),
 }

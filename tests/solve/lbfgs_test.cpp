@@ -158,7 +158,7 @@ TEST(Lbfgs, ComesAsCloseAsF32Allows) {
     std::copy(g.begin(), g.end(), reinterpret_cast<float*>(gradient.data));
     return static_cast<double>(static_cast<float>(value + 1));
   };
-  const SolverReport report = value_or_throw(minimize(solver, evaluate, 500));
+  const SolverReport report = value_or_throw(minimize(solver, {.evaluate = evaluate}, 500));
   EXPECT_NE(report.end, SolverEnd::kIterations);
   const auto* const x = reinterpret_cast<const float*>(solver.point().data);
   for (std::size_t i = 0; i < start.size(); ++i) EXPECT_NEAR(x[i], static_cast<float>(i), 2e-3F);

@@ -1,4 +1,5 @@
 #include "problems.h"
+#include "solve/lbfgs.h"
 
 #include <gtest/gtest.h>
 #include <numeric>

@@ -76,11 +76,11 @@ inline double logistic(const Samples& samples, std::size_t first, std::size_t la
 }
 
 /// A function as a serial solver evaluates it, on vectors of f64.
-inline solve::Evaluate on_one_rank(const Function& function) {
-  return [=](ConstNumbers point, Numbers gradient) -> Result<double> {
+inline solve::Problem on_one_rank(const Function& function) {
+  return {.evaluate = [=](ConstNumbers point, Numbers gradient) -> Result<double> {
     return function({reinterpret_cast<const double*>(point.data), point.count},
                     {reinterpret_cast<double*>(gradient.data), gradient.count});
-  };
+  }};
 }
 
 inline std::vector<double> values(ConstNumbers numbers) {

@@ -178,7 +178,7 @@ class Completion(unittest.TestCase):
         (["predict", "best.safetensors", "--te"], ["--temperature"]),
         (["evaluate", "best.safetensors", "--part", ""], ["test", "train"]),
         (["evaluate", "best.safetensors", "--set", "data.pa"], ["data.path="]),
-        (["train", "job.toml", "--set", "optimizer.name=ada"], ["optimizer.name=adam", "optimizer.name=adamw"]),
+        (["train", "job.toml", "--set", "model.kind=l"], ["model.kind=linear", "model.kind=logistic", "model.kind=lenet"]),
         (["run", "--set", "launch.ra"], ["launch.ranks="]),
         (["doctor", "--set", "launch.ra"], ["launch.ranks="]),
         (["complet"], ["completion"]),  # the command that the scripts call stays hidden

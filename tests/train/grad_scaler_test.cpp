@@ -88,7 +88,9 @@ TEST(GradScaler, RefusesCallsInAnotherOrder) {
   EXPECT_THROW(scaler.step(one.optimizer), UsageError);
   EXPECT_THROW(scaler.unscale_(one.optimizer), UsageError);
   EXPECT_THROW(GradScaler({.scale = {.backoff_factor = 1}}), UsageError);
-  EXPECT_THROW(GradScaler({.scale = {.init_scale = 0}}), UsageError);
+  for (const double scale : {0.0, -1.0, 1e-50, 1e39, static_cast<double>(INFINITY)}) {  // a scale is a float
+    EXPECT_THROW(GradScaler({.scale = {.init_scale = scale}}), UsageError) << scale;
+  }
 }
 
 TEST(GradScaler, GoesOnWithAVisitedState) {

@@ -36,8 +36,8 @@ class Schedules(TrainJob):
             self.assertEqual(len(set(rates)) == 1, name in ("constant", "plateau"), (name, rates))
 
     def test_a_plateau_goes_on(self):
-        """Each epoch is a plateau, since no loss is better by the whole loss."""
-        job = with_keys(schedule={"name": "plateau", "factor": 0.5, "patience": 0, "threshold": 1.0, "metric": "training"},
+        """Each epoch is a plateau, since no loss is a thousandth of the first."""
+        job = with_keys(schedule={"name": "plateau", "factor": 0.5, "patience": 0, "threshold": 0.999, "metric": "training"},
                         train={"epochs": 5})
         whole = self.train(job)
         rates = self.rates()

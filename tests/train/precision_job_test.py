@@ -1,17 +1,25 @@
 """`cohort train` in bf16, with bf16 parameters and with a scaled loss, as its user sees it."""
 
 import json
+import os
 import struct
 import subprocess
+import sys
 import unittest
 
-from train_job import LIMIT, TOOL, TrainJob
+from train_job import LIMIT, ROOT, TOOL, TrainJob
 
 DIGITS = {"data": {"kind": "digits", "image_size": 16, "noise": 0.1, "samples": 4000, "test_samples": 2000},
           "model": {"kind": "lenet"}, "optimizer": {"name": "adamw", "learning_rate": 0.003},
           "schedule": {"name": "cosine"}, "train": {"batch_size": 64, "epochs": 6, "evaluate_every": 0}}
 SMALL = {"data": {"kind": "spirals", "classes": 3, "samples": 101, "test_samples": 17},
          "model": {"kind": "mlp", "hidden": [13, 7]}, "train": {"batch_size": 24, "epochs": 2}}
+MNIST = {"data": {"kind": "idx", "path": str(ROOT / "data" / "mnist"), "normalize": True}, "model": {"kind": "lenet"},
+         "optimizer": {"name": "adamw", "learning_rate": 0.003}, "schedule": {"name": "cosine"},
+         "train": {"batch_size": 128, "epochs": 3 if os.environ.get("COHORT_SOAK") == "1" else 1, "evaluate_every": 0}}
+HAS_MNIST = (ROOT / "data" / "mnist").is_dir()
+SKIPPED = 77  # CTest reports this exit code as skipped
+MNIST_LIMIT = 280  # seconds; only a broken tool takes this long
 MODELS = {
     "mlp": SMALL,
     "resnet18": {"data": {"kind": "digits", "image_size": 32, "samples": 11, "test_samples": 3},
@@ -41,6 +49,16 @@ class Accuracy(TrainJob):
         for keys in ({"compute": "bf16"}, {"compute": "bf16", "parameters": "bf16"}):
             narrow = self.train(with_precision(DIGITS, **keys))["metrics"]["accuracy"]
             self.assertGreaterEqual(narrow, wide - 0.002, keys)
+
+
+@unittest.skipUnless(HAS_MNIST, "there is no data/mnist (dev/fetch-data mnist)")
+class Mnist(TrainJob):
+    def test_lenet_in_bf16_is_within_two_tenths_of_a_point_of_f32(self):
+        wide = self.train(MNIST, timeout=MNIST_LIMIT)["metrics"]["accuracy"]
+        self.assertGreater(wide, 0.98)
+        narrow = self.train(with_precision(MNIST, compute="bf16"), timeout=MNIST_LIMIT)["metrics"]["accuracy"]
+        print(f"accuracy in f32 {wide}, in bf16 {narrow}")
+        self.assertGreaterEqual(narrow, wide - 0.002)
 
 
 class Settings(TrainJob):
@@ -101,4 +119,7 @@ class Settings(TrainJob):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["Mnist"] and not HAS_MNIST:
+        print("skipped: there is no data/mnist; `dev/fetch-data mnist` gets it")
+        sys.exit(SKIPPED)
     unittest.main(verbosity=2)

@@ -379,6 +379,10 @@ TEST(Precision, SettingsThatDoNotFitAreRefused) {
   EXPECT_NE(
       refusal_of({.loss_scale = {.growth_factor = 0.5}}).find("precision.loss_scale.growth_factor is 0.5"),
       std::string::npos);
+  for (const double scale : {0.0, 1e-50, 1e39}) {  // a scale is a float
+    EXPECT_NE(refusal_of({.loss_scale = {.init_scale = scale}}).find("loss_scale.init_scale is"),
+              std::string::npos);
+  }
 }
 
 /// Multiplies by infinity in one of its forwards, if that is in bf16.

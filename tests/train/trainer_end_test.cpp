@@ -187,7 +187,7 @@ TEST(Trainer, OptionsThatCannotWorkAreRefusedByTheirNames) {
       {{.optimizer = {.learning_rate = std::nan("")}},
        "TrainerOptions::optimizer.learning_rate is nan",
        "optimizer.learning_rate is nan"},
-      {{.optimizer = {.betas = std::pair(0.9, 1.0)}},
+      {{.optimizer = {.kind = OptimizerKind::kAdam, .betas = std::pair(0.9, 1.0)}},
        "TrainerOptions::optimizer.betas.second is 1",
        "the second number of optimizer.betas is 1"},
       {{.clip_grad_norm = -1}, "TrainerOptions::clip_grad_norm is -1", "optimizer.clip_grad_norm is -1"},

@@ -1,10 +1,13 @@
 #include "update/kernels.h"
 
-#include "spans.h"
+#include "tensors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <tuple>
+#include <vector>
 
 namespace cohort::update {
 namespace {
@@ -48,11 +51,17 @@ struct Given {
 Arrays updated_by(InstructionSet set, Given given) {
   given.settings.weight_decay = given.decay == Decay::kNone ? 0 : 0.3;
   Arrays arrays = special_arrays(given.settings, given.count + given.offset);
-  const auto index = static_cast<std::size_t>(given.settings.kind);
-  const Kernel kernel = kernels_of(set).rules[index].kernel(variant_of(given.settings));
+  const OptimizerRule& rule = kernels_of(set).rules[static_cast<std::size_t>(given.settings.kind)];
+  const Variant variant = variant_of(given.settings);
   const Coefficients c = coefficients(
-      given.settings, {.count = 5, .learning_rate = 0.37, .gradient_scale = 0.7, .clip_value = 2.5e4});
-  kernel(c, arrays.spans().subspan(given.offset, given.count));
+      given.settings,
+      {.count = 5, .learning_rate = 0.37, .gradient_scale = 0.7, .clip_value = 2.5e4, .tensor_factor = 0.3});
+  UpdateSpans spans = arrays.spans();
+  if (rule.first_pass != nullptr) {
+    spans.directions = arrays.gradients.data();
+    rule.first_pass(variant)(c, spans.subspan(given.offset, given.count));
+  }
+  rule.kernel(variant)(c, spans.subspan(given.offset, given.count));
   return arrays;
 }
 
@@ -66,7 +75,9 @@ void expect_same_bits(const Arrays& found, const Arrays& expected, const std::st
 
 TEST(Kernels, GiveTheSameBitsWithEveryInstructionSet) {
   for (const InstructionSet set : available_sets()) {
-    for (const OptimizerCase& each : all_optimizers()) {
+    std::vector<OptimizerCase> cases = all_optimizers();
+    for (const OptimizerCase& each : tensor_optimizers()) cases.push_back(each);
+    for (const OptimizerCase& each : cases) {
       for (const Decay decay : {Decay::kNone, Decay::kOfGradient}) {
         for (const std::size_t count : kAwkwardCounts) {
           for (const std::size_t offset : {0ul, 1ul, 5ul}) {
@@ -100,6 +111,37 @@ TEST(Kernels, AddSquaresInTheSameOrderWithEveryInstructionSet) {
       exact += static_cast<long double>(value) * value;
     }
     EXPECT_NEAR(expected[block], static_cast<double>(exact), 1e-15 * kSquareBlock * expected[block]);
+  }
+}
+
+// Lengths before and behind multiples of the width of a register.
+TEST(Kernels, RowsOfAMatrixHaveTheSameBitsWithEveryInstructionSet) {
+  for (const std::size_t count : {0u, 1u, 7u, 8u, 9u, 31u, 64u, 101u}) {
+    std::vector<float> row, means;
+    for (std::size_t i = 0; i < count; ++i) {
+      row.push_back(0.1f * static_cast<float>(i) - 1.7f);
+      means.push_back(i % 5 == 0 ? 0 : 0.3f / static_cast<float>(i));
+    }
+    const auto results = [&](InstructionSet set) {
+      const Kernels kernels = kernels_of(set);
+      std::vector<double> columns(count, 0.25);
+      const double sum = kernels.row_squares(row.data(), count, columns.data());
+      std::vector<float> divided = row;
+      kernels.divide_row(
+          {.row = divided.data(), .count = count, .mean = 0.7f, .column_means = means.data(), .eps = 1e-3f});
+      return std::tuple(sum, columns, divided);
+    };
+    const auto expected = results(InstructionSet::kGeneric);
+    for (const InstructionSet set : available_sets()) EXPECT_EQ(results(set), expected) << count;
+    const auto& [sum, columns, divided] = expected;
+    double squares = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double square = double{row[i]} * double{row[i]};
+      squares += square;
+      EXPECT_EQ(columns[i], 0.25 + square);
+      EXPECT_FLOAT_EQ(divided[i], row[i] / std::max(std::sqrt(0.7f * means[i]), 1e-3f));
+    }
+    EXPECT_NEAR(sum, squares, 1e-12);
   }
 }
 

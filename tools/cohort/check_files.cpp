@@ -63,8 +63,8 @@ Status check_data(FileSystem& files, const DataConfig& data) {
   return {};
 }
 
-Status check_initial(FileSystem& files, const ModelConfig& model) {
-  if (!model.initial.empty()) COHORT_RETURN_IF_ERROR(SafetensorsFile::open(files, model.initial));
+Status check_safetensors(FileSystem& files, const std::string& path) {
+  if (!path.empty()) COHORT_RETURN_IF_ERROR(SafetensorsFile::open(files, path));
   return {};
 }
 
@@ -104,7 +104,8 @@ std::vector<std::string> check_files(FileSystem& files, const config::Loaded& jo
   add("data.path", check_is_there(files, config.data.path));
   add("data.test_path", check_is_there(files, config.data.test_path));
   if (mistakes.empty()) add("data.path", check_data(files, config.data));
-  add("model.initial", check_initial(files, config.model));
+  add("model.initial", check_safetensors(files, config.model.initial));
+  add("mask.file", check_safetensors(files, config.mask.file));
   add("train.directory", check_directory(files, job));
   return mistakes;
 }

@@ -16,10 +16,12 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   commands.push_back(make_doctor_reach_command());
   commands.push_back(make_bench_comm_command());
   commands.push_back(make_bench_step_command());
+  commands.push_back(make_bench_optimizers_command());
   commands.push_back(make_bench_checkpoint_command());
   commands.push_back(make_bench_form_command());
   commands.push_back(make_bench_ranks_command());
   commands.push_back(make_bench_rank_command());
+  commands.push_back(make_optimizer_rank_command());
   commands.push_back(make_checkpoint_rank_command());
   commands.push_back(make_checkpoint_list_command());
   commands.push_back(make_checkpoint_show_command());

@@ -23,6 +23,8 @@ std::unique_ptr<Command> make_doctor_listen_command();
 std::unique_ptr<Command> make_doctor_reach_command();
 std::unique_ptr<Command> make_bench_comm_command();
 std::unique_ptr<Command> make_bench_step_command();
+std::unique_ptr<Command> make_bench_optimizers_command();
+std::unique_ptr<Command> make_optimizer_rank_command();
 std::unique_ptr<Command> make_bench_form_command();
 std::unique_ptr<Command> make_bench_ranks_command();
 std::unique_ptr<Command> make_bench_rank_command();

@@ -27,12 +27,33 @@ std::string steps_text(const RunSummary& summary) {
   return text;
 }
 
+std::string masked_text(const RunSummary& summary) {
+  const double share = share_of(static_cast<double>(summary.masked), static_cast<double>(summary.parameters));
+  return fmt::format("{} of {} parameters, {}", summary.masked, summary.parameters, format_share(share));
+}
+
 std::string memory_text(const std::vector<MemoryPart>& memory) {
   std::string parts;
   for (const MemoryPart& part : memory) {
     parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", part.what, format_bytes(part.bytes));
   }
   return fmt::format("{} a rank: {}", format_bytes(total_bytes(memory)), parts);
+}
+
+// `31 iterations, 36 evaluations`
+std::string work_text(const SolverReport& solver) {
+  std::string text = fmt::format("{} iterations, {} evaluations", solver.iterations, solver.evaluations);
+  if (solver.products > 0) text += fmt::format(", {} products", solver.products);
+  return text;
+}
+
+Json solver_json(const std::optional<SolverReport>& solver) {
+  if (!solver) return nullptr;
+  return {{"end", solver->end ? Json(reason(*solver->end)) : Json(nullptr)},
+          {"iterations", solver->iterations},
+          {"evaluations", solver->evaluations},
+          {"products", solver->products},
+          {"largest_gradient", solver->largest_gradient}};
 }
 
 Json or_null(const std::optional<double>& number) {
@@ -49,6 +70,8 @@ std::string_view name(RunEnd end) {
       return "no improvement";
     case RunEnd::kInterrupted:
       return "interrupted";
+    case RunEnd::kSolved:
+      return "solved";
   }
   return "";
 }
@@ -85,6 +108,8 @@ std::string summary_table(const RunSummary& summary, const Screen& screen) {
   row("steps", steps_text(summary));
   row("epochs", std::to_string(summary.epochs));
   if (summary.loss) row("loss", format_number(*summary.loss));
+  if (summary.solver) row("solver", work_text(*summary.solver));
+  if (summary.end == RunEnd::kSolved) row("ended because", std::string(reason(*summary.solver->end)));
   if (summary.loss_scale) row("loss scale", format_number(*summary.loss_scale));
   if (summary.best_loss) row("best loss", format_number(*summary.best_loss));
   for (const auto& [what, value] : summary.metrics) row(what, format_number(value));
@@ -93,6 +118,8 @@ std::string summary_table(const RunSummary& summary, const Screen& screen) {
   row("time", duration_text(summary.seconds));
   row("communication", format_share(summary.communication_share()) + " of the steps");
   row("waiting for data", format_share(summary.stall_share()) + " of the steps");
+  if (summary.averages > 0) row("average", fmt::format("of {} updates", summary.averages));
+  if (summary.masked > 0) row("held at zero", masked_text(summary));
   if (!summary.memory.empty()) row("memory", memory_text(summary.memory));
   if (!summary.parameters_hash.empty()) row("parameters", summary.parameters_hash);
   if (!summary.run_directory.empty()) row("written to", summary.run_directory);
@@ -109,6 +136,7 @@ std::string summary_json(const RunSummary& summary) {
                     {"epochs", summary.epochs},
                     {"loss", or_null(summary.loss)},
                     {"loss_scale", or_null(summary.loss_scale)},
+                    {"solver", solver_json(summary.solver)},
                     {"best_loss", or_null(summary.best_loss)},
                     {"metrics", metrics},
                     {"samples", summary.samples},
@@ -117,6 +145,8 @@ std::string summary_json(const RunSummary& summary) {
                     {"step_seconds", summary.step_seconds},
                     {"communication_share", summary.communication_share()},
                     {"stall_share", summary.stall_share()},
+                    {"averages", summary.averages},
+                    {"masked", summary.masked},
                     {"memory_bytes", total_bytes(summary.memory)},
                     {"memory", memory_json(summary.memory)},
                     {"parameters_hash", summary.parameters_hash},

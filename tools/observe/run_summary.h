@@ -4,6 +4,8 @@
 #include "observe/screen.h"
 #include "observe/step_log.h"
 
+#include <cohort/solver_settings.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,8 +18,9 @@ enum class RunEnd {
   kDone,           ///< all epochs or steps are done
   kNoImprovement,  ///< train.patience evaluations in a row without a better loss
   kInterrupted,    ///< a signal told the run to end
+  kSolved,         ///< the solver has ended: RunSummary::solver says why
 };
-/// The name: `done`, `no improvement`, `interrupted`.
+/// The name: `done`, `no improvement`, `interrupted`, `solved`.
 std::string_view name(RunEnd end);
 
 /// The result of a run.
@@ -30,13 +33,17 @@ struct RunSummary {
   std::int64_t samples = 0;            ///< number of samples trained on, counted again in each epoch
   std::optional<double> loss{};        ///< of the last step, unless the caller sets another
   std::optional<double> loss_scale{};  ///< of the last step
-  std::optional<double> best_loss{};   ///< the lowest of all evaluations
-  Metrics metrics{};                   ///< of the last evaluation
-  double seconds = 0;                  ///< from start to end, with evaluations
-  double step_seconds = 0;             ///< the part of `seconds` spent in steps
-  double communication_seconds = 0;    ///< the part of step_seconds spent in communication
-  double stall_seconds = 0;            ///< the part of step_seconds spent waiting for data
-  std::vector<MemoryPart> memory{};    ///< of this rank, for parameters, gradients and optimizer state
+  std::optional<SolverReport> solver{};
+  std::optional<double> best_loss{};  ///< the lowest of all evaluations
+  Metrics metrics{};                  ///< of the last evaluation
+  double seconds = 0;                 ///< from start to end, with evaluations
+  double step_seconds = 0;            ///< the part of `seconds` spent in steps
+  double communication_seconds = 0;   ///< the part of step_seconds spent in communication
+  double stall_seconds = 0;           ///< the part of step_seconds spent waiting for data
+  std::vector<MemoryPart> memory{};   ///< of this rank, for parameters, gradients and optimizer state
+  std::int64_t averages = 0;          ///< parameters in the average
+  std::int64_t masked = 0;            ///< elements of parameters that are held at zero
+  std::int64_t parameters = 0;        ///< elements of all parameters
   std::string parameters_hash{};
   std::string run_directory{};
 

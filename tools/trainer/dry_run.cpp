@@ -5,8 +5,10 @@
 #include "layout/program.h"
 #include "observe/plan_report.h"
 #include "reduce/lanes.h"
+#include "solve/settings_table.h"
 #include "train/bucket_set.h"
 #include "train/gradient_intake.h"
+#include "train/masks.h"
 #include "train/module_tensors.h"
 #include "train/narrow_parameters.h"
 #include "train/settings.h"
@@ -32,6 +34,13 @@ std::string optimizer_text(const OptimizerSettings& given) {
                         *settings.momentum);
   }
   return fmt::format("{}, learning rate {}", text, *settings.learning_rate);
+}
+
+// `lbfgs with a history of 10, all samples in each step`
+std::string solver_text(const SolverSettings& settings) {
+  const bool has_history = settings.kind != SolverKind::kGaussNewton;
+  const std::string history = has_history ? fmt::format(" with a history of {}", settings.history_size) : "";
+  return fmt::format("{}{}, all samples in each step", name(settings.kind), history);
 }
 
 void add_slots(PlanReport& plan, const Job& job, int world) {
@@ -102,6 +111,7 @@ std::uint64_t gradient_copies(const BucketLayout& layout, const PlanReport& plan
 
 void add_programs(PlanReport& plan, const BucketLayout& layout, const Job& job, const train::SyncPlan& sync,
                   const HostGrid& grid) {
+  const auto updates = train::updates_of(job.options, *job.model);
   for (const std::vector<int>& micro_batches : plan.slots_of_rank) {
     plan.programs.push_back(
         data_parallel_program({.micro_batches = micro_batches,
@@ -109,14 +119,16 @@ void add_programs(PlanReport& plan, const BucketLayout& layout, const Job& job, 
                                .bucket_lanes = num_bucket_lanes(grid),
                                .update = train::update_time(train::replica_settings(job.options)),
                                .copies = copies_of(job, grid),
+                               .two_passes = train::two_pass_buckets(layout, updates),
                                .actions = sync.actions(layout)}));
   }
 }
 
-// The bytes of all parameters, and of the f32 copies of those in bf16.
+// The bytes of all parameters, of the f32 copies of those in bf16, and of masks.
 struct ParameterBytes {
   std::uint64_t values = 0;
   std::uint64_t masters = 0;
+  std::uint64_t masks = 0;
 };
 
 ParameterBytes bytes_of(const BucketLayout& layout, const std::vector<train::NamedTensor>& parameters) {
@@ -138,9 +150,15 @@ void add_memory(PlanReport& plan, const BucketLayout& layout, const Job& job, co
                   bytes.values / static_cast<std::uint64_t>(sharers)},
                  {"gradients", flat + gradient_copies(layout, plan, job, grid) * sizeof(float)},
                  {fmt::format("moments (1/{})", world), moments * flat / static_cast<std::uint64_t>(world)}};
-  if (bytes.masters == 0) return;
-  plan.memory.push_back({fmt::format("f32 copies of parameters (1/{})", world),
-                         bytes.masters / static_cast<std::uint64_t>(world)});
+  const auto add_slice = [&](const std::string& what, std::uint64_t whole) {
+    if (whole > 0) {
+      plan.memory.push_back(
+          {fmt::format("{} (1/{})", what, world), whole / static_cast<std::uint64_t>(world)});
+    }
+  };
+  add_slice("f32 copies of parameters", bytes.masters);
+  add_slice("averages", job.options.average.kind != AverageKind::kNone ? flat : 0);
+  add_slice("masks", bytes.masks);
 }
 
 // The bytes that a rank passes on to others: those of its host, for the sums of near ranks, and those of
@@ -155,6 +173,36 @@ std::uint64_t bytes_per_step(const BucketLayout& layout, const Job& job, const H
   const auto across = [&](std::uint64_t all) { return all / near * (far - 1) / far; };
   return inside(gradients) + (copies_of(job, grid) == Copies::kPerRank ? inside(bytes.values) : 0) +
          across(gradients / divisor) + across(bytes.values);
+}
+
+void add_step(PlanReport& plan, const Job& job, const BucketLayout& layout,
+              const std::vector<train::NamedTensor>& parameters, const HostGrid& grid,
+              const train::SyncPlan& sync) {
+  add_buckets(plan, layout, parameters);
+  add_programs(plan, layout, job, sync, grid);
+  ParameterBytes bytes = bytes_of(layout, parameters);
+  for (const auto& mask : train::masks_of(train::tensors_of(*job.model), job.options.mask)) {
+    bytes.masks += mask.size() * sizeof(float);
+  }
+  plan.bytes_per_step = bytes_per_step(layout, job, grid, bytes);
+  add_memory(plan, layout, job, grid, bytes);
+}
+
+// With a solver there are no buckets and no program. Memory is that of ParameterVector and of the solver; an
+// evaluation sends the gradient and the parameters once.
+void add_solver(PlanReport& plan, const Job& job, const std::vector<train::NamedTensor>& parameters,
+                int world) {
+  std::uint64_t count = 0;
+  for (const auto& named : parameters) count += static_cast<std::uint64_t>(named.tensor.numel());
+  const std::uint64_t vector = count * sizeof(float);
+  const auto vectors = static_cast<std::uint64_t>(num_vectors(*job.options.solver));
+  const auto ranks = static_cast<std::uint64_t>(world);
+  plan.update = solver_text(*job.options.solver);
+  plan.batch = static_cast<std::uint64_t>(job.data.train->size());
+  plan.memory = {{"parameters", 2 * vector},
+                 {"sum of gradients, in f64", 2 * vector},
+                 {fmt::format("vectors of the solver (1/{})", world), vectors * vector / ranks}};
+  plan.bytes_per_step = 2 * vector * (ranks - 1) / ranks;
 }
 
 }  // namespace
@@ -177,16 +225,15 @@ void show_plan(const JobOrder& order) {
       .epochs = static_cast<std::uint64_t>(job.options.epochs),
       .run_directory = job.config.train.directory};
   for (const auto& named : parameters) plan.parameters += static_cast<std::uint64_t>(named.tensor.numel());
-  const JobLength length = length_of(job.config.train, job.data.train->size());
+  const JobLength length = length_of(job.config, job.data.train->size());
   plan.steps_per_epoch = static_cast<std::uint64_t>(length.steps_per_epoch);
   plan.steps = static_cast<std::uint64_t>(length.steps);
   add_slots(plan, job, order.world);
-  add_buckets(plan, layout, parameters);
-  const HostGrid grid = grid_of(job, sync, order);
-  add_programs(plan, layout, job, sync, grid);
-  const ParameterBytes bytes = bytes_of(layout, parameters);
-  plan.bytes_per_step = bytes_per_step(layout, job, grid, bytes);
-  add_memory(plan, layout, job, grid, bytes);
+  if (job.options.solver) {
+    add_solver(plan, job, parameters, order.world);
+  } else {
+    add_step(plan, job, layout, parameters, grid_of(job, sync, order), sync);
+  }
   const observe::Screen screen{.columns = order.terminal_columns.value_or(100)};
   std::cout << (order.json ? observe::plan_json(plan) : observe::plan_text(plan, screen));
 }

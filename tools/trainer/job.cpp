@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 
 namespace cohort::tool {
 namespace {
@@ -72,17 +73,36 @@ Precision precision_of(const PrecisionConfig& config) {
   return precision;
 }
 
+AverageOptions average_of(const AverageConfig& config) {
+  AverageOptions average{.decay = config.decay,
+                         .warmup = config.warmup,
+                         .start = config.start,
+                         .every = config.every,
+                         .evaluate = config.evaluate,
+                         .update_bn = config.update_bn};
+  if (config.kind != "none") average.kind = config.kind == "ema" ? AverageKind::kEma : AverageKind::kSwa;
+  return average;
+}
+
 TrainerOptions options_of(const Config& config, std::int64_t samples) {
   const TrainConfig& train = config.train;
   const OptimizerConfig& optimizer = config.optimizer;
+  const std::optional<SolverSettings> solver = job::make_solver(optimizer);
   TrainerOptions options{
-      .optimizer = job::make_optimizer(optimizer),
-      .schedule = job::make_learning_rate_schedule(config.schedule, length_of(train, samples).steps),
+      .optimizer = solver ? OptimizerSettings{} : job::make_optimizer(optimizer),
+      .solver = solver,
+      .schedule = job::has_schedule(optimizer)
+                      ? job::make_learning_rate_schedule(config.schedule, length_of(config, samples).steps)
+                      : LearningRateSchedule{},
       .groups = value_or_throw(parse_groups(optimizer.groups)),
       .clip_grad_norm = unless_zero(optimizer.clip_grad_norm),
       .clip_grad_value = unless_zero(optimizer.clip_grad_value),
       .skip_non_finite = optimizer.skip_non_finite,
       .precision = precision_of(config.precision),
+      .average = average_of(config.average),
+      .mask = {.sparsity = unless_zero(config.mask.sparsity),
+               .parameters = config.mask.parameters,
+               .file = config.mask.file},
       .batch_size = unless_zero<std::int64_t>(train.batch_size),
       .micro_batches = unless_zero(train.micro_batches),
       .epochs = train.epochs,
@@ -115,6 +135,18 @@ int exit_code_of(const TrainingReport& report, bool has_snapshots) {
   return report.saved_step == report.steps ? kStoppedExitCode : cohort::exit_code_of(ErrorCode::kIo);
 }
 
+// A job is often tried with another optimizer, while its learning rate and schedule stay in the file.
+void warn_of_rates(const Job& job, const observe::Log& log) {
+  const ScheduleConfig& schedule = job.config.schedule;
+  if (job::has_schedule(job.config.optimizer)) return;
+  const auto warn = [&](std::string_view what) {
+    log.warning("{} has no effect: optimizer.name = \"{}\" finds the length of its steps itself", what,
+                job.config.optimizer.name);
+  };
+  if (job.config.optimizer.learning_rate) warn("optimizer.learning_rate");
+  if (schedule.name != "constant" || schedule.warmup_steps > 0) warn("[schedule]");
+}
+
 // A report that all ranks get, of which rank 0 tells.
 void tell_of(const CheckpointReport& report, const observe::Log& log) {
   if (report.removal_failure) log.warning("{}", report.removal_failure->text());
@@ -139,16 +171,32 @@ config::Loaded load_job(const JobOrder& order) {
                                             .working_directory = std::filesystem::current_path().string()}));
 }
 
-JobLength length_of(const TrainConfig& train, std::int64_t samples) {
-  const std::int64_t batch = train.batch_size == 0 ? samples : train.batch_size;
+JobLength length_of(const Config& config, std::int64_t samples) {
+  const TrainConfig& train = config.train;
+  const bool takes_all = train.batch_size == 0 || solver_named(config.optimizer.name);
+  const std::int64_t batch = takes_all ? samples : train.batch_size;
   const BatchPlan plan(static_cast<std::uint64_t>(samples), static_cast<std::uint64_t>(batch), 1);
   const auto steps_per_epoch = static_cast<std::int64_t>(plan.steps_per_epoch());
   const std::int64_t all = steps_per_epoch * train.epochs;
   return {steps_per_epoch, train.steps ? std::min<std::int64_t>(all, *train.steps) : all};
 }
 
-Objective Job::objective() const {
-  return [model = model, loss = loss](const Batch& batch) { return evaluate(*model, loss, batch); };
+Output Job::output() const {
+  return [model = model](const Batch& batch) { return model->forward(batch.input); };
+}
+
+OutputLoss Job::output_loss() const {
+  return [loss = loss](const at::Tensor& output, const Batch& batch) { return judge(loss, output, batch); };
+}
+
+// The length of a run without train.steps is known with its data.
+void check_average_start(const Job& job) {
+  const JobLength length = length_of(job.config, job.data.train->size());
+  if (job.config.average.start <= length.steps) return;
+  throw UsageError(
+      UsageError(fmt::format("average.start = {}, expected an update of the run, which has {} steps",
+                             job.config.average.start, length.steps))
+          .with_remedy("Set average.start to an earlier step, or train for more epochs."));
 }
 
 // A path on the command line is relative to the working directory. Without one, training goes on from the
@@ -165,6 +213,7 @@ Job make_job(const JobOrder& order) {
   job.config = load_job(order).config;
   job.data = value_or_throw(open_data(*job.files, job.config.data, job.config.train.seed));
   job.options = options_of(job.config, job.data.train->size());
+  check_average_start(job);
   job.model = value_or_throw(make_model(job.config.model, job.data.facts, job.config.train.seed));
   job.loss = loss_of(job.config.model, job.data.facts);
   job.options.facts = facts_of(job.config.model, job.data);
@@ -191,6 +240,7 @@ int run_job(const JobOrder& order) {
     if (job.options.trace && context.rank() == 0) check_trace_file(job.config.trace.file);
   });
   output->say_settings(rank.settings());
+  if (context.rank() == 0) warn_of_rates(job, log);
   log.debug("training with {} of {} samples, {} parameters, testing with {}",
             job.options.batch_size.value_or(job.data.train->size()), job.data.train->size(),
             job.model->parameters().size(), job.data.test ? job.data.test->size() : 0);
@@ -209,7 +259,7 @@ int run_job(const JobOrder& order) {
     output->evaluated(seen);
   };
   return rank.run([&] {
-    Trainer trainer(rank.context(), job.model, job.objective(), job.options);
+    Trainer trainer(rank.context(), job.model, job.output(), job.output_loss(), job.options);
     const TrainingReport report = trainer.fit(job.data.train, job.data.test);
     output->close(report, trainer.memory());
     if (job.options.trace) write_trace(rank.context(), trainer.trace(), job.config.trace.file);

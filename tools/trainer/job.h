@@ -40,7 +40,8 @@ struct Job {
   LossKind loss{};
   TrainerOptions options;
 
-  Objective objective() const;
+  Output output() const;
+  OutputLoss output_loss() const;
 };
 
 /// The number of optimizer steps that a job takes if nothing ends it early.
@@ -48,7 +49,7 @@ struct JobLength {
   std::int64_t steps_per_epoch = 0;
   std::int64_t steps = 0;
 };
-JobLength length_of(const TrainConfig& train, std::int64_t samples);
+JobLength length_of(const Config& config, std::int64_t samples);
 
 /// Reads the job file and applies the settings of the command line.
 ///

@@ -38,6 +38,8 @@ observe::RunEnd end_of(TrainingEnd end) {
       return observe::RunEnd::kNoImprovement;
     case TrainingEnd::kStopped:
       return observe::RunEnd::kInterrupted;
+    case TrainingEnd::kSolved:
+      return observe::RunEnd::kSolved;
   }
   return observe::RunEnd::kDone;
 }
@@ -54,6 +56,7 @@ JobOutput::JobOutput(const JobOrder& order, const Job& job, int rank, int world)
     : order_(order), rank_(rank), start_(clock_.now()) {
   summary_.ranks = world;
   summary_.run_directory = job.config.train.directory;
+  for (const at::Tensor& parameter : job.model->parameters()) summary_.parameters += parameter.numel();
   has_snapshots_ = job.options.checkpoint.has_value();
   if (rank_ != 0) return;
   resumes_ = job.options.resume.has_value();
@@ -61,7 +64,7 @@ JobOutput::JobOutput(const JobOrder& order, const Job& job, int rank, int world)
   progress_.emplace(
       clock_,
       [out = order.json ? &std::cerr : &std::cout](std::string_view text) { *out << text << std::flush; },
-      observe::ProgressOptions{.steps = length_of(job.config.train, job.data.train->size()).steps,
+      observe::ProgressOptions{.steps = length_of(job.config, job.data.train->size()).steps,
                                .epochs = job.options.epochs,
                                .terminal_columns = order.terminal_columns});
   if (!order.json) {
@@ -125,11 +128,15 @@ void JobOutput::close(const TrainingReport& report, const TrainerMemory& memory)
   progress_->close();
   summary_.end = end_of(report.end);
   summary_.epochs = report.epochs;
+  summary_.solver = report.solver;
+  if (report.solver) summary_.loss = report.loss;
   if (report.best) summary_.best_loss = report.best->loss;
   if (report.last) summary_.metrics = metrics_of(*report.last);
   summary_.seconds = std::chrono::duration<double>(clock_.now() - start_).count();
   summary_.memory = {
       {"parameters", memory.parameters}, {"gradients", memory.gradients}, {"moments", memory.moments}};
+  summary_.averages = report.averages;
+  summary_.masked = report.masked;
   summary_.parameters_hash = report.parameters_hash;
   std::cout << (order_.json ? observe::summary_json(summary_)
                             : observe::summary_table(summary_, screen_of(order_)))

@@ -74,6 +74,12 @@ int run_lr_range(const LrRangeOrder& range, const JobOrder& order) {
   rank.on_all_ranks([&] {
     check_range(range);
     job = make_job(order);
+    if (job.options.solver) {
+      throw UsageError(UsageError(std::string("optimizer.name = \"") +
+                                  std::string(name(job.options.solver->kind)) +
+                                  "\" is a solver, which has no learning rate to find")
+                           .with_remedy("Name an optimizer: --set optimizer.name=sgd."));
+    }
     report.batch_factor = batch_factor(job.options.schedule.scale_with_batch,
                                        job.options.batch_size.value_or(job.data.train->size()));
     job.options = range_options(job.options, range);
@@ -90,7 +96,7 @@ int run_lr_range(const LrRangeOrder& range, const JobOrder& order) {
     if (is_first) progress.step(step);
   };
   return rank.run([&] {
-    Trainer trainer(rank.context(), job.model, job.objective(), job.options);
+    Trainer trainer(rank.context(), job.model, job.output(), job.output_loss(), job.options);
     const TrainingReport training = trainer.fit(job.data.train);
     report.is_interrupted = training.end == TrainingEnd::kStopped && !report.test.has_diverged();
     if (is_first) {

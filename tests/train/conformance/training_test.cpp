@@ -93,6 +93,30 @@ TEST_P(Training, SeveralRanksAreOneRankOnTheWhole) {
   }
 }
 
+TEST_P(Training, AveragesAndMasksOfSeveralRanksAreThoseOfOne) {
+  const auto averages_of = [](Communicator& group, Arena& arena, const TrainerOptions& options) {
+    const Pair pair = exact_pair();
+    Trainer trainer(group, arena, pair.first, pair.second, options);
+    EXPECT_EQ(trainer.fit(std::make_shared<WholeNumbers>(39)).masked, 1);
+    std::vector<float> numbers;
+    trainer.with_averages([&] { numbers = numbers_of(*pair.first); });
+    return numbers;
+  };
+  for (const int world : {2, 3, 4}) {
+    run(world, with_arena([&](Communicator& group, Arena& arena) {
+          for (TrainerOptions options : ways_to_update()) {
+            if (options.deterministic == Deterministic::kAnyWorld && group.size() == 3) continue;
+            options.average = {.kind = AverageKind::kEma, .decay = 0.5};
+            options.mask = {.sparsity = 0.34};
+            const std::vector<float> together = averages_of(group, arena, options);
+            const auto alone = value_or_throw(group.split(group.rank(), 0, "alone"));
+            EXPECT_EQ(together, averages_of(*alone, arena, options));
+            EXPECT_EQ(std::count(together.begin(), together.end(), 0.0f), 1);
+          }
+        }));
+  }
+}
+
 TEST_P(Training, AGroupOfParametersHasAReducerOfItsOwn) {
   for (const int world : {2, 3, 4}) {
     run(world, with_arena([](Communicator& group, Arena& arena) {

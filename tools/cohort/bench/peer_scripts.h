@@ -11,6 +11,8 @@ namespace cohort::tool {
 std::string gloo_script();
 /// The text of bench/peers/dcp_peer.py.
 std::string dcp_script();
+/// The text of bench/peers/torch_optimizer.py.
+std::string torch_optimizer_script();
 /// bench/peers/torch_step.py and the modules that it imports, by file name.
 std::map<std::string, std::string> torch_step_scripts();
 

@@ -4,6 +4,7 @@
 #include "checkpoint/weight_index.h"
 #include "interchange/write_torch_file.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace cohort::tool {
@@ -48,6 +49,8 @@ Status export_torch(const checkpoint::Export& to, const checkpoint::TensorList& 
   for (const WholeTensor* tensor : tensors) {
     if (checkpoint::is_of_model(tensor->name)) {
       model.add(tensor->name, add_to(outgoing, to, *tensor));
+    } else if (checkpoint::is_of_post_steps(tensor->name)) {
+      to.report(tensor->size_bytes());  // optimizers of torch have none
     } else if (of_optimizer.is_step(*tensor)) {
       COHORT_RETURN_IF_ERROR(of_optimizer.add_step(*tensor, outgoing));
       to.report(tensor->size_bytes());
@@ -56,7 +59,10 @@ Status export_torch(const checkpoint::Export& to, const checkpoint::TensorList& 
     }
   }
   std::optional<Dict> optimizer;
-  if (tensors.size() > model.entries.size()) {
+  const bool has_optimizer = std::any_of(tensors.begin(), tensors.end(), [](const WholeTensor* tensor) {
+    return !checkpoint::is_of_model(tensor->name) && !checkpoint::is_of_post_steps(tensor->name);
+  });
+  if (has_optimizer) {
     COHORT_ASSIGN_OR_RETURN(optimizer, of_optimizer.dict());
   }
   const interchange::Value file = file_of(std::move(model), std::move(optimizer), to.course.position);
