@@ -8,8 +8,8 @@
 namespace cohort::config {
 
 const DataKind& data_kind(std::string_view name) {
-  const auto found =
-      std::find_if(std::begin(kDataKinds), std::end(kDataKinds), [&](const DataKind& kind) { return kind.name == name; });
+  const auto found = std::find_if(std::begin(kDataKinds), std::end(kDataKinds),
+                                  [&](const DataKind& kind) { return kind.name == name; });
   COHORT_CHECK(found != std::end(kDataKinds), "no data of kind '{}'", name);
   return *found;
 }

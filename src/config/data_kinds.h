@@ -23,10 +23,14 @@ struct DataKind {
 };
 
 inline constexpr DataKind kDataKinds[] = {
-    {"idx", DataContent::kImages, true},         {"cifar", DataContent::kImages, true},
-    {"csv", DataContent::kRows, true},           {"text", DataContent::kTokens, true},
-    {"digits", DataContent::kImages, false},     {"spirals", DataContent::kPoints, false},
-    {"regression", DataContent::kFunction, false}, {"markov", DataContent::kTokens, false},
+    {"idx", DataContent::kImages, true},
+    {"cifar", DataContent::kImages, true},
+    {"csv", DataContent::kRows, true},
+    {"text", DataContent::kTokens, true},
+    {"digits", DataContent::kImages, false},
+    {"spirals", DataContent::kPoints, false},
+    {"regression", DataContent::kFunction, false},
+    {"markov", DataContent::kTokens, false},
 };
 
 /// The kind with this name, which exists.

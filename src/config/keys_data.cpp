@@ -18,10 +18,10 @@ std::vector<Key> source_keys() {
       word("data.kind", COHORT_FIELD(data.kind), names_of_kinds(), "digits",
            "The training data: files (idx, cifar, csv, text) or generated samples (digits, spirals, "
            "regression, markov)."),
-      input_path(
-          "data.path", COHORT_FIELD(data.path),
-          {"The file with the training data, or for idx and cifar the folder with their files; may be gzipped.",
-           "data/mnist"}),
+      input_path("data.path", COHORT_FIELD(data.path),
+                 {"The file with the training data, or for idx and cifar the folder with their files; may be "
+                  "gzipped.",
+                  "data/mnist"}),
       input_path("data.test_path", COHORT_FIELD(data.test_path),
                  {"The file with the test data; empty: a part of data.path.", "data/test.csv"}),
       word("data.tokens", COHORT_FIELD(data.tokens), {"byte", "char"}, "char",

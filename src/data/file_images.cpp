@@ -6,7 +6,8 @@
 
 namespace cohort::data {
 
-FileImages::FileImages(records::LabelledImages images, Scale scale) : images_(std::move(images)), scale_(scale) {
+FileImages::FileImages(records::LabelledImages images, Scale scale)
+    : images_(std::move(images)), scale_(scale) {
   COHORT_CHECK_EQ(images_.images.size(), images_.classes.size());
   for (int byte = 0; byte < 256; ++byte) value_of_byte_[static_cast<std::size_t>(byte)] = scale(byte);
 }
@@ -24,7 +25,8 @@ void FileImages::write(std::int64_t index, std::int64_t row, const Batch& into) 
   value_or_throw(images.read(static_cast<std::uint64_t>(index), bytes));
   float* const to = row_of<float>(into.input, row, static_cast<std::int64_t>(num_pixels));
   if (images.dtype() == DType::kU8) {
-    for (std::size_t i = 0; i < num_pixels; ++i) to[i] = value_of_byte_[std::to_integer<std::size_t>(bytes[i])];
+    for (std::size_t i = 0; i < num_pixels; ++i)
+      to[i] = value_of_byte_[std::to_integer<std::size_t>(bytes[i])];
   } else {
     records::floats(images.dtype(), bytes, to);
     for (std::size_t i = 0; i < num_pixels; ++i) to[i] = scale_(to[i]);

@@ -18,7 +18,8 @@ bool has_bytes(const LabelledImages& images) {
 }
 
 // Computed from the training samples alone.
-Result<Scale> scale_for(const LabelledImages& images, const std::vector<bool>& is_test, const DataConfig& config) {
+Result<Scale> scale_for(const LabelledImages& images, const std::vector<bool>& is_test,
+                        const DataConfig& config) {
   if (!config.normalize) return Scale{0, has_bytes(images) ? 255.0 : 1.0};
   return scale_of(images.images, is_test);
 }
@@ -30,10 +31,11 @@ std::int64_t num_classes(const LabelledImages& images) {
 }
 
 DataFacts facts_of(const LabelledImages& images, std::int64_t classes) {
-  return {.input_shape = images.image_shape,
-          .classes = classes,
-          .outputs = classes,
-          .description = fmt::format("images of {}, {} classes", fmt::join(images.image_shape, " × "), classes)};
+  return {
+      .input_shape = images.image_shape,
+      .classes = classes,
+      .outputs = classes,
+      .description = fmt::format("images of {}, {} classes", fmt::join(images.image_shape, " × "), classes)};
 }
 
 SourceFacts source_of(const LabelledImages& images, const Scale& scale) {

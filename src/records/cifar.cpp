@@ -27,10 +27,10 @@ struct FolderNames {
   std::string class_names;
 };
 const std::array<FolderNames, 2> kFolders = {
-    FolderNames{{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
-                 "data_batch_5.bin"},
-                "test_batch.bin",
-                "batches.meta.txt"},
+    FolderNames{
+        {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
+        "test_batch.bin",
+        "batches.meta.txt"},
     FolderNames{{"train.bin"}, "test.bin", "fine_label_names.txt"}};
 
 Result<std::string> if_there(FileSystem& fs, const std::string& path) {
@@ -51,8 +51,8 @@ Result<CifarFiles> files_in(FileSystem& fs, const std::string& folder, const Fol
     }
   }
   if (!found.train.empty() && !missing.empty()) {
-    return Error(ErrorCode::kNotFound,
-                 fmt::format("'{}' has '{}', but not '{}'", folder, storage::name_of(found.train.front()), missing))
+    return Error(ErrorCode::kNotFound, fmt::format("'{}' has '{}', but not '{}'", folder,
+                                                   storage::name_of(found.train.front()), missing))
         .with_remedy("Unpack the whole archive, or name one of the files.");
   }
   if (found.train.empty()) return found;
@@ -67,7 +67,8 @@ Result<CifarFiles> files_of_folder(FileSystem& fs, const std::string& folder) {
     COHORT_ASSIGN_OR_RETURN(CifarFiles found, files_in(fs, folder, names));
     if (!found.train.empty()) return found;
   }
-  return Error(ErrorCode::kNotFound, fmt::format("there is neither 'data_batch_1.bin' nor 'train.bin' in '{}'", folder))
+  return Error(ErrorCode::kNotFound,
+               fmt::format("there is neither 'data_batch_1.bin' nor 'train.bin' in '{}'", folder))
       .with_remedy("Name the folder of the binary version of CIFAR-10 or CIFAR-100.");
 }
 
@@ -76,8 +77,9 @@ Result<Kind> kind_of(const std::string& path, std::uint64_t size_bytes) {
     if (size_bytes > 0 && size_bytes % (kind.label_bytes + kImageBytes) == 0) return kind;
   }
   return Error(ErrorCode::kCorrupt,
-               fmt::format("'{}' has {} bytes, expected a multiple of 3073 for CIFAR-10 or of 3074 for CIFAR-100",
-                           path, size_bytes))
+               fmt::format(
+                   "'{}' has {} bytes, expected a multiple of 3073 for CIFAR-10 or of 3074 for CIFAR-100",
+                   path, size_bytes))
       .with_remedy("Take the binary version of the set, or get the file again.");
 }
 
@@ -89,9 +91,9 @@ Status read_classes(const RowsOfFile& file, const Kind& kind, std::vector<std::i
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     classes.push_back(std::to_integer<std::int64_t>(bytes[i]));
     if (classes.back() < kind.num_classes) continue;
-    return Error(ErrorCode::kCorrupt, fmt::format("'{}' has the class {} for image {}, expected 0 to {} for {}",
-                                                  file.bytes->path(), classes.back(), i, kind.num_classes - 1,
-                                                  kind.name));
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("'{}' has the class {} for image {}, expected 0 to {} for {}",
+                             file.bytes->path(), classes.back(), i, kind.num_classes - 1, kind.name));
   }
   return {};
 }

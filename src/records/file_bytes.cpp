@@ -62,7 +62,8 @@ Result<std::shared_ptr<const FileBytes>> open_file_bytes(FileSystem& fs, const s
   COHORT_ASSIGN_OR_RETURN(std::unique_ptr<ReadableFile> file, fs.open_read(path));
   std::array<std::byte, 2> magic{};
   COHORT_ASSIGN_OR_RETURN(const std::size_t count, file->read_at(0, magic));
-  const bool is_packed = count == magic.size() && is_gzip({reinterpret_cast<const char*>(magic.data()), count});
+  const bool is_packed =
+      count == magic.size() && is_gzip({reinterpret_cast<const char*>(magic.data()), count});
   if (is_packed || path.ends_with(".gz")) {
     COHORT_ASSIGN_OR_RETURN(std::string content, read_record_file(fs, path));
     return bytes_in_memory(std::move(content), path);

@@ -104,9 +104,10 @@ Result<Rows> open_idx(std::shared_ptr<const FileBytes> bytes) {
   const std::optional<std::uint64_t> promised = claimed_bytes(header);
   const std::uint64_t there = bytes->size_bytes() - header.size_bytes;
   if (!promised || *promised != there) {
-    return corrupt(bytes->path(), fmt::format("its header claims {} numbers of type {}, {} bytes; {} bytes follow",
-                                              shape_text(header.shape), name(header.dtype),
-                                              promised ? std::to_string(*promised) : "too many", there));
+    return corrupt(bytes->path(),
+                   fmt::format("its header claims {} numbers of type {}, {} bytes; {} bytes follow",
+                               shape_text(header.shape), name(header.dtype),
+                               promised ? std::to_string(*promised) : "too many", there));
   }
   const std::uint64_t count = header.shape.front();
   return Rows(header.dtype, Shape(header.shape.begin() + 1, header.shape.end()), ByteOrder::kBigEndian,

@@ -74,7 +74,8 @@ Status Rows::read(std::uint64_t first, std::span<std::byte> into) const {
     const auto next = std::upper_bound(firsts_.begin(), firsts_.end(), first);
     const auto f = static_cast<std::size_t>(next - firsts_.begin()) - 1;
     const std::uint64_t in_file = first - firsts_[f];
-    const std::uint64_t count = std::min<std::uint64_t>(into.size() / bytes_per_row, files_[f].count - in_file);
+    const std::uint64_t count =
+        std::min<std::uint64_t>(into.size() / bytes_per_row, files_[f].count - in_file);
     const auto part = into.first(static_cast<std::size_t>(count) * bytes_per_row);
     COHORT_RETURN_IF_ERROR(read_from(files_[f], in_file, part));
     into = into.subspan(part.size());

@@ -22,7 +22,8 @@ struct RowsOfFile {
   std::uint64_t count = 0;
 };
 
-/// Rows of numbers in files, such as images: all of one shape and type. They are read when they are asked for.
+/// Rows of numbers in files, such as images: all of one shape and type. They are read when they are asked
+/// for.
 ///
 ///     file 1   header │ row 0 │ row 1 │ row 2
 ///     file 2   label │ row 3 │ label │ row 4        with a distance of a label and a row

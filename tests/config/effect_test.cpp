@@ -121,9 +121,10 @@ TEST(Effect, TheMessageNamesTheKinds) {
       verdict({"data.stride=4"}),
       "--set data.stride=4: data.stride has no effect on data.kind = \"digits\", only on text: leave it "
       "out");
-  EXPECT_EQ(verdict({"data.path=somewhere"}),
-            "--set data.path=somewhere: data.path has no effect on data.kind = \"digits\", only on idx, cifar, "
-            "csv, text: leave it out");
+  EXPECT_EQ(
+      verdict({"data.path=somewhere"}),
+      "--set data.path=somewhere: data.path has no effect on data.kind = \"digits\", only on idx, cifar, "
+      "csv, text: leave it out");
 }
 
 TEST(Effect, ADefaultThatIsWrittenOutIsAllowed) {

@@ -186,7 +186,9 @@ TEST_F(OpenFiles, IdxMistakesNameTheFiles) {
 
 TEST_F(OpenFiles, CifarHasClassesThatDoNotOccur) {
   std::string content;
-  for (const char c : {3, 1}) content += std::string(1, c) + std::string(3072, static_cast<char>(51 * c));
+  for (const int c : {3, 1}) {
+    content += std::string(1, static_cast<char>(c)) + std::string(3072, static_cast<char>(51 * c));
+  }
   put(fs, "some.bin", content);
   put(fs, "more.bin", content);
   DataConfig config = config_of("cifar", "some.bin");

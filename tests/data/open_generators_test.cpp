@@ -71,8 +71,9 @@ TEST(OpenGenerators, DigitsCanBeNormalised) {
 }
 
 TEST(OpenGenerators, SettingsThatCannotBeAreNamed) {
-  EXPECT_EQ(error_of(config_of("cats")),
-            "data.kind 'cats' is unknown. Take one of csv, digits, idx, markov, regression, spirals, text.");
+  EXPECT_EQ(
+      error_of(config_of("cats")),
+      "data.kind 'cats' is unknown. Take one of cifar, csv, digits, idx, markov, regression, spirals, text.");
   DataConfig config = config_of("digits");
   config.classes = 11;
   EXPECT_EQ(error_of(config), "data.classes is 11. Give 2 to 10.");

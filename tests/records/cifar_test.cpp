@@ -52,7 +52,8 @@ TEST_F(Cifar, TenClassesInFiveFiles) {
     EXPECT_EQ(first_pixel(*images, i), static_cast<int>(10 * (i / 2 + 1) + i % 2 * 5)) << i;
   }
   EXPECT_TRUE(find_cifar(fs, "ten", "", FolderTest::kLeftAside)->test.empty());
-  EXPECT_EQ(find_cifar(fs, "ten", "other.bin", FolderTest::kLeftAside)->test, std::vector<std::string>{"other.bin"});
+  EXPECT_EQ(find_cifar(fs, "ten", "other.bin", FolderTest::kLeftAside)->test,
+            std::vector<std::string>{"other.bin"});
 }
 
 TEST_F(Cifar, AHundredClassesHaveASuperclassInFront) {
@@ -78,16 +79,19 @@ TEST_F(Cifar, OneFilePlainOrPacked) {
 TEST_F(Cifar, MistakesNameTheFile) {
   ASSERT_TRUE(fs.remove("ten/data_batch_3.bin"));
   EXPECT_EQ(text_of(find_cifar(fs, "ten", "", FolderTest::kUsed)),
-            "'ten' has 'data_batch_1.bin', but not 'data_batch_3.bin'. Unpack the whole archive, or name one of the files.");
+            "'ten' has 'data_batch_1.bin', but not 'data_batch_3.bin'. Unpack the whole archive, or name one "
+            "of the files.");
   ASSERT_TRUE(fs.make_directories("empty"));
   EXPECT_EQ(text_of(find_cifar(fs, "empty", "", FolderTest::kUsed)),
-            "there is neither 'data_batch_1.bin' nor 'train.bin' in 'empty'. Name the folder of the binary version of "
+            "there is neither 'data_batch_1.bin' nor 'train.bin' in 'empty'. Name the folder of the binary "
+            "version of "
             "CIFAR-10 or CIFAR-100.");
   EXPECT_EQ(code_name(find_cifar(fs, "nowhere", "", FolderTest::kUsed)), "not_found");
   put(fs, "cut.bin", image({1}, 1).substr(1));
-  EXPECT_EQ(text_of(open_cifar(fs, {"cut.bin"}, "")),
-            "'cut.bin' has 3072 bytes, expected a multiple of 3073 for CIFAR-10 or of 3074 for CIFAR-100. Take the "
-            "binary version of the set, or get the file again.");
+  EXPECT_EQ(
+      text_of(open_cifar(fs, {"cut.bin"}, "")),
+      "'cut.bin' has 3072 bytes, expected a multiple of 3073 for CIFAR-10 or of 3074 for CIFAR-100. Take the "
+      "binary version of the set, or get the file again.");
   put(fs, "none.bin", "");
   EXPECT_EQ(code_name(open_cifar(fs, {"none.bin"}, "")), "corrupt");
   put(fs, "wrong.bin", image({1}, 1) + image({10}, 1));

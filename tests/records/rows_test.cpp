@@ -30,8 +30,9 @@ TEST(Rows, OfSeveralFilesAreNumberedThrough) {
   std::vector<std::uint8_t> all = {0, 1, 10, 11, 20, 21, 30, 31, 40, 41};
   for (std::size_t first = 0; first <= 5; ++first) {
     for (std::size_t count = 0; first + count <= 5; ++count) {
-      const std::vector<std::uint8_t> expected(all.begin() + static_cast<std::ptrdiff_t>(2 * first),
-                                               all.begin() + static_cast<std::ptrdiff_t>(2 * (first + count)));
+      const std::vector<std::uint8_t> expected(
+          all.begin() + static_cast<std::ptrdiff_t>(2 * first),
+          all.begin() + static_cast<std::ptrdiff_t>(2 * (first + count)));
       EXPECT_EQ(read_bytes(rows, first, count), expected) << first << " " << count;
     }
   }
@@ -42,7 +43,8 @@ TEST(Rows, FarApartAreReadOneByOne) {
   content[0] = 'a';
   content[(1 << 20) + 5] = 'b';
   content[(2 << 20) + 10] = 'c';
-  const Rows rows(DType::kU8, {}, ByteOrder::kLittleEndian, {{bytes_in_memory(content, "f"), 0, (1 << 20) + 5, 3}});
+  const Rows rows(DType::kU8, {}, ByteOrder::kLittleEndian,
+                  {{bytes_in_memory(content, "f"), 0, (1 << 20) + 5, 3}});
   EXPECT_EQ(read_bytes(rows, 0, 3), (std::vector<std::uint8_t>{'a', 'b', 'c'}));
 }
 

@@ -48,15 +48,18 @@ Result<Inputs> image_inputs(const std::string& content, const std::string& path,
 }
 
 Result<Inputs> idx_inputs(std::string content, const std::string& path, const ModelFacts& facts) {
-  COHORT_ASSIGN_OR_RETURN(records::IdxArray array, records::parse_idx(std::move(content), path));
-  Shape shape(array.shape.begin() + 1, array.shape.end());
+  COHORT_ASSIGN_OR_RETURN(const records::Rows rows,
+                          records::open_idx(records::bytes_in_memory(std::move(content), path)));
+  Shape shape(rows.shape().begin(), rows.shape().end());
   if (shape.size() == 2) shape.insert(shape.begin(), 1);  // grey images have one channel
   if (shape != facts.input_shape) return wrong_shape(path, shape, facts);
-  const auto count = static_cast<std::int64_t>(array.shape.front());
-  const at::Tensor numbers = at::from_blob(array.content.data(), with_count(count, shape),
-                                           at::TensorOptions().dtype(scalar_type_of(array.dtype)));
+  const auto count = static_cast<std::int64_t>(rows.size());
+  std::vector<std::byte> bytes(static_cast<std::size_t>(rows.size()) * rows.row_bytes());
+  COHORT_RETURN_IF_ERROR(rows.read(0, bytes));
+  const at::Tensor numbers = at::from_blob(bytes.data(), with_count(count, shape),
+                                           at::TensorOptions().dtype(scalar_type_of(rows.dtype())));
   Inputs inputs{.raw = numbers.to(at::kDouble, false, true), .header = {"sample"}, .cells = {}};
-  if (array.dtype == DType::kU8 && facts.white) inputs.raw = inputs.raw * (*facts.white / 255);
+  if (rows.dtype() == DType::kU8 && facts.white) inputs.raw = inputs.raw * (*facts.white / 255);
   for (std::int64_t i = 0; i < count; ++i) inputs.cells.push_back({std::to_string(i)});
   return inputs;
 }

@@ -19,7 +19,8 @@ using job::DataScore;
 
 /// Data to evaluate on.
 struct Examined {
-  std::shared_ptr<FileSystem> files = std::make_shared<LocalFileSystem>();  // before the data, which reads from it
+  std::shared_ptr<FileSystem> files =
+      std::make_shared<LocalFileSystem>();  // before the data, which reads from it
   OpenedData opened{};
   std::shared_ptr<const Dataset> data{};
 };

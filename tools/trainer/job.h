@@ -34,7 +34,8 @@ observe::Screen screen_of(const JobOrder& order);
 /// The data, model and options of a job file.
 struct Job {
   Config config;
-  std::shared_ptr<FileSystem> files = std::make_shared<LocalFileSystem>();  // before the data, which reads from it
+  std::shared_ptr<FileSystem> files =
+      std::make_shared<LocalFileSystem>();  // before the data, which reads from it
   OpenedData data;
   std::shared_ptr<Model> model;
   LossKind loss{};
