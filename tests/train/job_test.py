@@ -324,9 +324,10 @@ class BatchNorm(TrainJob):
 
     def test_models_fit_both(self):
         self.train(self.NET)
-        model = str(self.directory / "last.safetensors")
-        before, _ = tensors_of(pathlib.Path(model))
-        self.train(changed(self.NET, model={"batch_norm": "synchronised", "initial": model}))
+        model = self.folder / "local.safetensors"
+        (self.directory / "last.safetensors").rename(model)
+        before, _ = tensors_of(model)
+        self.train(changed(self.NET, model={"batch_norm": "synchronised", "initial": str(model)}))
         after, facts = tensors_of(self.directory / "last.safetensors")
         self.assertEqual(list(after), list(before))
         self.assertEqual(json.loads(facts["cohort.model"])["settings"]["batch_norm"], "synchronised")
