@@ -141,7 +141,7 @@ class Settings(OnHosts):
             result = self.run_job("a:2,b:2", "sum", count, rounds, options=[*options, "--wire", wire])
             self.assertEqual(result.stdout.count("4 rounds are right"), 4, result.stdout + result.stderr)
             sent[wire] = self.hosts.sent_bytes("a") - before
-        print(f"sent {sent['same']} and {sent['bf16']} bytes")
+        print(f"sent {sent['f32']} and {sent['bf16']} bytes")
         self.assertLess(sent["f32"] - sent["bf16"], 0.55 * rounds * 4 * count)
         self.assertGreater(sent["f32"] - sent["bf16"], 0.45 * rounds * 4 * count)
 
