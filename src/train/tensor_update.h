@@ -60,7 +60,7 @@ class TensorUpdate {
     TensorSums sums{};
     double factor = 1;
   };
-  /// What the first pass of a bucket leaves.
+  /// The results of the first pass over a bucket.
   struct Pass {
     float* directions = nullptr;
     std::vector<std::size_t> parameters{};  // that are updated
