@@ -22,8 +22,9 @@ const T* at(const ConstNumbers& numbers, std::size_t first) {
 template <class T>
 double block_product(const T* a, const T* b) {
   std::array<double, kBlock> products;  // NOLINT: all are set
-  for (std::size_t i = 0; i < kBlock; ++i)
+  for (std::size_t i = 0; i < kBlock; ++i) {
     products[i] = static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  }
   for (std::size_t width = kBlock / 2; width > 0; width /= 2) {
     for (std::size_t i = 0; i < width; ++i) products[i] += products[i + width];
   }

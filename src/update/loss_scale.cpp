@@ -12,8 +12,9 @@ float scaled(double scale, double factor) {
 
 ScaleState after_overflow(const ScaleOptions& options, const ScaleState& before) {
   ScaleState after{.scale = before.scale, .overflows_in_row = before.overflows_in_row + 1};
-  if (after.overflows_in_row >= options.hysteresis)
+  if (after.overflows_in_row >= options.hysteresis) {
     after.scale = scaled(before.scale, options.backoff_factor);
+  }
   return after;
 }
 
