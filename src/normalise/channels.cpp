@@ -107,6 +107,7 @@ std::vector<std::byte> ChannelLoops::converted(std::span<const double> factors) 
 
 void ChannelLoops::map(const MapLoop& loop, const std::byte* x, const std::byte* g, std::byte* to,
                        std::span<const double> factors) const {
+  if (shape_.per_channel() == 0) return;  // arrays without elements may have no address
   const std::vector<std::byte> all = converted(factors);
   const bool by_rows = shape_.order == Order::kChannelsLast;
   const std::size_t step = (by_rows ? shape_.channels : shape_.points) * size_bytes(dtype_);
