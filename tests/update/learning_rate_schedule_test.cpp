@@ -94,7 +94,7 @@ TEST(LearningRateSchedule, RestartsTheCosine) {
   const CosineRestarts equal{.t_0 = 7};
   EXPECT_EQ(rate(equal, 7 * 1'000'000), 0.5);
   EXPECT_DOUBLE_EQ(rate(equal, 7 * 1'000'000 + 3), rate(Cosine{.t_max = 7}, 3));
-  EXPECT_GE(rate({CosineRestarts{.t_0 = 1'000'000'000, .t_mult = 1000}}, kFar * kFar / 1000), 0.0);
+  EXPECT_GE(rate({CosineRestarts{.t_0 = 1'000'000'000, .t_mult = 1000}}, kFar * 1'000'000), 0.0);
 }
 
 // Ten steps, pct_start = 0.3: up in steps 0, 1, 2, then down to the end in step 9.
