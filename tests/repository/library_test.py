@@ -16,7 +16,7 @@ CALLED_BY_TOOLS = {
     "cohort::config::make_keys(": "src/config/keys.h",
     "cohort::config::doctor_keys(": "src/config/sections.h",
     "cohort::config::launch_keys(": "src/config/sections.h",
-    "cohort::records::read_images(": "src/records/labelled_images.h",
+    "cohort::records::open_images(": "src/records/labelled_images.h",
 }
 
 
